@@ -1,0 +1,287 @@
+/* rmcp.h: convolutions, forward and backward, on whichever device is there. The whole public API.
+ *
+ * The flow is one way: open a device, describe a problem, make a plan, execute the plan as often
+ * as wanted. Planning may fail and may take time; executing is a few microseconds of host work.
+ *
+ * Conventions
+ *  - Every function that can fail returns an rmcp_status; rmcp_last_error() then holds one line
+ *    with the offending value. On success that line is left alone.
+ *  - Every struct starts with struct_size: zero the struct, set it to sizeof. Zero in any other
+ *    field means "default". Structs only ever grow at the end.
+ *  - Spatial arrays hold the slowest dimension first: {w}, {h, w} or {d, h, w}.
+ *  - The library never prints, exits or aborts, and starts no thread of its own but those of
+ *    OpenMP on the CPU device. */
+#ifndef RMCP_H
+#define RMCP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define RMCP_API __attribute__((visibility("default")))
+#else
+#define RMCP_API
+#endif
+
+#define RMCP_VERSION_MAJOR 0
+#define RMCP_VERSION_MINOR 1
+#define RMCP_VERSION_PATCH 0
+
+/* ---- status ---- */
+
+typedef enum rmcp_status {
+    RMCP_OK = 0,
+    RMCP_E_ARG = 1,         /* the caller broke a documented rule; the message has the value     */
+    RMCP_E_UNSUPPORTED = 2, /* a valid request that no algorithm or device here can do           */
+    RMCP_E_NOMEM = 3,       /* host or device memory ran out                                     */
+    RMCP_E_DEVICE = 4,      /* a driver said no; the message has its own code                    */
+    RMCP_E_LOST = 5,        /* the device is gone: close it; nothing else on it will work        */
+    RMCP_E_IO = 6,          /* a file could not be read or written                               */
+    RMCP_E_INTERNAL = 7     /* a bug of ours                                                     */
+} rmcp_status;              /* numbers are ABI: append only                                      */
+
+/* The message of the last failing call on this thread; never NULL, "" when nothing failed yet.
+ * Valid until the next failing rmcp_ call on the same thread. */
+RMCP_API const char *rmcp_last_error(void);
+
+/* "RMCP_E_ARG" and so on; static storage, never NULL. */
+RMCP_API const char *rmcp_status_name(rmcp_status status);
+
+/* "0.1.0": the version of the library that is loaded, which may differ from the header's. */
+RMCP_API const char *rmcp_version(void);
+
+/* ---- problems ---- */
+
+typedef enum rmcp_type { RMCP_F32 = 0, RMCP_F16 = 1, RMCP_BF16 = 2 } rmcp_type;
+
+/* RMCP_NCHW: x is N C [D] [H] W, w is K C/groups [T] [R] S, y is N K [D] [H] W.
+ * RMCP_NHWC: x is N [D] [H] W C, w is K [T] [R] S C/groups, y is N [D] [H] W K. */
+typedef enum rmcp_layout { RMCP_NCHW = 0, RMCP_NHWC = 1 } rmcp_layout;
+
+typedef enum rmcp_pass {
+    RMCP_FORWARD = 0,         /* reads x, w (and bias), writes y             */
+    RMCP_BACKWARD_DATA = 1,   /* reads w and y (the gradient), writes x;
+                                 a transposed convolution is this pass       */
+    RMCP_BACKWARD_WEIGHTS = 2 /* reads x and y (the gradient), writes w      */
+} rmcp_pass;
+#define RMCP_N_PASSES 3
+
+typedef enum rmcp_activation {
+    RMCP_NO_ACTIVATION = 0,
+    RMCP_RELU = 1,
+    RMCP_LEAKY_RELU = 2, /* v > 0 ? v : v * slope         */
+    RMCP_CLAMP = 3       /* min(max(v, clamp_low), clamp_high) */
+} rmcp_activation;
+
+#define RMCP_MAX_DIMS 3
+
+/* One convolution layer. Accumulation is in f32 whatever the type. Entries of the spatial arrays
+ * from `dims` on must be zero. */
+typedef struct rmcp_problem {
+    uint32_t struct_size;
+    uint32_t dims; /* spatial dimensions: 1, 2 or 3; 0 means 2       */
+    int64_t n, c, k;
+    int64_t groups;                   /* 0 means 1; must divide c and k                 */
+    int64_t input[RMCP_MAX_DIMS];     /* spatial size of x                              */
+    int64_t filter[RMCP_MAX_DIMS];    /* spatial size of w                              */
+    int64_t pad_begin[RMCP_MAX_DIMS]; /* zeros before the first element                 */
+    int64_t pad_end[RMCP_MAX_DIMS];   /* zeros after the last                           */
+    int64_t stride[RMCP_MAX_DIMS];    /* 0 means 1                                      */
+    int64_t dilation[RMCP_MAX_DIMS];  /* 0 means 1                                      */
+    uint32_t type;                    /* rmcp_type of x, w, y and bias                  */
+    uint32_t layout;                  /* rmcp_layout                                    */
+    uint32_t bias;                    /* 1: forward adds bias[k]                        */
+    uint32_t activation;              /* rmcp_activation, applied by forward after bias */
+    float slope;                      /* RMCP_LEAKY_RELU                                */
+    float clamp_low, clamp_high;      /* RMCP_CLAMP                                     */
+    uint32_t reserved;                /* must be 0                                      */
+} rmcp_problem;
+
+/* What a problem's tensors look like. */
+typedef struct rmcp_shape {
+    uint32_t struct_size;
+    uint32_t reserved;
+    int64_t output[RMCP_MAX_DIMS]; /* spatial size of y; zero from dims on        */
+    uint64_t x_bytes, w_bytes, y_bytes;
+    uint64_t bias_bytes;           /* 0 without bias                              */
+    double flops;                  /* of one pass: 2 * n*k*output * c/groups*filter */
+} rmcp_shape;
+
+/* Check `problem` and fill `*shape`, whose struct_size the caller has set.
+ * On error `*shape` is untouched. Thread-safe. */
+RMCP_API rmcp_status rmcp_problem_shape(const rmcp_problem *problem, rmcp_shape *shape);
+
+/* Read a case string such as "n8c64h56w56k64r3s3p1:f32:nchw:fwd" (docs/cases.md) into `*problem`,
+ * whose struct_size the caller has set, and the pass into `*pass`: -1 when the text names none.
+ * `pass` may be NULL. On error both are untouched. Thread-safe. */
+RMCP_API rmcp_status rmcp_problem_parse(const char *text, rmcp_problem *problem, int *pass);
+
+/* Write the case string of `problem` and `pass` (-1: none) to `text`, always terminated.
+ * RMCP_E_ARG when `size` is too small; RMCP_CASE_MAX is always enough. Thread-safe. */
+#define RMCP_CASE_MAX 640
+RMCP_API rmcp_status rmcp_problem_print(const rmcp_problem *problem, int pass, char *text,
+                                        size_t size);
+
+/* ---- devices ---- */
+
+typedef struct rmcp_device rmcp_device;
+
+typedef struct rmcp_device_options {
+    uint32_t struct_size;
+    uint32_t threads;      /* cpu: threads to use; 0 means OMP_NUM_THREADS, or all cores      */
+    void *native_context;  /* opencl: the caller's cl_context, kept alive while open; or NULL */
+    void *native_device;   /* opencl: the caller's cl_device_id in that context; or NULL      */
+} rmcp_device_options;
+
+typedef struct rmcp_device_info {
+    uint32_t struct_size;
+    uint32_t usable;        /* 0: this driver has no device here; `why` says so           */
+    char spec[32];          /* what rmcp_device_open takes: "cpu", "opencl:1"             */
+    char name[128];         /* as the driver calls it                                     */
+    char chip[64];          /* instruction set: "gfx1010", "avx512"; "" when unknown      */
+    char driver[128];       /* library and version                                        */
+    char why[256];          /* reason when not usable, or a remark about a usable device  */
+    uint64_t memory_bytes;  /* 0 when unknown                                             */
+    uint32_t compute_units; /* 0 when unknown                                             */
+    uint32_t is_cpu;        /* 1: this device is the host processor                       */
+} rmcp_device_info;
+
+/* Open a device. `spec` is "cpu", "opencl", "opencl:1" …; "auto" or NULL takes RMCP_DEVICE from
+ * the environment or, without it, the best device that opens (rmcp_device_note says why others
+ * were passed over). `options` may be NULL.
+ * On RMCP_OK `*out` owns the device; free it with rmcp_device_close. On error `*out` is NULL.
+ * A device may be used from many threads at once. */
+RMCP_API rmcp_status rmcp_device_open(const char *spec, const rmcp_device_options *options,
+                                      rmcp_device **out);
+
+/* Close a device; its plans and buffers must be gone. NULL is fine. */
+RMCP_API void rmcp_device_close(rmcp_device *device);
+
+/* Fill `*info`, whose struct_size the caller has set. */
+RMCP_API rmcp_status rmcp_device_describe(const rmcp_device *device, rmcp_device_info *info);
+
+/* Why "auto" passed over other devices, one per line; "" for a device opened by name.
+ * Lives as long as the device. */
+RMCP_API const char *rmcp_device_note(const rmcp_device *device);
+
+/* All devices of all drivers, and one entry with usable = 0 for each driver that has none.
+ * `*count` holds the room in `list` and receives the number there are; list[0].struct_size must
+ * be set (all entries have that size). With `list` NULL only counts. Thread-safe. */
+RMCP_API rmcp_status rmcp_device_list(rmcp_device_info *list, size_t *count);
+
+/* Wait until everything submitted to `stream` is done. `stream` is a hipStream_t, CUstream or
+ * cl_command_queue; NULL is the device's own. The CPU device has none and ignores it. */
+RMCP_API rmcp_status rmcp_device_wait(rmcp_device *device, void *stream);
+
+/* ---- memory ---- */
+
+/* A place in device memory. base: a device pointer (hip, cuda), a host pointer (cpu) or a cl_mem
+ * (opencl); offset: bytes from there. Tensors must be aligned to their element, workspace to 256
+ * bytes. */
+typedef struct rmcp_memory {
+    void *base;
+    uint64_t offset;
+} rmcp_memory;
+
+/* For programs without an allocator of their own. On error `*out` is {NULL, 0}. */
+RMCP_API rmcp_status rmcp_buffer_create(rmcp_device *device, uint64_t bytes, rmcp_memory *out);
+
+/* Free what rmcp_buffer_create gave. A NULL base is fine. */
+RMCP_API void rmcp_buffer_destroy(rmcp_device *device, rmcp_memory buffer);
+
+/* Copy between host and device in the order of `stream`; done when the call returns. */
+RMCP_API rmcp_status rmcp_copy_to_device(rmcp_device *device, void *stream, rmcp_memory target,
+                                         const void *source, uint64_t bytes);
+RMCP_API rmcp_status rmcp_copy_to_host(rmcp_device *device, void *stream, void *target,
+                                       rmcp_memory source, uint64_t bytes);
+
+/* ---- plans ---- */
+
+typedef struct rmcp_plan rmcp_plan;
+
+typedef enum rmcp_effort {
+    RMCP_ESTIMATE = 0, /* choose by the cost model: microseconds                              */
+    RMCP_MEASURE = 1   /* time the best few on the device: allocates, waits, not for capture  */
+} rmcp_effort;
+
+typedef enum rmcp_accuracy {
+    RMCP_ACCURATE = 0, /* every algorithm within its documented bound                         */
+    RMCP_STRICT = 1    /* only algorithms that propagate NaN and Inf exactly as IEEE 754 says */
+} rmcp_accuracy;
+
+#define RMCP_NO_WORKSPACE UINT64_MAX
+
+typedef struct rmcp_plan_options {
+    uint32_t struct_size;
+    uint32_t effort;           /* rmcp_effort                                                  */
+    uint32_t accuracy;         /* rmcp_accuracy                                                */
+    uint32_t nondeterministic; /* 1: algorithms whose bits differ from run to run are welcome  */
+    uint64_t max_workspace;    /* bytes; 0: no limit; RMCP_NO_WORKSPACE: none at all           */
+    const char *algorithm;     /* take this one or fail; NULL: the planner chooses             */
+    rmcp_memory fixed_weights; /* forward, backward data: weights that stay as they are now for
+                                  the plan's life. They are prepared once, here, and execute
+                                  ignores tensors.w. base NULL: weights come with execute.     */
+} rmcp_plan_options;
+
+/* Make a plan for one pass of `problem` on `device`. `options` may be NULL.
+ * On RMCP_OK `*out` owns a plan; free it with rmcp_plan_destroy. On error `*out` is NULL.
+ * `problem` is copied; `device` must outlive the plan.
+ * A plan is immutable: it may be executed from many threads at once. */
+RMCP_API rmcp_status rmcp_plan_create(rmcp_device *device, const rmcp_problem *problem,
+                                      rmcp_pass pass, const rmcp_plan_options *options,
+                                      rmcp_plan **out);
+RMCP_API void rmcp_plan_destroy(rmcp_plan *plan); /* NULL is fine */
+
+/* Bytes of workspace each execution needs; 0 for NULL. Two executions at once need two. */
+RMCP_API uint64_t rmcp_plan_workspace(const rmcp_plan *plan);
+
+/* The name of the algorithm chosen; lives as long as the plan; "" for NULL. */
+RMCP_API const char *rmcp_plan_algorithm(const rmcp_plan *plan);
+
+/* One algorithm's answer to a problem. */
+typedef struct rmcp_candidate {
+    uint32_t struct_size;
+    uint32_t chosen;          /* 1: rmcp_plan_create with the same arguments takes this one  */
+    char algorithm[32];
+    char refusal[160];        /* why it does not apply; "" when it does                      */
+    double estimated_seconds; /* by the cost model; 0 when refused                           */
+    uint64_t workspace_bytes;
+} rmcp_candidate;
+
+/* What each algorithm says to this pass of `problem`: the reasons behind a choice or a refusal.
+ * `*count` holds the room in `list` and receives the number there are; list[0].struct_size must
+ * be set. With `list` NULL only counts. */
+RMCP_API rmcp_status rmcp_plan_candidates(rmcp_device *device, const rmcp_problem *problem,
+                                          rmcp_pass pass, const rmcp_plan_options *options,
+                                          rmcp_candidate *list, size_t *count);
+
+/* The memory of one execution. Which of x, w, y are read and written: see rmcp_pass. Outputs are
+ * overwritten, never added to, and must not overlap anything else. */
+typedef struct rmcp_tensors {
+    uint32_t struct_size;
+    uint32_t reserved;
+    rmcp_memory x, w, y;
+    rmcp_memory bias; /* only when the problem has one */
+    rmcp_memory workspace;
+    uint64_t workspace_bytes; /* size of it: at least rmcp_plan_workspace */
+} rmcp_tensors;
+
+/* Submit the work to `stream` (see rmcp_device_wait) and return. The CPU device has computed when
+ * the call returns. Allocates nothing once as many executions have been in flight together. */
+RMCP_API rmcp_status rmcp_execute(const rmcp_plan *plan, void *stream,
+                                  const rmcp_tensors *tensors);
+
+/* The same, then wait, and set `*seconds` to the time the device took, by its own clock where it
+ * has one. */
+RMCP_API rmcp_status rmcp_execute_timed(const rmcp_plan *plan, void *stream,
+                                        const rmcp_tensors *tensors, double *seconds);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,68 @@
+/* device.h: the contract of a device driver. One file in src/device each (docs/extending.md). */
+#ifndef RMCP_CORE_DEVICE_H
+#define RMCP_CORE_DEVICE_H
+
+#include "core/launch.h"
+
+/* What algorithms may know about a device: figures, never its name. */
+struct rmcp_caps {
+    unsigned kinds;            /* mask of rmcp_launch_kind it accepts                     */
+    uint32_t threads;          /* host threads of a HOST_CALL device                      */
+    uint32_t compute_units;    /* of a KERNEL device                                      */
+    uint32_t max_block;        /* work-items of a workgroup                               */
+    uint64_t local_bytes;      /* local memory of a workgroup                             */
+    uint64_t max_buffer_bytes; /* largest single allocation                               */
+    double flops_per_second;   /* f32 peak, for cost estimates                            */
+    double bytes_per_second;   /* memory bandwidth, for cost estimates                    */
+    double launch_seconds;     /* overhead of one record, for cost estimates              */
+};
+
+struct rmcp_driver;
+
+struct rmcp_device {
+    const struct rmcp_driver *driver;
+    void *state; /* the driver's own */
+    rmcp_device_info info;
+    struct rmcp_caps caps;
+    char *note;
+};
+
+/* Every src/device/<stem>.c defines one of these, named rmcp_driver_<stem>; the build makes the
+ * table from the file names. Functions with a device are called from many threads. */
+struct rmcp_driver {
+    const char *name; /* the file's stem and the first half of a device spec             */
+    int rank;         /* "auto" tries drivers in rising order                            */
+
+    /* Number of devices. 0 is not an error: `why` says the reason. Must be safe with no driver
+     * library installed and leave nothing open. */
+    int (*count)(char *why, size_t why_size);
+
+    /* Fill name, chip, driver, memory … of device `index`, without opening it. */
+    rmcp_status (*describe)(int index, rmcp_device_info *info);
+
+    /* Set device->state, info and caps. On error nothing is held. `options` is never NULL. */
+    rmcp_status (*open)(int index, const rmcp_device_options *options, struct rmcp_device *device);
+    void (*close)(struct rmcp_device *device);
+
+    rmcp_status (*allocate)(struct rmcp_device *device, uint64_t bytes, void **base);
+    void (*release)(struct rmcp_device *device, void *base);
+    rmcp_status (*write)(struct rmcp_device *device, void *stream, rmcp_memory target,
+                         const void *source, uint64_t bytes);
+    rmcp_status (*read)(struct rmcp_device *device, void *stream, void *target, rmcp_memory source,
+                        uint64_t bytes);
+    rmcp_status (*wait)(struct rmcp_device *device, void *stream);
+
+    /* KERNEL devices: make `kernel` ready and set its handle, which lives until close. NULL for
+     * devices that take no kernels. */
+    rmcp_status (*load_kernel)(struct rmcp_device *device, const char *kernel, void **handle);
+
+    /* Submit the records in order. With `seconds` also wait and set the time that the device
+     * took. */
+    rmcp_status (*submit)(struct rmcp_device *device, void *stream,
+                          const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                          double *seconds);
+};
+
+extern const struct rmcp_driver *const rmcp_drivers[]; /* ends with NULL */
+
+#endif

@@ -1,0 +1,40 @@
+/* dynlib.c: libraries found at run time, each with one list of symbols. */
+#include "core/dynlib.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *fill(void *library, const struct rmcp_symbol *symbols, void *table)
+{
+    for (; symbols->name; symbols++) {
+        void *address = dlsym(library, symbols->name);
+        if (!address && !symbols->optional) return symbols->name;
+        memcpy((char *)table + symbols->offset, &address, sizeof address);
+    }
+    return NULL;
+}
+
+void *rmcp_dynlib_open(const char *const *names, const struct rmcp_symbol *symbols, void *table,
+                       char *why, size_t why_size)
+{
+    snprintf(why, why_size, "no library to look for");
+    for (; *names; names++) {
+        void *library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+        if (!library) {
+            const char *reason = dlerror();
+            snprintf(why, why_size, "%s", reason ? reason : *names);
+            continue;
+        }
+        const char *missing = fill(library, symbols, table);
+        if (!missing) return library;
+        snprintf(why, why_size, "%s is too old: it has no %s", *names, missing);
+        dlclose(library);
+    }
+    return NULL;
+}
+
+void rmcp_dynlib_close(void *library)
+{
+    if (library) dlclose(library);
+}

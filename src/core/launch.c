@@ -1,0 +1,53 @@
+/* launch.c: lists of launch records. */
+#include "core/launch.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rmcp_launch *rmcp_launch_append(struct rmcp_launch_list *list, enum rmcp_launch_kind kind)
+{
+    if (list->n_records == list->room) {
+        size_t room = list->room ? 2 * list->room : 1;
+        struct rmcp_launch *grown = realloc(list->records, room * sizeof *grown);
+        if (!grown) {
+            rmcp_fail_memory("launch records", room * sizeof *grown);
+            return NULL;
+        }
+        list->records = grown;
+        list->room = room;
+    }
+    struct rmcp_launch *record = &list->records[list->n_records++];
+    memset(record, 0, sizeof *record);
+    record->kind = kind;
+    return record;
+}
+
+void rmcp_launch_list_deinit(struct rmcp_launch_list *list)
+{
+    for (size_t i = 0; i < list->n_records; i++) {
+        struct rmcp_launch *record = &list->records[i];
+        if (record->kind == RMCP_LAUNCH_HOST_CALL && record->host.destroy)
+            record->host.destroy(record->host.state);
+    }
+    free(list->records);
+    *list = (struct rmcp_launch_list){ 0 };
+}
+
+void rmcp_arg_memory(struct rmcp_kernel_launch *launch, enum rmcp_slot slot, uint64_t offset)
+{
+    assert(launch->n_args < RMCP_MAX_ARGS);
+    struct rmcp_arg *arg = &launch->args[launch->n_args++];
+    arg->kind = RMCP_ARG_MEMORY;
+    arg->slot = slot;
+    arg->offset = offset;
+}
+
+void rmcp_arg_value(struct rmcp_kernel_launch *launch, const void *value, size_t bytes)
+{
+    assert(launch->n_args < RMCP_MAX_ARGS && bytes <= RMCP_ARG_VALUE_BYTES);
+    struct rmcp_arg *arg = &launch->args[launch->n_args++];
+    arg->kind = RMCP_ARG_VALUE;
+    arg->bytes = (uint32_t)bytes;
+    memcpy(arg->value, value, bytes);
+}

@@ -1,0 +1,80 @@
+/* measure.c: effort "measure": times the best few algorithms on the device itself. */
+#include "core/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_MEASURED = 4, REPEATS = 3 };
+
+/* A buffer of zeros: memory that was never written may hold denormals and skew the time. */
+static rmcp_status zero_buffer(rmcp_device *device, uint64_t bytes, rmcp_memory *out)
+{
+    enum { CHUNK = 1 << 20 };
+    void *zeros = calloc(1, CHUNK);
+    if (!zeros) return rmcp_fail_memory("zeros", CHUNK);
+    rmcp_status status = rmcp_buffer_create(device, bytes, out);
+    for (uint64_t done = 0; done < bytes && !status; done += CHUNK) {
+        rmcp_memory part = { out->base, out->offset + done };
+        status = rmcp_copy_to_device(device, NULL, part, zeros,
+                                     bytes - done < CHUNK ? bytes - done : CHUNK);
+    }
+    free(zeros);
+    return status;
+}
+
+/* Fastest of a few runs after one to warm up; negative when it cannot run. */
+static double time_choice(rmcp_device *device, const struct rmcp_request *request,
+                          const struct rmcp_choice *choice, const rmcp_tensors *tensors)
+{
+    double best = -1;
+    rmcp_plan *plan = NULL;
+    rmcp_status status = rmcp_plan_build(device, request, choice, &plan);
+    for (int i = 0; i <= REPEATS && !status; i++) {
+        double seconds = 0;
+        status = rmcp_execute_timed(plan, NULL, tensors, &seconds);
+        if (!status && i > 0 && (best < 0 || seconds < best)) best = seconds;
+    }
+    rmcp_plan_destroy(plan);
+    return status ? -1 : best;
+}
+
+rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *request,
+                              struct rmcp_choice *choices, size_t n_choices)
+{
+    const size_t n = n_choices < MOST_MEASURED ? n_choices : MOST_MEASURED;
+    uint64_t bytes[RMCP_N_SLOTS] = { 0 };
+    rmcp_memory memory[RMCP_N_SLOTS] = { { 0 } };
+    for (int slot = 0; slot < RMCP_SLOT_WORKSPACE; slot++)
+        bytes[slot] = (uint64_t)rmcp_conv_elements(&request->conv, (enum rmcp_slot)slot) *
+                      rmcp_type_bytes(request->conv.type);
+    for (size_t i = 0; i < n; i++)
+        if (choices[i].workspace_bytes > bytes[RMCP_SLOT_WORKSPACE])
+            bytes[RMCP_SLOT_WORKSPACE] = choices[i].workspace_bytes;
+
+    rmcp_status status = RMCP_OK;
+    for (int slot = 0; slot < RMCP_N_SLOTS && !status; slot++)
+        if (bytes[slot]) status = zero_buffer(device, bytes[slot], &memory[slot]);
+    if (!status) {
+        rmcp_tensors tensors = {
+            .struct_size = sizeof tensors,
+            .x = memory[RMCP_SLOT_X],
+            .w = memory[RMCP_SLOT_W],
+            .y = memory[RMCP_SLOT_Y],
+            .bias = memory[RMCP_SLOT_BIAS],
+            .workspace = memory[RMCP_SLOT_WORKSPACE],
+            .workspace_bytes = bytes[RMCP_SLOT_WORKSPACE],
+        };
+        size_t fastest = 0;
+        double best = -1;
+        for (size_t i = 0; i < n; i++) {
+            double seconds = time_choice(device, request, &choices[i], &tensors);
+            if (seconds >= 0 && (best < 0 || seconds < best)) best = seconds, fastest = i;
+        }
+        if (best < 0) status = RMCP_E_DEVICE; /* the message is that of the last attempt */
+        struct rmcp_choice chosen = choices[fastest];
+        memmove(choices + 1, choices, fastest * sizeof *choices);
+        choices[0] = chosen;
+    }
+    for (int slot = 0; slot < RMCP_N_SLOTS; slot++) rmcp_buffer_destroy(device, memory[slot]);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* plan.h: a plan's inside, shared by the planner's own files. */
+#ifndef RMCP_CORE_PLAN_H
+#define RMCP_CORE_PLAN_H
+
+#include "core/algo.h"
+
+struct rmcp_plan {
+    rmcp_device *device;
+    const struct rmcp_algo *algo;
+    struct rmcp_request request;
+    uint64_t workspace_bytes;
+    struct rmcp_launch_list list;
+};
+
+/* An algorithm that can do the request within the limits. */
+struct rmcp_choice {
+    const struct rmcp_algo *algo;
+    double seconds; /* by the cost model */
+    uint64_t workspace_bytes;
+};
+
+enum { RMCP_MOST_ALGOS = 64 };
+
+/* Make the records of one algorithm for a request: a plan of its own, free it after use. */
+rmcp_status rmcp_plan_build(rmcp_device *device, const struct rmcp_request *request,
+                            const struct rmcp_choice *choice, rmcp_plan **out);
+
+/* Time the first few of `choices` (sorted by cost) on the device and move the fastest to the
+ * front. One that fails to run goes to the back. */
+rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *request,
+                              struct rmcp_choice *choices, size_t n_choices);
+
+#endif

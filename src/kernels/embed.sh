@@ -1,0 +1,23 @@
+#!/bin/sh
+# Write the OpenCL C files given as arguments, their own #include "…" resolved, as C arrays.
+# The text is a byte array, since C compilers need only take strings of 4095 characters.
+set -eu
+inline() {
+    while IFS= read -r line || [ -n "$line" ]; do
+        case $line in
+        '#include "'*'"'*)
+            name=${line#*\"}
+            inline "$(dirname "$1")/${name%%\"*}" ;;
+        *) printf '%s\n' "$line" ;;
+        esac
+    done <"$1"
+}
+rows=
+for file; do
+    stem=$(basename "$file" .cl)
+    printf 'static const char source_%s[] = {\n' "$stem"
+    inline "$file" | od -An -v -tu1 | sed 's/  */,/g; s/^,//; s/$/,/'
+    printf '0 };\n'
+    rows="$rows{ \"$stem.cl\", source_$stem }, "
+done
+printf 'static const struct { const char *file, *text; } sources[] = { %s{ NULL, NULL } };\n' "$rows"

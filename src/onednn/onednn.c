@@ -1,0 +1,200 @@
+/* onednn.c: the oneDNN library, loaded at run time, releases 2.x and 3.x behind one face. */
+#include "onednn/onednn.h"
+
+#include "core/dynlib.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+static const struct rmcp_symbol symbols[] = {
+#define F(name) { #name, offsetof(struct rmcp_onednn, name), false },
+    RMCP_ONEDNN_COMMON(F)
+    RMCP_ONEDNN_OWN(F)
+#undef F
+    { "omp_set_num_threads", offsetof(struct rmcp_onednn, omp_set_num_threads), true },
+    { "omp_get_max_threads", offsetof(struct rmcp_onednn, omp_get_max_threads), true },
+    { NULL, 0, false },
+};
+
+/* The name under which the library was found at build time, then the usual ones. */
+static const char *const names[] = {
+    RMCP_ONEDNN_SONAME,
+#if DNNL_VERSION_MAJOR >= 3
+    "libdnnl.so.3",
+#else
+    "libdnnl.so.2",
+#endif
+    NULL,
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct rmcp_onednn library;
+static bool loaded;
+static char load_error[160];
+
+static void load(void)
+{
+    char why[128];
+    void *handle = rmcp_dynlib_open(names, symbols, &library, why, sizeof why);
+    if (!handle) {
+        snprintf(load_error, sizeof load_error, "oneDNN is not installed: %s", why);
+        return;
+    }
+    const int major = library.dnnl_version()->major;
+    if (major != DNNL_VERSION_MAJOR)
+        snprintf(load_error, sizeof load_error, "oneDNN is release %d.x, built for %d.x", major,
+                 DNNL_VERSION_MAJOR);
+    else if (library.dnnl_engine_create(&library.engine, dnnl_cpu, 0))
+        snprintf(load_error, sizeof load_error, "oneDNN cannot use this processor");
+    else
+        loaded = true; /* and kept to the end: the engine belongs to the process */
+    if (!loaded) rmcp_dynlib_close(handle);
+}
+
+const struct rmcp_onednn *rmcp_onednn_get(const char **why)
+{
+    pthread_once(&once, load);
+    if (why) *why = load_error;
+    return loaded ? &library : NULL;
+}
+
+const char *rmcp_onednn_isa(const struct rmcp_onednn *dnn)
+{
+    switch (dnn->dnnl_get_effective_cpu_isa()) {
+    case dnnl_cpu_isa_sse41: return "sse41";
+    case dnnl_cpu_isa_avx: return "avx";
+    case dnnl_cpu_isa_avx2: return "avx2";
+    case dnnl_cpu_isa_avx2_vnni: return "avx2_vnni";
+    case dnnl_cpu_isa_avx512_core: return "avx512_core";
+    case dnnl_cpu_isa_avx512_core_vnni: return "avx512_core_vnni";
+    case dnnl_cpu_isa_avx512_core_bf16: return "avx512_core_bf16";
+    case dnnl_cpu_isa_avx512_core_amx: return "avx512_core_amx";
+#if DNNL_VERSION_MAJOR >= 3
+    case dnnl_cpu_isa_avx2_vnni_2: return "avx2_vnni_2";
+    case dnnl_cpu_isa_avx512_core_fp16: return "avx512_core_fp16";
+    case dnnl_cpu_isa_avx512_core_amx_fp16: return "avx512_core_amx_fp16";
+#endif
+    default: return "";
+    }
+}
+
+/* ---- where 2.x and 3.x differ ---- */
+
+#if DNNL_VERSION_MAJOR >= 3
+
+rmcp_onednn_md rmcp_onednn_desc_get(const struct rmcp_onednn_desc *desc)
+{
+    return desc->desc;
+}
+
+dnnl_status_t rmcp_onednn_desc_init(const struct rmcp_onednn *dnn, struct rmcp_onednn_desc *desc,
+                                    int n_dims, const dnnl_dim_t *dims, dnnl_data_type_t type,
+                                    const dnnl_dim_t *strides)
+{
+    return strides ? dnn->dnnl_memory_desc_create_with_strides(&desc->desc, n_dims, dims, type,
+                                                               strides)
+                   : dnn->dnnl_memory_desc_create_with_tag(&desc->desc, n_dims, dims, type,
+                                                           dnnl_format_tag_any);
+}
+
+void rmcp_onednn_desc_deinit(const struct rmcp_onednn *dnn, struct rmcp_onednn_desc *desc)
+{
+    if (desc->desc) dnn->dnnl_memory_desc_destroy(desc->desc);
+    desc->desc = NULL;
+}
+
+static dnnl_status_t create_pass(const struct rmcp_onednn *dnn, const struct rmcp_onednn_conv *c,
+                                 rmcp_pass pass, dnnl_primitive_desc_t hint,
+                                 dnnl_primitive_desc_t *out)
+{
+    const dnnl_alg_kind_t direct = dnnl_convolution_direct;
+    /* The hint carries no post-operations: only the pass asked for takes the attributes. */
+    const_dnnl_primitive_attr_t attr = pass == c->pass ? c->attr : NULL;
+    switch (pass) {
+    case RMCP_FORWARD:
+        return dnn->dnnl_convolution_forward_primitive_desc_create(
+            out, dnn->engine, dnnl_forward_training, direct, c->x, c->w, c->bias, c->y, c->stride,
+            c->dilation, c->pad_begin, c->pad_end, attr);
+    case RMCP_BACKWARD_DATA:
+        return dnn->dnnl_convolution_backward_data_primitive_desc_create(
+            out, dnn->engine, direct, c->x, c->w, c->y, c->stride, c->dilation, c->pad_begin,
+            c->pad_end, hint, attr);
+    default:
+        return dnn->dnnl_convolution_backward_weights_primitive_desc_create(
+            out, dnn->engine, direct, c->x, c->w, NULL, c->y, c->stride, c->dilation, c->pad_begin,
+            c->pad_end, hint, attr);
+    }
+}
+
+dnnl_status_t rmcp_onednn_append_activation(const struct rmcp_onednn *dnn, dnnl_post_ops_t ops,
+                                            dnnl_alg_kind_t kind, float alpha, float beta)
+{
+    return dnn->dnnl_post_ops_append_eltwise(ops, kind, alpha, beta);
+}
+
+#else
+
+rmcp_onednn_md rmcp_onednn_desc_get(const struct rmcp_onednn_desc *desc)
+{
+    return &desc->desc;
+}
+
+dnnl_status_t rmcp_onednn_desc_init(const struct rmcp_onednn *dnn, struct rmcp_onednn_desc *desc,
+                                    int n_dims, const dnnl_dim_t *dims, dnnl_data_type_t type,
+                                    const dnnl_dim_t *strides)
+{
+    return strides ? dnn->dnnl_memory_desc_init_by_strides(&desc->desc, n_dims, dims, type, strides)
+                   : dnn->dnnl_memory_desc_init_by_tag(&desc->desc, n_dims, dims, type,
+                                                       dnnl_format_tag_any);
+}
+
+void rmcp_onednn_desc_deinit(const struct rmcp_onednn *dnn, struct rmcp_onednn_desc *desc)
+{
+    (void)dnn, (void)desc;
+}
+
+static dnnl_status_t create_pass(const struct rmcp_onednn *dnn, const struct rmcp_onednn_conv *c,
+                                 rmcp_pass pass, dnnl_primitive_desc_t hint,
+                                 dnnl_primitive_desc_t *out)
+{
+    const dnnl_alg_kind_t direct = dnnl_convolution_direct;
+    dnnl_convolution_desc_t op;
+    dnnl_status_t status;
+    switch (pass) {
+    case RMCP_FORWARD:
+        status = dnn->dnnl_dilated_convolution_forward_desc_init(
+            &op, dnnl_forward_training, direct, c->x, c->w, c->bias, c->y, c->stride, c->dilation,
+            c->pad_begin, c->pad_end);
+        break;
+    case RMCP_BACKWARD_DATA:
+        status = dnn->dnnl_dilated_convolution_backward_data_desc_init(
+            &op, direct, c->x, c->w, c->y, c->stride, c->dilation, c->pad_begin, c->pad_end);
+        break;
+    default:
+        status = dnn->dnnl_dilated_convolution_backward_weights_desc_init(
+            &op, direct, c->x, c->w, NULL, c->y, c->stride, c->dilation, c->pad_begin, c->pad_end);
+    }
+    if (status) return status;
+    return dnn->dnnl_primitive_desc_create(out, &op, pass == c->pass ? c->attr : NULL, dnn->engine,
+                                           hint);
+}
+
+dnnl_status_t rmcp_onednn_append_activation(const struct rmcp_onednn *dnn, dnnl_post_ops_t ops,
+                                            dnnl_alg_kind_t kind, float alpha, float beta)
+{
+    return dnn->dnnl_post_ops_append_eltwise(ops, 1.0f, kind, alpha, beta);
+}
+
+#endif
+
+dnnl_status_t rmcp_onednn_conv_create(const struct rmcp_onednn *dnn,
+                                      const struct rmcp_onednn_conv *conv,
+                                      dnnl_primitive_desc_t *out)
+{
+    if (conv->pass == RMCP_FORWARD) return create_pass(dnn, conv, RMCP_FORWARD, NULL, out);
+    dnnl_primitive_desc_t hint = NULL;
+    dnnl_status_t status = create_pass(dnn, conv, RMCP_FORWARD, NULL, &hint);
+    if (!status) status = create_pass(dnn, conv, conv->pass, hint, out);
+    if (hint) dnn->dnnl_primitive_desc_destroy(hint);
+    return status;
+}
