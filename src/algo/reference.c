@@ -65,6 +65,7 @@ const struct rmcp_algo rmcp_algo_reference = {
     .name = "reference",
     .version = 1,
     .kind = RMCP_LAUNCH_HOST_CALL,
+    .judge = true,
     .refuse = refuse,
     .cost = cost,
     .workspace = workspace,

@@ -20,6 +20,7 @@ struct rmcp_algo {
     const char *name;           /* the file's stem; stored in plan caches                   */
     uint32_t version;           /* raise it on any change: cached measurements then die     */
     enum rmcp_launch_kind kind; /* of all its records                                       */
+    bool judge;   /* is the reference itself: verifying it against itself proves nothing     */
     bool inexact; /* sums of exactly representable values may be off (transforms, Winograd) */
 
     /* NULL when it can do the request, else the reason. Static storage. */

@@ -2,7 +2,9 @@
 #include "core/conv.h"
 
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,27 @@
 
 /* A longer text is no case string; the limit keeps messages and loops short. */
 enum { LONGEST_CASE = RMCP_CASE_MAX };
+
+/* Numbers are written with a point whatever the program's locale says. */
+static pthread_once_t locale_once = PTHREAD_ONCE_INIT;
+static locale_t plain_locale;
+
+static void make_locale(void)
+{
+    plain_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+}
+
+/* Returns the locale to go back to; (locale_t)0 when nothing was changed. */
+static locale_t enter_plain_locale(void)
+{
+    pthread_once(&locale_once, make_locale);
+    return plain_locale ? uselocale(plain_locale) : (locale_t)0;
+}
+
+static void leave_plain_locale(locale_t before)
+{
+    if (before) uselocale(before);
+}
 
 /* The number fields in printing order, which is also the order in documentation. */
 static const char fields[] = "ncthwkrspudg";
@@ -108,13 +131,19 @@ static rmcp_status read_field(struct reader *r)
     }
 }
 
+/* A decimal number; copied first, since strtof would read "0x6" as hexadecimal. */
 static rmcp_status read_float(struct reader *r, const char *word, const char **at, float *value)
 {
-    char *end = NULL;
-    *value = strtof(*at, &end);
-    if (end == *at || !isfinite(*value) || (**at != '-' && **at != '.' && (**at < '0' || **at > '9')))
+    char digits[32], *end = NULL;
+    size_t length = strspn(*at, "+-.0123456789e");
+    if (length && length < sizeof digits) {
+        memcpy(digits, *at, length);
+        digits[length] = '\0';
+        *value = strtof(digits, &end);
+    }
+    if (!end || *end || !isfinite(*value))
         return complain(r, "'%s' must be followed by a finite number", word);
-    *at = end;
+    *at += length;
     return RMCP_OK;
 }
 
@@ -275,6 +304,7 @@ rmcp_status rmcp_problem_parse(const char *text, rmcp_problem *problem, int *pas
     if (strnlen(text, LONGEST_CASE) == LONGEST_CASE)
         return complain(&r, "longer than %d characters", LONGEST_CASE - 1);
 
+    const locale_t before = enter_plain_locale();
     rmcp_status status = RMCP_OK;
     while (!status && *r.at && *r.at != ':') status = read_field(&r);
     while (!status && *r.at) {
@@ -282,6 +312,7 @@ rmcp_status rmcp_problem_parse(const char *text, rmcp_problem *problem, int *pas
         status = read_word(&r);
     }
     if (!status) status = assemble(&r);
+    leave_plain_locale(before);
     if (!status)
         status = rmcp_struct_write(&r.problem, sizeof r.problem, problem, sizeof(rmcp_problem),
                                    "rmcp_problem");
@@ -348,10 +379,12 @@ rmcp_status rmcp_problem_print(const rmcp_problem *problem, int pass, char *text
     put(&out, ":%s:%s", types[p->type].name, layouts[p->layout].name);
     if (pass >= 0) put(&out, ":%s", passes[pass].name);
     if (p->bias) put(&out, ":bias");
+    const locale_t before = enter_plain_locale();
     if (p->activation == RMCP_RELU) put(&out, ":relu");
     if (p->activation == RMCP_LEAKY_RELU) put(&out, ":leaky%.9g", (double)p->slope);
     if (p->activation == RMCP_CLAMP)
         put(&out, ":clamp%.9gx%.9g", (double)p->clamp_low, (double)p->clamp_high);
+    leave_plain_locale(before);
     if (out.used >= size)
         return rmcp_fail(RMCP_E_ARG, "the case string needs %zu bytes, %zu are given",
                          out.used + 1, size);

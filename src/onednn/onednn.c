@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct rmcp_symbol symbols[] = {
 #define F(name) { #name, offsetof(struct rmcp_onednn, name), false },
@@ -175,8 +176,28 @@ static dnnl_status_t create_pass(const struct rmcp_onednn *dnn, const struct rmc
             &op, direct, c->x, c->w, NULL, c->y, c->stride, c->dilation, c->pad_begin, c->pad_end);
     }
     if (status) return status;
-    return dnn->dnnl_primitive_desc_create(out, &op, pass == c->pass ? c->attr : NULL, dnn->engine,
-                                           hint);
+
+    /* Convolutions of 2.6 on AMX tiles stop with an illegal instruction (seen with 2.6.3 on a
+     * Sapphire Rapids, and in PyTorch on top of it): pass them over for the next kernel. */
+    dnnl_primitive_desc_iterator_t iterator = NULL;
+    status = dnn->dnnl_primitive_desc_iterator_create(
+        &iterator, &op, pass == c->pass ? c->attr : NULL, dnn->engine, hint);
+    while (!status) {
+        const char *name = "";
+        *out = dnn->dnnl_primitive_desc_iterator_fetch(iterator);
+        if (!*out) {
+            status = dnnl_out_of_memory;
+            break;
+        }
+        if (dnn->dnnl_primitive_desc_query(*out, dnnl_query_impl_info_str, 0, &name) ||
+            !strstr(name, "amx"))
+            break;
+        dnn->dnnl_primitive_desc_destroy(*out);
+        *out = NULL;
+        status = dnn->dnnl_primitive_desc_iterator_next(iterator);
+    }
+    if (iterator) dnn->dnnl_primitive_desc_iterator_destroy(iterator);
+    return status == dnnl_iterator_ends ? dnnl_unimplemented : status;
 }
 
 dnnl_status_t rmcp_onednn_append_activation(const struct rmcp_onednn *dnn, dnnl_post_ops_t ops,

@@ -53,7 +53,10 @@ typedef const_dnnl_memory_desc_t rmcp_onednn_md; /* as the library's functions t
     F(dnnl_dilated_convolution_forward_desc_init)     \
     F(dnnl_dilated_convolution_backward_data_desc_init) \
     F(dnnl_dilated_convolution_backward_weights_desc_init) \
-    F(dnnl_primitive_desc_create)
+    F(dnnl_primitive_desc_iterator_create)            \
+    F(dnnl_primitive_desc_iterator_next)              \
+    F(dnnl_primitive_desc_iterator_fetch)             \
+    F(dnnl_primitive_desc_iterator_destroy)
 typedef const dnnl_memory_desc_t *rmcp_onednn_md;
 #endif
 

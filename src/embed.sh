@@ -1,5 +1,5 @@
 #!/bin/sh
-# Write the OpenCL C files given as arguments, their own #include "…" resolved, as C arrays.
+# Write the text files given as arguments, their own #include "…" resolved, as C arrays and a table.
 # The text is a byte array, since C compilers need only take strings of 4095 characters.
 set -eu
 inline() {
@@ -14,10 +14,11 @@ inline() {
 }
 rows=
 for file; do
-    stem=$(basename "$file" .cl)
+    name=$(basename "$file")
+    stem=$(printf %s "$name" | tr -c 'A-Za-z0-9' _)
     printf 'static const char source_%s[] = {\n' "$stem"
-    inline "$file" | od -An -v -tu1 | sed 's/  */,/g; s/^,//; s/$/,/'
+    inline "$file" | od -An -v -td1 | sed 's/  */,/g; s/^,//; s/$/,/'
     printf '0 };\n'
-    rows="$rows{ \"$stem.cl\", source_$stem }, "
+    rows="$rows{ \"$name\", source_$stem }, "
 done
 printf 'static const struct { const char *file, *text; } sources[] = { %s{ NULL, NULL } };\n' "$rows"

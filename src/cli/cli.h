@@ -1,0 +1,94 @@
+/* cli.h: what the subcommands of rmcp share. */
+#ifndef RMCP_CLI_H
+#define RMCP_CLI_H
+
+#include "core/plan.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+
+/* Exit status of every subcommand. */
+enum { CLI_OK = 0, CLI_FINDINGS = 1, CLI_USAGE = 2, CLI_INTERNAL = 3 };
+
+enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER };
+
+/* One option: --name sets *(bool *), --name VALUE sets *(const char **) or *(uint64_t *). */
+struct cli_option {
+    const char *name; /* NULL ends the table */
+    enum cli_kind kind;
+    void *target;
+    const char *value, *help;
+};
+
+struct cli_usage {
+    const char *command;   /* "verify"                               */
+    const char *arguments; /* "[CASE…]", "" when it takes none       */
+    const char *about;     /* what it does, a few lines              */
+    const char *example;   /* command lines, one per line            */
+    const struct cli_option *options;
+};
+
+/* Read the options; what is left stands in argv[0 … *n_arguments - 1]. Returns false when the
+ * command is over (--help, or wrong usage), with its exit status in *status. */
+bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *n_arguments, int *status);
+
+/* One line "rmcp COMMAND: …" on stderr; returns CLI_USAGE. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+int cli_complain(const char *command, const char *format, ...);
+
+/* The last error of the library as such a line; returns the fitting exit status. */
+int cli_failed(const char *command, rmcp_status status);
+
+/* Open a device for a command; NULL spec means auto, 0 threads the default. Returns 0 or an exit
+ * status. */
+int cli_open(const char *command, const char *spec, uint64_t threads, rmcp_device **out);
+
+/* Print a JSON object with its schema, e.g. "rmcp.verify/1", and free it. */
+int cli_print_json(cJSON *object, const char *schema);
+
+/* A progress line on stderr, only when that is a terminal. `total` 0 removes it. */
+void cli_progress(size_t done, size_t total, const char *what);
+
+/* "1.5 GiB" */
+const char *cli_bytes(uint64_t bytes, char text[static 32]);
+/* "1.234 ms" */
+const char *cli_seconds(double seconds, char text[static 32]);
+
+/* Names of enum values as case strings write them. */
+extern const char *const cli_passes[RMCP_N_PASSES], *const cli_types[3], *const cli_layouts[2];
+
+/* Look `name` up among `n` names; -1 when it is not there. */
+int cli_find(const char *name, const char *const *names, int n);
+
+/* A problem to run, with where it comes from. */
+struct cli_case {
+    rmcp_problem problem;
+    int pass;       /* -1: all three */
+    unsigned count; /* how often a network has it; 1 for others */
+    char label[48]; /* layer name, or "" */
+};
+struct cli_cases {
+    struct cli_case *list;
+    size_t n, room;
+};
+/* Append a case; RMCP_E_NOMEM when there is no room for it. */
+rmcp_status cli_case_add(struct cli_cases *cases, const struct cli_case *one);
+/* Read case strings, one per argument. Returns 0 or an exit status. */
+int cli_cases_read(const char *command, struct cli_cases *cases, int n, char **texts);
+/* Fill from the lists kept in data/: a verification suite ("quick", "full"), or the layers of a
+ * network for `batch` images (0: its own). RMCP_E_ARG when there is none of that name. */
+rmcp_status cli_cases_suite(struct cli_cases *cases, const char *suite);
+rmcp_status cli_cases_network(struct cli_cases *cases, const char *network, int64_t batch);
+void cli_cases_deinit(struct cli_cases *cases);
+/* Networks and DeepBench sets that cli_cases_network knows, separated by spaces. */
+const char *cli_networks(void);
+
+int cli_devices(int argc, char **argv);
+int cli_verify(int argc, char **argv);
+int cli_bench(int argc, char **argv);
+int cli_plan(int argc, char **argv);
+int cli_version(int argc, char **argv);
+
+#endif

@@ -1,0 +1,53 @@
+/* main.c: the rmcp command: a table of subcommands. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    { "devices", cli_devices, "list the devices that convolutions can run on" },
+    { "verify", cli_verify, "check a device against a double-precision reference" },
+    { "bench", cli_bench, "time convolutions: networks, DeepBench, single cases" },
+    { "plan", cli_plan, "show which algorithm a case gets, and why" },
+    { "version", cli_version, "show version, drivers and algorithms" },
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static void help(FILE *out)
+{
+    fprintf(out, "usage: rmcp COMMAND [options]\n\n"
+                 "Convolutions, forward and backward, on whichever device is there.\n\ncommands:\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\nrmcp COMMAND --help shows its options and an example.\n"
+                 "Exit status: 0 all well, 1 findings or failures, 2 wrong usage, 3 internal error.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        help(stderr);
+        return CLI_USAGE;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+        help(stdout);
+        return CLI_OK;
+    }
+    if (!strcmp(name, "--version")) name = "version";
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(name, commands[i].name)) continue;
+        int status = commands[i].run(argc - 2, argv + 2);
+        /* A result that never reached its reader is no result (a full disk, say). */
+        if (fflush(stdout) || ferror(stdout)) {
+            fprintf(stderr, "rmcp %s: cannot write the result\n", name);
+            return CLI_INTERNAL;
+        }
+        return status;
+    }
+    fprintf(stderr, "rmcp: no command '%.60s'; rmcp --help lists them\n", name);
+    return CLI_USAGE;
+}

@@ -1,0 +1,188 @@
+/* options.c: command-line options from a table, --help from the same table, messages. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *const cli_passes[RMCP_N_PASSES] = { "fwd", "bwd_data", "bwd_weights" };
+const char *const cli_types[3] = { "f32", "f16", "bf16" };
+const char *const cli_layouts[2] = { "nchw", "nhwc" };
+
+int cli_find(const char *name, const char *const *names, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(name, names[i])) return i;
+    return -1;
+}
+
+int cli_complain(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "rmcp %s: ", command);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return CLI_USAGE;
+}
+
+int cli_failed(const char *command, rmcp_status status)
+{
+    cli_complain(command, "%s", rmcp_last_error());
+    return status == RMCP_E_ARG ? CLI_USAGE : status == RMCP_E_INTERNAL ? CLI_INTERNAL : CLI_FINDINGS;
+}
+
+static void print_help(const struct cli_usage *usage)
+{
+    printf("usage: rmcp %s [options]%s%s\n\n%s\n\noptions:\n", usage->command,
+           *usage->arguments ? " " : "", usage->arguments, usage->about);
+    for (const struct cli_option *o = usage->options; o->name; o++) {
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        printf("  %-22s %s\n", left, o->help);
+    }
+    printf("  %-22s %s\n\nexample:\n%s\n", "--help", "this text", usage->example);
+}
+
+static bool read_number(const char *text, uint64_t *value)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno) return false;
+    *value = number;
+    return true;
+}
+
+/* Sets one option from argv[*i]; advances over its value. */
+static int set_option(const struct cli_usage *usage, int argc, char **argv, int *i)
+{
+    const char *text = argv[*i] + 2;
+    const char *equals = strchr(text, '=');
+    const size_t length = equals ? (size_t)(equals - text) : strlen(text);
+    const struct cli_option *o = usage->options;
+    while (o->name && (strlen(o->name) != length || strncmp(o->name, text, length))) o++;
+    if (!o->name)
+        return cli_complain(usage->command, "no option '%.60s'; rmcp %s --help lists them", argv[*i],
+                            usage->command);
+    if (o->kind == CLI_FLAG) {
+        if (equals) return cli_complain(usage->command, "--%s takes no value", o->name);
+        *(bool *)o->target = true;
+        return CLI_OK;
+    }
+    const char *value = equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
+    if (!value || !*value)
+        return cli_complain(usage->command, "--%s needs a value: --%s %s", o->name, o->name, o->value);
+    if (o->kind == CLI_TEXT) {
+        *(const char **)o->target = value;
+        return CLI_OK;
+    }
+    if (!read_number(value, o->target))
+        return cli_complain(usage->command, "--%s is '%.40s', not a whole number of 64 bits", o->name,
+                            value);
+    return CLI_OK;
+}
+
+bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *n_arguments, int *status)
+{
+    bool options = true;
+    *n_arguments = 0;
+    *status = CLI_OK;
+    for (int i = 0; i < argc; i++) {
+        if (options && (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))) {
+            print_help(usage);
+            return false;
+        }
+        if (options && !strcmp(argv[i], "--")) {
+            options = false;
+        } else if (options && argv[i][0] == '-' && argv[i][1]) {
+            if (argv[i][1] != '-')
+                *status = cli_complain(usage->command, "no option '%.60s'; rmcp %s --help lists them",
+                                       argv[i], usage->command);
+            else
+                *status = set_option(usage, argc, argv, &i);
+            if (*status) return false;
+        } else {
+            argv[(*n_arguments)++] = argv[i];
+        }
+    }
+    if (*n_arguments && !*usage->arguments) {
+        *status = cli_complain(usage->command, "'%.60s' is too much: it takes only options", argv[0]);
+        return false;
+    }
+    return true;
+}
+
+int cli_open(const char *command, const char *spec, uint64_t threads, rmcp_device **out)
+{
+    rmcp_device_options options = {
+        .struct_size = sizeof options,
+        .threads = threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX,
+    };
+    rmcp_status status = rmcp_device_open(spec, &options, out);
+    return status ? cli_failed(command, status) : CLI_OK;
+}
+
+int cli_print_json(cJSON *object, const char *schema)
+{
+    char *text = NULL;
+    if (object && cJSON_AddStringToObject(object, "schema", schema)) text = cJSON_Print(object);
+    cJSON_Delete(object);
+    if (!text) {
+        fprintf(stderr, "rmcp: out of memory while writing JSON\n");
+        return CLI_INTERNAL;
+    }
+    puts(text);
+    free(text);
+    return CLI_OK;
+}
+
+void cli_progress(size_t done, size_t total, const char *what)
+{
+    static struct timespec last;
+    static bool shown;
+    if (!isatty(STDERR_FILENO)) return;
+    if (!total) {
+        if (shown) fputs("\r\033[K", stderr);
+        shown = false;
+        return;
+    }
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double passed = (double)(now.tv_sec - last.tv_sec) + 1e-9 * (double)(now.tv_nsec - last.tv_nsec);
+    if (shown && passed < 0.1) return;
+    last = now;
+    shown = true;
+    enum { WIDTH = 24 };
+    char bar[WIDTH + 1];
+    for (size_t i = 0; i < WIDTH; i++) bar[i] = i * total < done * WIDTH ? '#' : '.';
+    bar[WIDTH] = '\0';
+    fprintf(stderr, "\r\033[K[%s] %zu/%zu %.48s", bar, done, total, what);
+}
+
+const char *cli_bytes(uint64_t bytes, char text[static 32])
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 1024 && unit + 1 < sizeof units / sizeof *units) value /= 1024, unit++;
+    snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return text;
+}
+
+const char *cli_seconds(double seconds, char text[static 32])
+{
+    if (seconds >= 1)
+        snprintf(text, 32, "%.3f s", seconds);
+    else if (seconds >= 1e-3)
+        snprintf(text, 32, "%.3f ms", seconds * 1e3);
+    else
+        snprintf(text, 32, "%.1f us", seconds * 1e6);
+    return text;
+}
