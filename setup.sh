@@ -1,0 +1,137 @@
+#!/bin/sh
+# Installs what RMCP needs on Debian or Ubuntu, builds it, and runs it: ./setup.sh demo|test|build
+set -eu
+cd "$(dirname "$0")"
+
+build_packages="gcc libc6-dev meson ninja-build pkg-config binutils libdnnl-dev libcjson-dev"
+test_packages="$build_packages libcmocka-dev python3 python3-torch python3-numpy clang-19
+    libclang-rt-19-dev lld-19 llvm-19 ocl-icd-libopencl1 opencl-headers pocl-opencl-icd"
+
+say() { printf '\n== %s\n' "$*"; }
+fail() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
+
+usage() {
+    cat <<'TEXT'
+usage: ./setup.sh COMMAND
+
+  demo    build, list the devices, check one quickly, train a small network on it
+  test    build in every configuration and run all tests, sanitizers included
+  build   build only: the command is build/rmcp, the library build/librmcp.so
+
+Missing Debian packages are installed with apt-get (through sudo when not root).
+RMCP_DEVICE=opencl ./setup.sh demo takes another device than the best one.
+TEXT
+}
+
+# Install the packages that are missing; nothing to do the second time.
+install_packages() {
+    missing=
+    for package; do
+        dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed$' ||
+            missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+    command -v apt-get >/dev/null || fail "these packages are missing, and there is no apt-get:$missing"
+    say "installing$missing"
+    as_root=
+    [ "$(id -u)" = 0 ] || as_root=sudo
+    # Word splitting is wanted: a list of package names.
+    # shellcheck disable=SC2086
+    { $as_root apt-get update -q && DEBIAN_FRONTEND=noninteractive $as_root apt-get install -qy \
+        --no-install-recommends $missing; } >"$log" 2>&1 || {
+        tail -n 20 "$log" >&2
+        fail "apt-get could not install$missing"
+    }
+}
+
+# configure FOLDER OPTIONS…: again only when a source file came or went, or the options changed.
+configure() {
+    folder=$1
+    shift
+    state=$(find src include tests examples data -name '*.[ch]' -o -name '*.cl' -o -name '*.inc' -o -name meson.build | sort
+        printf '%s\n' "$@")
+    if [ ! -f "$folder/build.ninja" ]; then
+        rm -rf "$folder"
+        meson setup "$folder" "$@" >"$log" 2>&1 || { cat "$log" >&2; fail "cannot configure $folder"; }
+    elif [ "$state" != "$(cat "$folder/setup.state" 2>/dev/null)" ]; then
+        meson setup --reconfigure "$folder" "$@" >"$log" 2>&1 ||
+            { cat "$log" >&2; fail "cannot configure $folder"; }
+    fi
+    printf '%s\n' "$state" >"$folder/setup.state"
+}
+
+compile() {
+    ninja -C "$1" >"$log" 2>&1 || { grep -v '^\[[0-9]*/' "$log" >&2; fail "cannot build $1"; }
+}
+
+build() {
+    say "building"
+    configure build
+    compile build
+}
+
+demo() {
+    install_packages $build_packages
+    build
+    say "the devices of this machine"
+    build/rmcp devices
+    say "a quick check against the reference"
+    build/rmcp verify --suite quick
+    say "training a small network on images that it draws itself"
+    build/examples/train ${RMCP_DEVICE:+--device "$RMCP_DEVICE"}
+    say "that was everything: convolutions checked, a network trained"
+    echo "next: build/rmcp --help, README.md, docs/api.md"
+}
+
+# run_tests FOLDER MESON-TEST-OPTIONS…: adds to the totals.
+passed=0 failed=0 skipped=0
+run_tests() {
+    folder=$1
+    shift
+    status=0
+    meson test -C "$folder" --no-rebuild --print-errorlogs "$@" >"$log" 2>&1 || status=$?
+    sed -n '/^ *[0-9]*\/[0-9]* /p; /^[―=-]\{8\}/,$p' "$log"
+    count() { sed -n "s/^$1: *\([0-9]*\).*/\1/p" "$log" | tail -n 1; }
+    ok=$(count Ok) bad=$(count Fail) late=$(count Timeout) skip=$(count Skipped)
+    passed=$((passed + ${ok:-0}))
+    failed=$((failed + ${bad:-0} + ${late:-0}))
+    skipped=$((skipped + ${skip:-0}))
+    [ $status = 0 ] || [ $((${bad:-0} + ${late:-0})) -gt 0 ] || { cat "$log" >&2; failed=$((failed + 1)); }
+}
+
+run_all_tests() {
+    # Word splitting is wanted: a list of package names.
+    # shellcheck disable=SC2086
+    install_packages $test_packages
+    build
+    say "tests"
+    run_tests build
+    say "tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+    configure build-asan -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+    compile build-asan
+    run_tests build-asan --no-suite slow
+    say "tests under ThreadSanitizer"
+    configure build-tsan -Dbuildtype=debugoptimized -Db_sanitize=thread -Dopenmp=disabled -Db_lundef=false
+    compile build-tsan
+    run_tests build-tsan --suite threads
+    say "fuzzers"
+    CC=clang-19 configure build-fuzz -Dbuildtype=debugoptimized -Db_sanitize=address,undefined \
+        -Db_lundef=false -Dopenmp=disabled -Dfuzz=true
+    compile build-fuzz
+    run_tests build-fuzz --suite fuzz
+    say "all tests"
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+case ${1-} in
+demo) demo ;;
+test) run_all_tests ;;
+# shellcheck disable=SC2086
+build) install_packages $build_packages; build ;;
+-h | --help | help) usage ;;
+'') usage >&2; exit 2 ;;
+*) printf "setup.sh: no command '%s'\n" "$1" >&2; usage >&2; exit 2 ;;
+esac
