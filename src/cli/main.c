@@ -1,5 +1,6 @@
 /* main.c: the rmcp command: a table of subcommands. */
 #include "cli/cli.h"
+#include "core/plan_cache.h"
 
 #include <string.h>
 
@@ -41,6 +42,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < N_COMMANDS; i++) {
         if (strcmp(name, commands[i].name)) continue;
         int status = commands[i].run(argc - 2, argv + 2);
+        if (*rmcp_plan_cache_remark()) fprintf(stderr, "rmcp: %s\n", rmcp_plan_cache_remark());
         /* A result that never reached its reader is no result (a full disk, say). */
         if (fflush(stdout) || ferror(stdout)) {
             fprintf(stderr, "rmcp %s: cannot write the result\n", name);

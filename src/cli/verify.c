@@ -1,5 +1,6 @@
 /* verify.c: rmcp verify: checks a device against the double-precision reference. */
 #include "cli/cli.h"
+#include "core/hash.h"
 #include "verify/random.h"
 #include "verify/verify.h"
 
@@ -28,9 +29,7 @@ static const char *const data_names[] = { "integers", "reals" };
 /* Inputs follow from the seed and the case alone, so that a case repeats outside its suite. */
 static uint64_t data_seed(const struct session *s, const char *text)
 {
-    uint64_t hash = s->seed ^ 0xcbf29ce484222325u;
-    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash;
+    return rmcp_hash_text(RMCP_HASH_START ^ s->seed, text);
 }
 
 static void fail(struct session *s, const char *text, const char *algorithm, const char *data,

@@ -30,7 +30,7 @@ static void write_spec(char *spec, size_t size, const struct rmcp_driver *driver
         snprintf(spec, size, "%s", driver->name);
 }
 
-static rmcp_status open_index(const struct rmcp_driver *driver, int index,
+static rmcp_status open_index(const struct rmcp_driver *driver, int index, int count,
                               const rmcp_device_options *options, rmcp_device **out)
 {
     rmcp_device *device = calloc(1, sizeof *device);
@@ -38,7 +38,7 @@ static rmcp_status open_index(const struct rmcp_driver *driver, int index,
     device->driver = driver;
     device->info.struct_size = sizeof device->info;
     device->info.usable = 1;
-    write_spec(device->info.spec, sizeof device->info.spec, driver, index, index + 1);
+    write_spec(device->info.spec, sizeof device->info.spec, driver, index, count);
     rmcp_status status = driver->open(index, options, device);
     if (status) {
         free(device);
@@ -71,9 +71,10 @@ static rmcp_status open_by_name(const char *spec, const rmcp_device_options *opt
                                  "device '%.60s': a device number must follow '%s:'", spec,
                                  driver->name);
         }
+        int count = 1;
         if (!options->native_context) {
             char why[256] = "";
-            int count = driver->count(why, sizeof why);
+            count = driver->count(why, sizeof why);
             if (count == 0)
                 return rmcp_fail(RMCP_E_DEVICE, "device '%.60s': %s", spec, why);
             if (index >= count)
@@ -81,7 +82,7 @@ static rmcp_status open_by_name(const char *spec, const rmcp_device_options *opt
                                  count == 1 ? "is only" : "are only", count, driver->name,
                                  count == 1 ? "" : " and up");
         }
-        return open_index(driver, (int)index, options, out);
+        return open_index(driver, (int)index, count, options, out);
     }
     return rmcp_fail(RMCP_E_ARG, "no device '%.60s'; known are %s", spec, known);
 }
@@ -118,7 +119,7 @@ static rmcp_status open_best(const rmcp_device_options *options, rmcp_device **o
                 add_note(&note, spec, rmcp_last_error());
             } else if (info.is_cpu && !last) {
                 add_note(&note, spec, "is the host processor, which the cpu device uses better");
-            } else if (open_index(driver, index, options, out)) {
+            } else if (open_index(driver, index, count, options, out)) {
                 add_note(&note, spec, rmcp_last_error());
             }
         }

@@ -1,10 +1,12 @@
 /* measure.c: effort "measure": times the best few algorithms on the device itself. */
-#include "core/plan.h"
+#include "core/plan_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MEASURED = 4, REPEATS = 3 };
+/* How many algorithms are timed, how often, and how many times slower than the best estimate one may
+ * be estimated and still be worth it. */
+enum { MOST_MEASURED = 4, REPEATS = 3, HOPELESS = 20 };
 
 /* A buffer of zeros: memory that was never written may hold denormals and skew the time. */
 static rmcp_status zero_buffer(rmcp_device *device, uint64_t bytes, rmcp_memory *out)
@@ -38,10 +40,18 @@ static double time_choice(rmcp_device *device, const struct rmcp_request *reques
     return status ? -1 : best;
 }
 
-rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *request,
-                              struct rmcp_choice *choices, size_t n_choices)
+static void move_to_front(struct rmcp_choice *choices, size_t index)
 {
-    const size_t n = n_choices < MOST_MEASURED ? n_choices : MOST_MEASURED;
+    struct rmcp_choice chosen = choices[index];
+    memmove(choices + 1, choices, index * sizeof *choices);
+    choices[0] = chosen;
+}
+
+/* Time each choice with buffers that serve them all; `*fastest` receives the index of the best. */
+static rmcp_status time_all(rmcp_device *device, const struct rmcp_request *request,
+                            const struct rmcp_choice *choices, size_t n, size_t *fastest,
+                            double *seconds)
+{
     uint64_t bytes[RMCP_N_SLOTS] = { 0 };
     rmcp_memory memory[RMCP_N_SLOTS] = { { 0 } };
     for (int slot = 0; slot < RMCP_SLOT_WORKSPACE; slot++)
@@ -64,17 +74,36 @@ rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *re
             .workspace = memory[RMCP_SLOT_WORKSPACE],
             .workspace_bytes = bytes[RMCP_SLOT_WORKSPACE],
         };
-        size_t fastest = 0;
-        double best = -1;
+        *seconds = -1;
         for (size_t i = 0; i < n; i++) {
-            double seconds = time_choice(device, request, &choices[i], &tensors);
-            if (seconds >= 0 && (best < 0 || seconds < best)) best = seconds, fastest = i;
+            double time = time_choice(device, request, &choices[i], &tensors);
+            if (time >= 0 && (*seconds < 0 || time < *seconds)) *seconds = time, *fastest = i;
         }
-        if (best < 0) status = RMCP_E_DEVICE; /* the message is that of the last attempt */
-        struct rmcp_choice chosen = choices[fastest];
-        memmove(choices + 1, choices, fastest * sizeof *choices);
-        choices[0] = chosen;
+        if (*seconds < 0) status = RMCP_E_DEVICE; /* the message is that of the last attempt */
     }
     for (int slot = 0; slot < RMCP_N_SLOTS; slot++) rmcp_buffer_destroy(device, memory[slot]);
     return status;
+}
+
+rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *request,
+                              uint64_t max_workspace, struct rmcp_choice *choices,
+                              size_t n_choices)
+{
+    char known[32];
+    if (rmcp_plan_cache_find(device, request, max_workspace, known))
+        for (size_t i = 0; i < n_choices; i++)
+            if (!strcmp(choices[i].algo->name, known)) {
+                move_to_front(choices, i);
+                return RMCP_OK;
+            }
+    size_t n = 1;
+    while (n < n_choices && n < MOST_MEASURED && choices[n].seconds < HOPELESS * choices[0].seconds)
+        n++;
+    size_t fastest = 0;
+    double seconds = 0;
+    rmcp_status status = time_all(device, request, choices, n, &fastest, &seconds);
+    if (status) return status;
+    rmcp_plan_cache_add(device, request, max_workspace, choices[fastest].algo->name, seconds);
+    move_to_front(choices, fastest);
+    return RMCP_OK;
 }

@@ -106,7 +106,7 @@ static rmcp_status choose(rmcp_device *device, const struct rmcp_request *reques
         return rmcp_fail(RMCP_E_UNSUPPORTED, "no algorithm can do this on %s: %s",
                          device->info.spec, reasons);
     if (options->effort == RMCP_MEASURE && n > 1)
-        return rmcp_plan_measure(device, request, choices, n);
+        return rmcp_plan_measure(device, request, options->max_workspace, choices, n);
     return RMCP_OK;
 }
 

@@ -25,9 +25,10 @@ enum { RMCP_MOST_ALGOS = 64 };
 rmcp_status rmcp_plan_build(rmcp_device *device, const struct rmcp_request *request,
                             const struct rmcp_choice *choice, rmcp_plan **out);
 
-/* Time the first few of `choices` (sorted by cost) on the device and move the fastest to the
- * front. One that fails to run goes to the back. */
+/* Move the algorithm that is fastest on the device to the front of `choices` (sorted by cost):
+ * remembered, or measured now and remembered. */
 rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *request,
-                              struct rmcp_choice *choices, size_t n_choices);
+                              uint64_t max_workspace, struct rmcp_choice *choices,
+                              size_t n_choices);
 
 #endif

@@ -1,6 +1,8 @@
 /* kernels.c: the table of GPU kernels, made from variants.inc and the embedded sources. */
 #include "kernels/kernels.h"
 
+#include "core/hash.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -27,16 +29,9 @@ const char *rmcp_kernel_source(const char *file)
     return NULL;
 }
 
-/* FNV-1a, 64 bits. */
-static uint64_t digest(uint64_t hash, const char *text)
-{
-    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash;
-}
-
 uint64_t rmcp_kernel_digest(const struct rmcp_kernel *kernel)
 {
     const char *source = rmcp_kernel_source(kernel->file);
-    uint64_t hash = digest(0xcbf29ce484222325u, source ? source : "");
-    return digest(digest(hash, kernel->entry), kernel->options);
+    uint64_t hash = rmcp_hash_text(RMCP_HASH_START, source ? source : "");
+    return rmcp_hash_text(rmcp_hash_text(hash, kernel->entry), kernel->options);
 }
