@@ -3,6 +3,9 @@
 
 #include "core/dynlib.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +36,19 @@ static struct rmcp_onednn library;
 static bool loaded;
 static char load_error[160];
 
+/* Some hypervisors announce AMX but hide the processor's description of its tiles (CPUID leaf 1D).
+ * oneDNN then makes tiles of no rows, and its AMX kernels stop with an illegal instruction. */
+static bool amx_is_broken(void)
+{
+#if defined(__x86_64__)
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d >> 24 & 1)) return false; /* no AMX */
+    return !__get_cpuid_count(0x1d, 1, &a, &b, &c, &d) || !b || !c;
+#else
+    return false;
+#endif
+}
+
 static void load(void)
 {
     char why[128];
@@ -41,6 +57,7 @@ static void load(void)
         snprintf(load_error, sizeof load_error, "oneDNN is not installed: %s", why);
         return;
     }
+    library.amx_is_broken = amx_is_broken();
     const int major = library.dnnl_version()->major;
     if (major != DNNL_VERSION_MAJOR)
         snprintf(load_error, sizeof load_error, "oneDNN is release %d.x, built for %d.x", major,
@@ -79,6 +96,16 @@ const char *rmcp_onednn_isa(const struct rmcp_onednn *dnn)
     }
 }
 
+/* Whether a kernel that the library offers must be passed over for its next one. */
+static bool must_skip(const struct rmcp_onednn *dnn, const_dnnl_primitive_desc_t desc)
+{
+    const char *name = NULL;
+    if (!dnn->amx_is_broken ||
+        dnn->dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name) || !name)
+        return false;
+    return strstr(name, "amx") != NULL;
+}
+
 /* ---- where 2.x and 3.x differ ---- */
 
 #if DNNL_VERSION_MAJOR >= 3
@@ -104,9 +131,9 @@ void rmcp_onednn_desc_deinit(const struct rmcp_onednn *dnn, struct rmcp_onednn_d
     desc->desc = NULL;
 }
 
-static dnnl_status_t create_pass(const struct rmcp_onednn *dnn, const struct rmcp_onednn_conv *c,
-                                 rmcp_pass pass, dnnl_primitive_desc_t hint,
-                                 dnnl_primitive_desc_t *out)
+static dnnl_status_t create_first(const struct rmcp_onednn *dnn, const struct rmcp_onednn_conv *c,
+                                  rmcp_pass pass, dnnl_primitive_desc_t hint,
+                                  dnnl_primitive_desc_t *out)
 {
     const dnnl_alg_kind_t direct = dnnl_convolution_direct;
     /* The hint carries no post-operations: only the pass asked for takes the attributes. */
@@ -125,6 +152,19 @@ static dnnl_status_t create_pass(const struct rmcp_onednn *dnn, const struct rmc
             out, dnn->engine, direct, c->x, c->w, NULL, c->y, c->stride, c->dilation, c->pad_begin,
             c->pad_end, hint, attr);
     }
+}
+
+static dnnl_status_t create_pass(const struct rmcp_onednn *dnn, const struct rmcp_onednn_conv *c,
+                                 rmcp_pass pass, dnnl_primitive_desc_t hint,
+                                 dnnl_primitive_desc_t *out)
+{
+    dnnl_status_t status = create_first(dnn, c, pass, hint, out);
+    while (!status && must_skip(dnn, *out)) status = dnn->dnnl_primitive_desc_next_impl(*out);
+    if (status && *out) {
+        dnn->dnnl_primitive_desc_destroy(*out);
+        *out = NULL;
+    }
+    return status == dnnl_last_impl_reached ? dnnl_unimplemented : status;
 }
 
 dnnl_status_t rmcp_onednn_append_activation(const struct rmcp_onednn *dnn, dnnl_post_ops_t ops,
@@ -177,21 +217,16 @@ static dnnl_status_t create_pass(const struct rmcp_onednn *dnn, const struct rmc
     }
     if (status) return status;
 
-    /* Convolutions of 2.6 on AMX tiles stop with an illegal instruction (seen with 2.6.3 on a
-     * Sapphire Rapids, and in PyTorch on top of it): pass them over for the next kernel. */
     dnnl_primitive_desc_iterator_t iterator = NULL;
     status = dnn->dnnl_primitive_desc_iterator_create(
         &iterator, &op, pass == c->pass ? c->attr : NULL, dnn->engine, hint);
     while (!status) {
-        const char *name = "";
         *out = dnn->dnnl_primitive_desc_iterator_fetch(iterator);
+        if (*out && !must_skip(dnn, *out)) break;
         if (!*out) {
             status = dnnl_out_of_memory;
             break;
         }
-        if (dnn->dnnl_primitive_desc_query(*out, dnnl_query_impl_info_str, 0, &name) ||
-            !strstr(name, "amx"))
-            break;
         dnn->dnnl_primitive_desc_destroy(*out);
         *out = NULL;
         status = dnn->dnnl_primitive_desc_iterator_next(iterator);

@@ -42,6 +42,7 @@
     F(dnnl_memory_desc_create_with_strides)               \
     F(dnnl_memory_desc_create_with_tag)                   \
     F(dnnl_memory_desc_destroy)                           \
+    F(dnnl_primitive_desc_next_impl)                      \
     F(dnnl_convolution_forward_primitive_desc_create)     \
     F(dnnl_convolution_backward_data_primitive_desc_create) \
     F(dnnl_convolution_backward_weights_primitive_desc_create)
@@ -69,6 +70,7 @@ struct rmcp_onednn {
     void (*omp_set_num_threads)(int threads);
     int (*omp_get_max_threads)(void);
     dnnl_engine_t engine;
+    bool amx_is_broken; /* AMX kernels of the library would end in an illegal instruction */
 };
 
 /* The library, loaded on first use and kept; NULL with the reason in `*why` (static storage). */
