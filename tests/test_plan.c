@@ -32,9 +32,9 @@ static void test_version_and_status_names(void **state)
     snprintf(header, sizeof header, "%d.%d.%d", RMCP_VERSION_MAJOR, RMCP_VERSION_MINOR,
              RMCP_VERSION_PATCH);
     assert_string_equal(rmcp_version(), header);
-    static const char *const names[] = { "RMCP_OK",       "RMCP_E_ARG",  "RMCP_E_UNSUPPORTED",
-                                         "RMCP_E_NOMEM",  "RMCP_E_DEVICE", "RMCP_E_LOST",
-                                         "RMCP_E_IO",     "RMCP_E_INTERNAL" };
+    static const char *const names[] = { "RMCP_OK",      "RMCP_E_ARG",     "RMCP_E_UNSUPPORTED",
+                                         "RMCP_E_NOMEM", "RMCP_E_DEVICE",  "RMCP_E_LOST",
+                                         "RMCP_E_IO",    "RMCP_E_INTERNAL" };
     for (int i = 0; i < (int)SUPPORT_LENGTH(names); i++)
         assert_string_equal(rmcp_status_name((rmcp_status)i), names[i]);
     assert_string_equal(rmcp_status_name((rmcp_status)8), "unknown rmcp_status");
@@ -154,7 +154,8 @@ static void test_describe(void **state)
     newer.info.struct_size = 8;
     support_assert_failed(rmcp_device_describe(*state, &newer.info), RMCP_E_ARG,
                           "rmcp_device_info.struct_size is 8");
-    support_assert_failed(rmcp_device_describe(*state, NULL), RMCP_E_ARG, "rmcp_device_info is NULL");
+    support_assert_failed(rmcp_device_describe(*state, NULL), RMCP_E_ARG,
+                          "rmcp_device_info is NULL");
     support_assert_failed(rmcp_device_describe(NULL, &newer.info), RMCP_E_ARG, "device is NULL");
 }
 
@@ -239,7 +240,8 @@ static void test_buffers(void **state)
     assert_int_equal(rmcp_copy_to_host(device, NULL, text, buffer, 13), RMCP_OK);
     assert_string_equal(text, "hello, there");
     assert_int_equal(rmcp_copy_to_host(device, NULL, text, buffer, 0), RMCP_OK);
-    support_assert_failed(rmcp_copy_to_host(device, NULL, NULL, buffer, 1), RMCP_E_ARG, "host side");
+    support_assert_failed(rmcp_copy_to_host(device, NULL, NULL, buffer, 1), RMCP_E_ARG,
+                          "host side");
     support_assert_failed(rmcp_copy_to_host(device, NULL, text, (rmcp_memory){ 0 }, 1), RMCP_E_ARG,
                           "device side");
     support_assert_failed(rmcp_copy_to_device(NULL, NULL, buffer, text, 1), RMCP_E_ARG,
@@ -352,8 +354,8 @@ static void test_candidates(void **state)
         memset(list, 0, (n + 1) * sizeof *list);
         list[0].struct_size = sizeof *list;
         size_t room = n + 1, n_chosen = 0;
-        assert_int_equal(
-            rmcp_plan_candidates(device, &problem, (rmcp_pass)pass, NULL, list, &room), RMCP_OK);
+        assert_int_equal(rmcp_plan_candidates(device, &problem, (rmcp_pass)pass, NULL, list, &room),
+                         RMCP_OK);
         assert_int_equal(room, n);
         rmcp_plan *plan = NULL;
         assert_int_equal(rmcp_plan_create(device, &problem, (rmcp_pass)pass, NULL, &plan), RMCP_OK);
@@ -380,12 +382,10 @@ static void test_candidates(void **state)
 
     size_t room = 1;
     list[0].struct_size = 3;
-    support_assert_failed(
-        rmcp_plan_candidates(device, &problem, RMCP_FORWARD, NULL, list, &room), RMCP_E_ARG,
-        "rmcp_candidate.struct_size is 3");
-    support_assert_failed(
-        rmcp_plan_candidates(device, &problem, RMCP_FORWARD, NULL, list, NULL), RMCP_E_ARG,
-        "count is NULL");
+    support_assert_failed(rmcp_plan_candidates(device, &problem, RMCP_FORWARD, NULL, list, &room),
+                          RMCP_E_ARG, "rmcp_candidate.struct_size is 3");
+    support_assert_failed(rmcp_plan_candidates(device, &problem, RMCP_FORWARD, NULL, list, NULL),
+                          RMCP_E_ARG, "count is NULL");
     support_assert_failed(rmcp_plan_candidates(NULL, &problem, RMCP_FORWARD, NULL, NULL, &room),
                           RMCP_E_ARG, "device is NULL");
     free(list);
@@ -414,7 +414,8 @@ static void test_workspace_limits(void **state)
                        "the limit is 0");
         options.max_workspace = list[i].workspace_bytes;
         rmcp_plan *plan = NULL;
-        assert_int_equal(rmcp_plan_create(device, &problem, RMCP_FORWARD, &options, &plan), RMCP_OK);
+        assert_int_equal(rmcp_plan_create(device, &problem, RMCP_FORWARD, &options, &plan),
+                         RMCP_OK);
         assert_int_equal(rmcp_plan_workspace(plan), list[i].workspace_bytes);
         rmcp_plan_destroy(plan);
     }
@@ -458,11 +459,8 @@ static void assert_same_bits(struct support_tensors *a, struct support_tensors *
 }
 
 static const char *const execution_cases[] = {
-    "n2c8h9w7k6r3s3p1:bias:relu",
-    "n2c8h9w7k6r3s3p1:f16:nhwc",
-    "n1c16h12w12k32r3s3p1u2:bf16",
-    "n1c12h9w9k12r3s3p1g4",
-    "n1c4t5h6w6k4r3s3p1:nhwc",
+    "n2c8h9w7k6r3s3p1:bias:relu", "n2c8h9w7k6r3s3p1:f16:nhwc", "n1c16h12w12k32r3s3p1u2:bf16",
+    "n1c12h9w9k12r3s3p1g4",       "n1c4t5h6w6k4r3s3p1:nhwc",
 };
 
 static void test_same_bits_every_time(void **state)
@@ -690,15 +688,13 @@ static void test_execute_checks_its_workspace(void **state)
     struct bench b = make_bench(device, text, algorithm);
     assert_int_equal(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_OK);
     b.tensors.workspace_bytes--;
-    support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
-                          "the workspace has ");
+    support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, "the workspace has ");
     b.tensors.workspace_bytes = 0;
     support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
                           "the workspace has 0 bytes; the plan needs ");
     b.tensors.workspace_bytes = rmcp_plan_workspace(b.plan);
     b.tensors.workspace.offset += 128;
-    support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
-                          "no multiple of 256");
+    support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, "no multiple of 256");
     b.tensors.workspace.offset -= 128;
     b.tensors.workspace.base = NULL;
     support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
