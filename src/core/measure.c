@@ -22,20 +22,20 @@ static rmcp_status zero_buffer(rmcp_device *device, uint64_t bytes, rmcp_memory 
     return status;
 }
 
-/* Fastest of a few runs after one to warm up; negative when it cannot run. */
-static double time_choice(rmcp_device *device, const struct rmcp_request *request,
-                          const struct rmcp_choice *choice, const rmcp_tensors *tensors)
+/* Fastest of a few runs after one to warm up. */
+static rmcp_status time_choice(rmcp_device *device, const struct rmcp_request *request,
+                               const struct rmcp_choice *choice, const rmcp_tensors *tensors,
+                               double *best)
 {
-    double best = -1;
     rmcp_plan *plan = NULL;
     rmcp_status status = rmcp_plan_build(device, request, choice, &plan);
     for (int i = 0; i <= REPEATS && !status; i++) {
         double seconds = 0;
         status = rmcp_execute_timed(plan, NULL, tensors, &seconds);
-        if (!status && i > 0 && (best < 0 || seconds < best)) best = seconds;
+        if (!status && i > 0 && (i == 1 || seconds < *best)) *best = seconds;
     }
     rmcp_plan_destroy(plan);
-    return status ? -1 : best;
+    return status;
 }
 
 rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *request,
@@ -67,10 +67,11 @@ rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *re
         size_t fastest = 0;
         double best = -1;
         for (size_t i = 0; i < n; i++) {
-            double seconds = time_choice(device, request, &choices[i], &tensors);
-            if (seconds >= 0 && (best < 0 || seconds < best)) best = seconds, fastest = i;
+            double seconds = 0;
+            status = time_choice(device, request, &choices[i], &tensors, &seconds);
+            if (!status && (best < 0 || seconds < best)) best = seconds, fastest = i;
         }
-        if (best < 0) status = RMCP_E_DEVICE; /* the message is that of the last attempt */
+        if (best >= 0) status = RMCP_OK; /* else that of the last attempt, with its message */
         struct rmcp_choice chosen = choices[fastest];
         memmove(choices + 1, choices, fastest * sizeof *choices);
         choices[0] = chosen;
