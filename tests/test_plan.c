@@ -436,6 +436,27 @@ static void test_no_workspace_still_finds_an_algorithm(void **state)
     }
 }
 
+/* oneDNN takes strides and padding of 31 bits and says so late; the plain loops take any. */
+static void test_a_late_refusal_leaves_the_others_in_the_race(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "c1h1w1k1p1000000u3000000000",
+                                         "c1w3k1p2200000000u2200000000",
+                                         "c1w1k1s2p2000000000d3000000000" };
+    rmcp_device *device = NULL;
+    assert_int_equal(rmcp_device_open("cpu", NULL, &device), RMCP_OK);
+    for (size_t i = 0; i < SUPPORT_LENGTH(texts); i++)
+        for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
+            const rmcp_problem problem = support_case(texts[i], NULL);
+            struct rmcp_verify_result result;
+            if (rmcp_verify_case(device, &problem, (rmcp_pass)pass, NULL, RMCP_VERIFY_REALS, 1, 0,
+                                 &result))
+                fail_msg("%s pass %d: %s", texts[i], pass, rmcp_last_error());
+            if (!result.passed) fail_msg("%s pass %d: %s", texts[i], pass, result.why);
+        }
+    rmcp_device_close(device);
+}
+
 /* ---- executing ---- */
 
 /* Runs the problem with these options and a fixed seed. */
@@ -749,6 +770,7 @@ int main(void)
         cmocka_unit_test(test_candidates),
         cmocka_unit_test(test_workspace_limits),
         cmocka_unit_test(test_no_workspace_still_finds_an_algorithm),
+        cmocka_unit_test(test_a_late_refusal_leaves_the_others_in_the_race),
         cmocka_unit_test(test_same_bits_every_time),
         cmocka_unit_test(test_fixed_weights),
         cmocka_unit_test(test_effort_measure),
