@@ -131,18 +131,18 @@ static rmcp_status read_field(struct reader *r)
     }
 }
 
-/* A decimal number; copied first, since strtof would read "0x6" as hexadecimal. */
+/* A decimal number or inf; copied first, since strtof would read "0x6" as hexadecimal. */
 static rmcp_status read_float(struct reader *r, const char *word, const char **at, float *value)
 {
     char digits[32], *end = NULL;
-    size_t length = strspn(*at, "+-.0123456789e");
+    size_t length = strspn(*at, "+-.0123456789einf");
     if (length && length < sizeof digits) {
         memcpy(digits, *at, length);
         digits[length] = '\0';
         *value = strtof(digits, &end);
     }
-    if (!end || *end || !isfinite(*value))
-        return complain(r, "'%s' must be followed by a finite number", word);
+    if (!end || *end || (isinf(*value) && !strchr(digits, 'i')))
+        return complain(r, "'%s' must be followed by a number within f32", word);
     *at += length;
     return RMCP_OK;
 }
@@ -151,8 +151,10 @@ static rmcp_status read_activation(struct reader *r, const char *word)
 {
     rmcp_problem *p = &r->problem;
     const char *at = word;
+    char buffer[64];
     rmcp_status status = RMCP_OK;
-    if (r->has_activation) return complain(r, "a second activation, '%s'", word);
+    if (r->has_activation)
+        return complain(r, "a second activation, '%s'", quoted(word, buffer));
     r->has_activation = true;
     if (!strcmp(word, "relu")) {
         p->activation = RMCP_RELU;
@@ -169,7 +171,8 @@ static rmcp_status read_activation(struct reader *r, const char *word)
         if (!status && *at++ != 'x') return complain(r, "clamp takes two numbers: clamp0x6");
         if (!status) status = read_float(r, "clamp", &at, &p->clamp_high);
     }
-    if (!status && *at) return complain(r, "'%s' does not end after its number", word);
+    if (!status && *at)
+        return complain(r, "'%s' does not end after its number", quoted(word, buffer));
     return status;
 }
 

@@ -103,6 +103,7 @@ static rmcp_status open_best(const rmcp_device_options *options, rmcp_device **o
     const struct rmcp_driver *drivers[MOST_DRIVERS];
     size_t n_drivers = drivers_by_rank(drivers);
     char *note = NULL;
+    rmcp_status failure = RMCP_E_DEVICE;
     for (size_t i = 0; i < n_drivers && !*out; i++) {
         const struct rmcp_driver *driver = drivers[i];
         /* The last driver is the CPU's own and is taken as it is; any other device that turns out
@@ -115,23 +116,26 @@ static rmcp_status open_best(const rmcp_device_options *options, rmcp_device **o
             rmcp_device_info info = { .struct_size = sizeof info };
             char spec[32];
             write_spec(spec, sizeof spec, driver, index, count);
-            if (driver->describe(index, &info)) {
-                add_note(&note, spec, rmcp_last_error());
-            } else if (info.is_cpu && !last) {
+            rmcp_status status = driver->describe(index, &info);
+            if (!status && info.is_cpu && !last) {
                 add_note(&note, spec, "is the host processor, which the cpu device uses better");
-            } else if (open_index(driver, index, count, options, out)) {
-                add_note(&note, spec, rmcp_last_error());
+                continue;
             }
+            if (!status) status = open_index(driver, index, count, options, out);
+            if (status) add_note(&note, spec, rmcp_last_error());
+            if (status == RMCP_E_NOMEM) failure = status;
         }
     }
     if (*out) {
         (*out)->note = note;
         return RMCP_OK;
     }
-    rmcp_status status =
-        rmcp_fail(RMCP_E_DEVICE, "no device can be used: %s", note ? note : "no driver");
+    rmcp_fail(failure, "no device can be used: %s",
+              note                      ? note
+              : failure == RMCP_E_NOMEM ? "out of memory"
+                                        : "no driver");
     free(note);
-    return status;
+    return failure;
 }
 
 rmcp_status rmcp_device_open(const char *spec, const rmcp_device_options *options,

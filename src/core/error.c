@@ -15,6 +15,9 @@ rmcp_status rmcp_fail(rmcp_status status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    /* One line, whatever names and driver texts it is made of. */
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 32 || *c == 127) *c = ' ';
     memcpy(last_error, text, sizeof text);
     return status;
 }

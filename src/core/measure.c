@@ -24,20 +24,20 @@ static rmcp_status zero_buffer(rmcp_device *device, uint64_t bytes, rmcp_memory 
     return status;
 }
 
-/* Fastest of a few runs after one to warm up; negative when it cannot run. */
-static double time_choice(rmcp_device *device, const struct rmcp_request *request,
-                          const struct rmcp_choice *choice, const rmcp_tensors *tensors)
+/* Fastest of a few runs after one to warm up. */
+static rmcp_status time_choice(rmcp_device *device, const struct rmcp_request *request,
+                               const struct rmcp_choice *choice, const rmcp_tensors *tensors,
+                               double *best)
 {
-    double best = -1;
     rmcp_plan *plan = NULL;
     rmcp_status status = rmcp_plan_build(device, request, choice, &plan);
     for (int i = 0; i <= REPEATS && !status; i++) {
         double seconds = 0;
         status = rmcp_execute_timed(plan, NULL, tensors, &seconds);
-        if (!status && i > 0 && (best < 0 || seconds < best)) best = seconds;
+        if (!status && i > 0 && (i == 1 || seconds < *best)) *best = seconds;
     }
     rmcp_plan_destroy(plan);
-    return status ? -1 : best;
+    return status;
 }
 
 static void move_to_front(struct rmcp_choice *choices, size_t index)
@@ -76,10 +76,11 @@ static rmcp_status time_all(rmcp_device *device, const struct rmcp_request *requ
         };
         *seconds = -1;
         for (size_t i = 0; i < n; i++) {
-            double time = time_choice(device, request, &choices[i], &tensors);
-            if (time >= 0 && (*seconds < 0 || time < *seconds)) *seconds = time, *fastest = i;
+            double time = 0;
+            status = time_choice(device, request, &choices[i], &tensors, &time);
+            if (!status && (*seconds < 0 || time < *seconds)) *seconds = time, *fastest = i;
         }
-        if (*seconds < 0) status = RMCP_E_DEVICE; /* the message is that of the last attempt */
+        if (*seconds >= 0) status = RMCP_OK; /* else that of the last attempt, with its message */
     }
     for (int slot = 0; slot < RMCP_N_SLOTS; slot++) rmcp_buffer_destroy(device, memory[slot]);
     return status;

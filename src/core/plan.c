@@ -66,7 +66,11 @@ static rmcp_status ask(const struct rmcp_algo *algo, const struct rmcp_request *
     if (reason) return RMCP_OK;
 
     rmcp_status status = algo->workspace(request, &choice->workspace_bytes);
-    if (status) return status;
+    if (status == RMCP_E_NOMEM || status == RMCP_E_LOST) return status;
+    if (status) { /* it finds out only now; another one may do */
+        snprintf(why, why_size, "%s", rmcp_last_error());
+        return RMCP_OK;
+    }
     uint64_t most = options->max_workspace == RMCP_NO_WORKSPACE ? 0
                     : options->max_workspace                    ? options->max_workspace
                                                                 : UINT64_MAX;
