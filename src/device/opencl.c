@@ -95,6 +95,17 @@ static rmcp_status make_context(struct state *state, int index, const rmcp_devic
     return RMCP_OK;
 }
 
+/* A caller's device is called by its own number, whatever number was asked for. */
+static void correct_spec(const struct state *state, rmcp_device_info *info)
+{
+    char why[256];
+    cl_device_id devices[RMCP_CL_MOST_DEVICES];
+    const int n = rmcp_cl_devices_find(state->cl, devices, why, sizeof why);
+    for (int i = 0; i < n; i++)
+        if (devices[i] == state->device)
+            snprintf(info->spec, sizeof info->spec, n > 1 ? "opencl:%d" : "opencl", i);
+}
+
 /* With timestamps where the driver has them. */
 static rmcp_status make_queue(struct state *state)
 {
@@ -142,6 +153,7 @@ static rmcp_status open_opencl(int index, const rmcp_device_options *options,
         destroy(state);
         return status;
     }
+    if (options->native_context || options->native_device) correct_spec(state, &device->info);
     device->state = state;
     return RMCP_OK;
 }

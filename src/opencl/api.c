@@ -120,6 +120,7 @@ rmcp_status rmcp_cl_status(cl_int code)
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_OUT_OF_HOST_MEMORY: return RMCP_E_NOMEM;
     case CL_DEVICE_NOT_AVAILABLE:
+    case CL_INVALID_COMMAND_QUEUE:
     case -9999: return RMCP_E_LOST;
     default: return RMCP_E_DEVICE;
     }

@@ -16,8 +16,6 @@
     F(clGetPlatformInfo)                                                                           \
     F(clGetDeviceIDs)                                                                              \
     F(clGetDeviceInfo)                                                                             \
-    F(clRetainDevice)                                                                              \
-    F(clReleaseDevice)                                                                             \
     F(clCreateContext)                                                                             \
     F(clRetainContext)                                                                             \
     F(clReleaseContext)                                                                            \
@@ -62,7 +60,8 @@ const struct rmcp_cl *rmcp_cl_get(char *why, size_t why_size);
 /* "CL_OUT_OF_RESOURCES", or "unknown error"; static storage. */
 const char *rmcp_cl_error_name(cl_int code);
 
-/* RMCP_E_NOMEM, RMCP_E_LOST or RMCP_E_DEVICE. */
+/* RMCP_E_NOMEM, RMCP_E_LOST or RMCP_E_DEVICE. A queue that was valid and no longer is counts as
+ * lost: that is how some drivers tell that the device was reset. */
 rmcp_status rmcp_cl_status(cl_int code);
 
 /* Fail with "<what>: CL_SOMETHING (-5)", and set `*lost` when the device is gone. `lost` may be

@@ -204,8 +204,7 @@ rmcp_status rmcp_cl_device_caps(const struct rmcp_cl *cl, cl_device_id device,
     return RMCP_OK;
 }
 
-rmcp_status rmcp_cl_device_identity(const struct rmcp_cl *cl, cl_device_id device, char *text,
-                                    size_t size)
+bool rmcp_cl_device_identity(const struct rmcp_cl *cl, cl_device_id device, char *text, size_t size)
 {
     char platform[128], platform_version[256], name[128], version[256], driver[128];
     platform_text(cl, device, CL_PLATFORM_NAME, platform, sizeof platform);
@@ -213,11 +212,8 @@ rmcp_status rmcp_cl_device_identity(const struct rmcp_cl *cl, cl_device_id devic
     device_text(cl, device, CL_DEVICE_NAME, name, sizeof name);
     device_text(cl, device, CL_DEVICE_VERSION, version, sizeof version);
     device_text(cl, device, CL_DRIVER_VERSION, driver, sizeof driver);
-    if (!*platform || !*platform_version || !*name || !*version || !*driver)
-        return rmcp_fail(RMCP_E_DEVICE, "the OpenCL driver does not tell its name and version");
+    if (!*platform || !*platform_version || !*name || !*version || !*driver) return false;
     int length = snprintf(text, size, "%s\n%s\n%s\n%s\n%s\n", platform, platform_version, name,
                           version, driver);
-    if (length < 0 || (size_t)length >= size)
-        return rmcp_fail(RMCP_E_INTERNAL, "the identity of the device has %d bytes", length);
-    return RMCP_OK;
+    return length > 0 && (size_t)length < size;
 }

@@ -22,8 +22,8 @@ rmcp_status rmcp_cl_device_caps(const struct rmcp_cl *cl, cl_device_id device,
                                 struct rmcp_caps *caps);
 
 /* What makes binaries of one device useless to another: platform, device and driver, with their
- * versions, one per line. Fails when the driver does not tell. */
-rmcp_status rmcp_cl_device_identity(const struct rmcp_cl *cl, cl_device_id device, char *text,
-                                    size_t size);
+ * versions, one per line. False when the driver does not tell. */
+bool rmcp_cl_device_identity(const struct rmcp_cl *cl, cl_device_id device, char *text,
+                             size_t size);
 
 #endif

@@ -1,5 +1,8 @@
-/* programs.c: builds the kernels of an OpenCL device. */
+/* programs.c: makes the kernels of an OpenCL device, from binaries kept on disk or from source. */
 #include "opencl/programs.h"
+
+#include "opencl/binary_cache.h"
+#include "opencl/devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +13,8 @@ rmcp_status rmcp_cl_programs_init(struct rmcp_cl_programs *programs, const struc
 {
     *programs =
         (struct rmcp_cl_programs){ .cl = cl, .context = context, .device = device, .lost = lost };
+    if (!rmcp_cl_device_identity(cl, device, programs->identity, sizeof programs->identity))
+        programs->identity[0] = '\0';
     size_t n_rows = 0;
     while (rmcp_kernels[n_rows].name) n_rows++;
     programs->kernels = calloc(n_rows + 1, sizeof *programs->kernels);
@@ -82,18 +87,14 @@ static rmcp_status fail_build(const struct rmcp_cl_programs *programs, cl_progra
                      rmcp_cl_error_name(code), (int)code, text);
 }
 
-static rmcp_status create_from_source(const struct rmcp_cl_programs *programs,
-                                      const struct rmcp_kernel *row, struct rmcp_cl_kernel *kernel)
+/* ---- from source ---- */
+
+static rmcp_status build(const struct rmcp_cl_programs *programs, const struct rmcp_kernel *row,
+                         const char *options, struct rmcp_cl_kernel *kernel)
 {
     const struct rmcp_cl *cl = programs->cl;
     const char *source = rmcp_kernel_source(row->file);
-    char options[512];
     if (!source) return rmcp_fail(RMCP_E_INTERNAL, "kernel %s: no source %s", row->name, row->file);
-    int length = snprintf(options, sizeof options, "-cl-std=CL1.2 %s", row->options);
-    if (length < 0 || (size_t)length >= sizeof options)
-        return rmcp_fail(RMCP_E_INTERNAL, "kernel %s: its options have %d bytes", row->name,
-                         length);
-
     cl_int code = CL_SUCCESS;
     kernel->program = cl->clCreateProgramWithSource(programs->context, 1, &source, NULL, &code);
     if (!kernel->program)
@@ -105,16 +106,11 @@ static rmcp_status create_from_source(const struct rmcp_cl_programs *programs,
     if (!kernel->kernel)
         return rmcp_cl_fail(programs->lost, code, "kernel %s: clCreateKernel(%s)", row->name,
                             row->entry);
-    return RMCP_OK;
-}
 
-/* A kernel that uses many registers may take smaller workgroups than the device in general. */
-static rmcp_status check_block(const struct rmcp_cl_programs *programs,
-                               const struct rmcp_kernel *row, const struct rmcp_cl_kernel *kernel)
-{
+    /* A kernel that uses many registers may take smaller workgroups than the device in general. */
     size_t most = 0;
-    cl_int code = programs->cl->clGetKernelWorkGroupInfo(
-        kernel->kernel, programs->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    code = cl->clGetKernelWorkGroupInfo(kernel->kernel, programs->device, CL_KERNEL_WORK_GROUP_SIZE,
+                                        sizeof most, &most, NULL);
     if (code)
         return rmcp_cl_fail(programs->lost, code, "kernel %s: clGetKernelWorkGroupInfo", row->name);
     if (row->block > most)
@@ -124,12 +120,85 @@ static rmcp_status check_block(const struct rmcp_cl_programs *programs,
     return RMCP_OK;
 }
 
+/* ---- from disk ---- */
+
+/* What the binary depends on. False when binaries are not kept. */
+static bool make_key(const struct rmcp_cl_programs *programs, const struct rmcp_kernel *row,
+                     const char *options, char *key, size_t size)
+{
+    if (!programs->identity[0]) return false;
+    int length = snprintf(key, size, "%s%s\n%s\n%016llx\n", programs->identity, row->name, options,
+                          (unsigned long long)rmcp_kernel_digest(row));
+    return length > 0 && (size_t)length < size;
+}
+
+/* Leaves the kernel NULL when there is no binary or the driver does not take it. */
+static void load_binary(const struct rmcp_cl_programs *programs, const struct rmcp_kernel *row,
+                        const char *options, const char *key, struct rmcp_cl_kernel *kernel)
+{
+    const struct rmcp_cl *cl = programs->cl;
+    size_t bytes = 0;
+    unsigned char *binary = rmcp_binary_cache_read(key, &bytes);
+    if (!binary) return;
+    const unsigned char *binaries[] = { binary };
+    cl_int code = CL_SUCCESS, taken = CL_SUCCESS;
+    kernel->program = cl->clCreateProgramWithBinary(programs->context, 1, &programs->device, &bytes,
+                                                    binaries, &taken, &code);
+    if (kernel->program && !taken &&
+        !cl->clBuildProgram(kernel->program, 1, &programs->device, options, NULL, NULL))
+        kernel->kernel = cl->clCreateKernel(kernel->program, row->entry, &code);
+    if (!kernel->kernel) unload(cl, kernel);
+    free(binary);
+}
+
+/* Where our device is among those of the program: a caller's context may have several. */
+static bool find_binary(const struct rmcp_cl_programs *programs, cl_program program, size_t *at,
+                        size_t *n, size_t sizes[RMCP_CL_MOST_DEVICES])
+{
+    const struct rmcp_cl *cl = programs->cl;
+    cl_device_id devices[RMCP_CL_MOST_DEVICES];
+    size_t bytes = 0;
+    if (cl->clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices, &bytes) ||
+        cl->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, RMCP_CL_MOST_DEVICES * sizeof *sizes,
+                             sizes, NULL))
+        return false;
+    *n = bytes / sizeof *devices;
+    for (*at = 0; *at < *n && devices[*at] != programs->device;) ++*at;
+    return *at < *n && sizes[*at] > 0;
+}
+
+static void store_binary(const struct rmcp_cl_programs *programs, cl_program program,
+                         const char *key)
+{
+    size_t at = 0, n = 0, sizes[RMCP_CL_MOST_DEVICES] = { 0 };
+    if (!find_binary(programs, program, &at, &n, sizes)) return;
+    /* Binaries of devices whose place is NULL are not asked for. */
+    unsigned char *binaries[RMCP_CL_MOST_DEVICES] = { NULL };
+    binaries[at] = malloc(sizes[at]);
+    if (binaries[at] && !programs->cl->clGetProgramInfo(program, CL_PROGRAM_BINARIES,
+                                                        n * sizeof *binaries, binaries, NULL))
+        rmcp_binary_cache_write(key, binaries[at], sizes[at]);
+    free(binaries[at]);
+}
+
+/* ---- loading ---- */
+
 static rmcp_status load(const struct rmcp_cl_programs *programs, const struct rmcp_kernel *row,
                         struct rmcp_cl_kernel *kernel)
 {
-    rmcp_status status = create_from_source(programs, row, kernel);
-    if (!status) status = check_block(programs, row, kernel);
-    if (status) unload(programs->cl, kernel);
+    char options[512], key[sizeof programs->identity + sizeof options + 256];
+    int length = snprintf(options, sizeof options, "-cl-std=CL1.2 %s", row->options);
+    if (length < 0 || (size_t)length >= sizeof options)
+        return rmcp_fail(RMCP_E_INTERNAL, "kernel %s: its options have %d bytes", row->name,
+                         length);
+    const bool kept = make_key(programs, row, options, key, sizeof key);
+    if (kept) load_binary(programs, row, options, key, kernel);
+    if (kernel->kernel) return RMCP_OK;
+    rmcp_status status = build(programs, row, options, kernel);
+    if (status)
+        unload(programs->cl, kernel);
+    else if (kept)
+        store_binary(programs, kernel->program, key);
     return status;
 }
 

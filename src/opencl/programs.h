@@ -1,4 +1,5 @@
-/* programs.h: the kernels of one open OpenCL device, each built when first asked for. */
+/* programs.h: the kernels of one open OpenCL device, each made when first asked for: from a binary
+ * kept on disk, else from source. */
 #ifndef RMCP_OPENCL_PROGRAMS_H
 #define RMCP_OPENCL_PROGRAMS_H
 
@@ -21,6 +22,7 @@ struct rmcp_cl_programs {
     cl_context context;
     cl_device_id device;
     atomic_bool *lost;
+    char identity[1024]; /* rmcp_cl_device_identity; "": binaries are not kept */
     struct rmcp_cl_kernel *kernels;
     size_t n_kernels;
 };
