@@ -7,6 +7,7 @@
 #include "core/error.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -25,6 +26,7 @@
     F(clGetCommandQueueInfo)                                                                       \
     F(clCreateBuffer)                                                                              \
     F(clReleaseMemObject)                                                                          \
+    F(clGetMemObjectInfo)                                                                          \
     F(clEnqueueReadBuffer)                                                                         \
     F(clEnqueueWriteBuffer)                                                                        \
     F(clCreateProgramWithSource)                                                                   \
