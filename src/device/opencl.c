@@ -103,6 +103,7 @@ static rmcp_status make_queue(struct rmcp_cl_state *state)
     cl_int code = CL_SUCCESS;
     state->queue = state->cl->clCreateCommandQueue(state->context, state->device,
                                                    CL_QUEUE_PROFILING_ENABLE, &code);
+    state->profiling = state->queue != NULL;
     if (!state->queue && (code == CL_INVALID_QUEUE_PROPERTIES || code == CL_INVALID_VALUE))
         state->queue = state->cl->clCreateCommandQueue(state->context, state->device, 0, &code);
     if (!state->queue) return rmcp_cl_fail(NULL, code, "clCreateCommandQueue");
@@ -191,7 +192,8 @@ static rmcp_status allocate(struct rmcp_device *device, uint64_t bytes, void **b
     if (!memory) return fail_allocation(state, code, bytes);
 
     /* Drivers may put off the allocation to the first use: use the last byte, so that a lack of
-     * memory shows here and not in the middle of an execution. */
+     * memory shows here and not in the middle of an execution. That waits for what our own queue
+     * still has to do. */
     static const char zero = 0;
     code = cl->clEnqueueWriteBuffer(state->queue, memory, CL_TRUE, (size_t)bytes - 1, 1, &zero, 0,
                                     NULL, NULL);

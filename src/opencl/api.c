@@ -28,7 +28,7 @@ const struct rmcp_cl *rmcp_cl_get(char *why, size_t why_size)
     pthread_mutex_lock(&lock);
     if (!handle) {
         handle = rmcp_dynlib_open(names, symbols, &library, reason, sizeof reason);
-        if (!handle) snprintf(why, why_size, "OpenCL is not installed: %s", reason);
+        if (!handle) snprintf(why, why_size, "OpenCL cannot be loaded: %s", reason);
     }
     const struct rmcp_cl *cl = handle ? &library : NULL;
     pthread_mutex_unlock(&lock);

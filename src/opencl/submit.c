@@ -18,8 +18,12 @@ rmcp_status rmcp_cl_queue_take(const struct rmcp_device *device, void *stream,
     const struct rmcp_cl *cl = state->cl;
     rmcp_status status = rmcp_cl_check_lost(device);
     if (status) return status;
+    if (!stream) {
+        *out = (struct rmcp_cl_queue){ .queue = state->queue, .profiling = state->profiling };
+        return RMCP_OK;
+    }
 
-    cl_command_queue queue = stream ? stream : state->queue;
+    cl_command_queue queue = stream;
     cl_context context = NULL;
     cl_device_id id = NULL;
     cl_command_queue_properties properties = 0;
@@ -29,7 +33,7 @@ rmcp_status rmcp_cl_queue_take(const struct rmcp_device *device, void *stream,
     if (!code)
         code = cl->clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
                                          NULL);
-    if (stream && code == CL_INVALID_COMMAND_QUEUE)
+    if (code == CL_INVALID_COMMAND_QUEUE)
         return rmcp_fail(RMCP_E_ARG, "the stream is no cl_command_queue: %s (%d)",
                          rmcp_cl_error_name(code), (int)code);
     if (code) return rmcp_cl_fail(&state->lost, code, "clGetCommandQueueInfo");

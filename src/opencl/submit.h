@@ -11,6 +11,7 @@ struct rmcp_cl_state {
     cl_context context;
     cl_device_id device;
     cl_command_queue queue; /* our own, in order */
+    bool profiling;         /* it has timestamps */
     struct rmcp_cl_programs programs;
     atomic_bool lost; /* set for good once a call says that the device is gone */
 };
