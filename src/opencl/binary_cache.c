@@ -1,6 +1,8 @@
 /* binary_cache.c: built programs, kept on disk between processes. */
 #include "opencl/binary_cache.h"
 
+#include "core/cache_path.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -35,15 +37,10 @@ static const uint64_t HASH_START = UINT64_C(0xcbf29ce484222325);
 /* Path of the file for `key`. False when there is no place for a cache. */
 static bool find_path(const char *key, char path[MOST_PATH])
 {
-    const char *base = getenv("XDG_CACHE_HOME"), *below = "";
-    if (!base || base[0] != '/') { /* its specification says to ignore relative ones */
-        base = getenv("HOME");
-        below = "/.cache";
-    }
-    if (!base || base[0] != '/') return false;
-    int length = snprintf(path, MOST_PATH, "%s%s/rmcp/opencl/%016llx.bin", base, below,
-                          (unsigned long long)hash(HASH_START, key, strlen(key)));
-    return length > 0 && length < MOST_PATH;
+    char name[40];
+    snprintf(name, sizeof name, "opencl/%016llx.bin",
+             (unsigned long long)hash(HASH_START, key, strlen(key)));
+    return rmcp_cache_path(name, path, MOST_PATH);
 }
 
 static bool read_all(int file, void *data, size_t bytes)
@@ -109,21 +106,11 @@ void *rmcp_binary_cache_read(const char *key, size_t *bytes)
     return content;
 }
 
-/* Make the folders above `path`; what is missing in the end shows when the file is made. */
-static void make_folders(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-}
-
 void rmcp_binary_cache_write(const char *key, const void *data, size_t bytes)
 {
     char path[MOST_PATH], aside[MOST_PATH + 8];
-    if (!bytes || bytes > MOST_DATA || !find_path(key, path)) return;
-    make_folders(path);
+    if (!bytes || bytes > MOST_DATA || !find_path(key, path) || !rmcp_cache_make_folders(path))
+        return;
     snprintf(aside, sizeof aside, "%s.XXXXXX", path);
     int file = mkstemp(aside);
     if (file < 0) return;
