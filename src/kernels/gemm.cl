@@ -1,0 +1,287 @@
+/* gemm.cl: convolution and both of its gradients as one implicit matrix product.
+ *
+ *   forward           out[k, pixel of y]  = sum over (c, tap)     of w[k, c, tap] * x[pixel, tap, c]
+ *   backward data     out[c, pixel of dx] = sum over (k, tap)     of w[k, c, tap] * dy[pixel, tap, k]
+ *   backward weights  out[k, (c, tap)]    = sum over pixels of y  of dy[k, pixel] * x[pixel, tap, c]
+ *
+ * Each time one factor, b, is gathered at (pixel, tap), zero in the padding, and the other, a, and
+ * the result are indexed plainly. So an index along columns or reduction is decoded once into a
+ * place, and an element of b is found with one addition and one test, whatever the pass, the
+ * layout, stride and dilation.
+ *
+ * A workgroup makes ROWS x COLUMNS outputs, a work-item 8 x 8 of them. Slices of a and b, SLICES
+ * deep, are fetched into registers while the slices before are multiplied from local memory.
+ *
+ * -D: TYPE, ROWS, COLUMNS; A_ALONG_ROWS, B_ALONG_COLUMNS: 1 when neighbours in that direction are
+ * neighbours in memory, 0 when those along the reduction are. */
+#include "target.h"
+#include "common.h"
+
+#define SLICES 16
+#define THREADS (ROWS / 8 * COLUMNS / 8)
+#define A_EACH (ROWS * SLICES / THREADS) /* elements that a work-item fetches */
+#define B_EACH (COLUMNS * SLICES / THREADS)
+#define A_PITCH (ROWS + PAD)
+#define B_PITCH (COLUMNS + PAD)
+#define B_BEGIN (SLICES * A_PITCH)
+#define BUFFER (B_BEGIN + SLICES * B_PITCH)
+#define TABLE (2 * THREADS)
+#define PAD 4 /* against bank conflicts; a multiple of 4 keeps float4 aligned */
+
+/* Which element of a slice work-item `thread` fetches as its i-th. */
+#if A_ALONG_ROWS
+#define A_ROW(i) (thread % ROWS)
+#define A_SLICE(i) (thread / ROWS * A_EACH + (i))
+#else
+#define A_ROW(i) (thread / SLICES + (i) * (THREADS / SLICES))
+#define A_SLICE(i) (thread % SLICES)
+#endif
+#if B_ALONG_COLUMNS
+#define B_COLUMN(i) (thread % COLUMNS)
+#define B_SLICE(i) (thread / COLUMNS * B_EACH + (i))
+#else
+#define B_COLUMN(i) (thread / SLICES + (i) * (THREADS / SLICES))
+#define B_SLICE(i) (thread % SLICES)
+#endif
+
+/* A pixel or a tap. A pixel has the bits of all taps that miss the tensor from there, a tap has its
+ * own bits: the two meet in the tensor when they have no bit in common. */
+struct place {
+    uint gather; /* offset in the gathered tensor; those of pixel and tap add up */
+    uint bits;
+    uint linear; /* offset in the other tensor                                    */
+};
+
+/* Take this dimension's position out of a pixel index; returns the rest of the index. */
+INLINE uint add_position(struct place *place, const struct rmcp_window *window, uint index)
+{
+    uint rest = divide(index, window->positions);
+    uint position = index - rest * window->positions.divisor;
+    int at = (int)position * window->step + window->first;
+    place->gather += (uint)at * window->gather;
+    place->linear += position * window->position;
+    for (uint t = 0; t < window->taps.divisor; t++, at += window->tap_step)
+        place->bits |= (uint)((uint)at >= window->size) << (window->first_bit + t);
+    return rest;
+}
+
+INLINE struct place place_of_pixel(const struct rmcp_gemm *g, uint index)
+{
+    struct place place = { 0, 0, g->linear_position };
+    index = add_position(&place, &g->window[2], index);
+    index = add_position(&place, &g->window[1], index);
+    index = add_position(&place, &g->window[0], index);
+    place.gather += index * g->gather_image;
+    place.linear += index * g->linear_image;
+    return place;
+}
+
+/* Take this dimension's tap out of a tap index; returns the rest of the index. */
+INLINE uint add_tap(struct place *place, const struct rmcp_window *window, uint index)
+{
+    uint rest = divide(index, window->taps);
+    uint tap = index - rest * window->taps.divisor;
+    place->gather += tap * (uint)window->tap_step * window->gather;
+    place->linear += tap * window->tap;
+    place->bits |= 1u << (window->first_bit + tap);
+    return rest;
+}
+
+INLINE struct place place_of_tap(const struct rmcp_gemm *g, uint index)
+{
+    struct place place = { 0, 0, g->linear_tap };
+    uint channel = 0;
+    if (g->channels_last) {
+        uint rest = divide(index, g->channels);
+        channel = index - rest * g->channels.divisor;
+        index = rest;
+    }
+    index = add_tap(&place, &g->window[2], index);
+    index = add_tap(&place, &g->window[1], index);
+    index = add_tap(&place, &g->window[0], index);
+    if (!g->channels_last) channel = index;
+    place.gather += channel * g->gather_channel;
+    place.linear += channel * g->linear_channel;
+    return place;
+}
+
+/* Local memory of a workgroup. */
+struct shared {
+    float tile[2 * BUFFER]; /* slices of a, then of b; one buffer is multiplied, one is filled */
+    uint2 column_gather[COLUMNS]; /* gather and bits of a place */
+    uint column_linear[COLUMNS];
+    uint2 table_gather[TABLE]; /* the same for a stretch of the reduction, a ring */
+    uint table_linear[TABLE];
+};
+
+/* What a work-item fetches: where from, and the values on their way to local memory. */
+struct fetch {
+    uint row_offset[A_EACH], column_offset[B_EACH], column_bits[B_EACH];
+    float a[A_EACH], b[B_EACH];
+    bool missing[B_EACH];
+};
+
+/* Columns beyond the last repeat it: they are computed and not stored. */
+INLINE void fill_columns(__local struct shared *s, const struct rmcp_gemm *g, uint first_column)
+{
+    const uint thread = LOCAL_ID;
+    if (thread >= COLUMNS) return;
+    uint column = smaller(first_column + thread, g->columns - 1);
+    struct place place = g->sum_pixels ? place_of_tap(g, column) : place_of_pixel(g, column);
+    s->column_gather[thread] = (uint2)(place.gather, place.bits);
+    s->column_linear[thread] = place.linear;
+}
+
+/* Decode the THREADS reduction indices from `first` on, which is also their place in the ring.
+ * Beyond the end stand places that are safe to load from; nobody adds their products. */
+INLINE void fill_table(__local struct shared *s, const struct rmcp_gemm *g, uint first, uint origin,
+                       uint length)
+{
+    const uint thread = LOCAL_ID, r = first + thread;
+    struct place place = { 0, ~0u, 0 };
+    if (r < length)
+        place = g->sum_pixels ? place_of_pixel(g, origin + r) : place_of_tap(g, origin + r);
+    s->table_gather[r % TABLE] = (uint2)(place.gather, place.bits);
+    s->table_linear[r % TABLE] = place.linear;
+}
+
+/* Start loading the slices from reduction index r on. */
+INLINE void fetch(struct fetch *f, __local const struct shared *s, __global const char *a,
+                  __global const char *b, uint r)
+{
+    const uint thread = LOCAL_ID, at = r % TABLE;
+    UNROLL
+    for (uint i = 0; i < A_EACH; i++)
+        f->a[i] = load(a, s->table_linear[at + A_SLICE(i)] + f->row_offset[i]);
+    UNROLL
+    for (uint i = 0; i < B_EACH; i++) {
+        uint2 entry = s->table_gather[at + B_SLICE(i)];
+        f->missing[i] = (entry.y & f->column_bits[i]) != 0;
+        f->b[i] = load(b, f->missing[i] ? 0 : entry.x + f->column_offset[i]);
+    }
+}
+
+/* The value loaded last is stored first: one wait serves them all. */
+INLINE void keep(const struct fetch *f, __local float *buffer)
+{
+    const uint thread = LOCAL_ID;
+    UNROLL
+    for (uint i = B_EACH; i-- > 0;)
+        buffer[B_BEGIN + B_SLICE(i) * B_PITCH + B_COLUMN(i)] = f->missing[i] ? 0 : f->b[i];
+    UNROLL
+    for (uint i = A_EACH; i-- > 0;) buffer[A_SLICE(i) * A_PITCH + A_ROW(i)] = f->a[i];
+}
+
+/* What a work-item multiplies in one slice: 8 rows of a, 8 columns of b. */
+struct slice {
+    float4 a[2], b[2];
+};
+
+INLINE struct slice read_slice(__local const float *a, __local const float *b)
+{
+    return (struct slice){
+        { *(__local const float4 *)a, *(__local const float4 *)(a + ROWS / 2) },
+        { *(__local const float4 *)b, *(__local const float4 *)(b + COLUMNS / 2) },
+    };
+}
+
+INLINE void multiply(float4 sum[8][2], const struct slice *s)
+{
+    const float a[8] = { s->a[0].x, s->a[0].y, s->a[0].z, s->a[0].w,
+                         s->a[1].x, s->a[1].y, s->a[1].z, s->a[1].w };
+    UNROLL
+    for (uint i = 0; i < 8; i++) {
+        sum[i][1] += a[i] * s->b[1]; /* b[1] was read last: one wait serves the whole slice */
+        sum[i][0] += a[i] * s->b[0];
+    }
+}
+
+__kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bias),
+                                      struct rmcp_gemm g)
+{
+    __local struct shared s __attribute__((aligned(16)));
+    const uint thread = LOCAL_ID, group = GROUP_ID_Y, split = GROUP_ID_Z;
+    const uint tile = GROUP_ID_X + g.first_tile;
+    const uint column_tile = divide(tile, g.row_tiles);
+    const uint first_row = (tile - column_tile * g.row_tiles.divisor) * ROWS;
+    const uint first_column = column_tile * COLUMNS;
+    const uint origin = split * g.share;
+    const uint length = origin < g.reduction ? smaller(g.share, g.reduction - origin) : 0;
+    __global const char *const a = ADDRESS(a) + (ulong)(group * g.a_group) * sizeof(element);
+    __global const char *const b = ADDRESS(b) + (ulong)(group * g.b_group) * sizeof(element);
+
+    fill_columns(&s, &g, first_column);
+    fill_table(&s, &g, 0, origin, length);
+    BARRIER();
+
+    struct fetch f;
+    UNROLL
+    for (uint i = 0; i < A_EACH; i++)
+        f.row_offset[i] = smaller(first_row + A_ROW(i), g.rows - 1) * g.a_row;
+    UNROLL
+    for (uint i = 0; i < B_EACH; i++) {
+        f.column_offset[i] = s.column_gather[B_COLUMN(i)].x;
+        f.column_bits[i] = s.column_gather[B_COLUMN(i)].y;
+    }
+    fetch(&f, &s, a, b, 0);
+    keep(&f, s.tile);
+    BARRIER();
+
+    /* 32 neighbours in a wave make a patch of 4 x 8 work-items, so that they share most of what
+     * they read from local memory. */
+    const uint x = (thread % 8 + thread / 32 % (COLUMNS / 64) * 8) * 4;
+    const uint y = (thread / 8 % 4 + thread / 32 / (COLUMNS / 64) * 4) * 4;
+    float4 sum[8][2] = { { 0 } };
+    uint r = 0, buffer = 0;
+    const uint whole = length / SLICES * SLICES;
+    while (r < whole) {
+        const uint end = smaller(r + THREADS, whole);
+        fill_table(&s, &g, r + THREADS, origin, length);
+        for (; r < end; r += SLICES) {
+            fetch(&f, &s, a, b, r + SLICES);
+            __local const float *a_now = s.tile + buffer + y;
+            __local const float *b_now = s.tile + buffer + B_BEGIN + x;
+            struct slice now = read_slice(a_now, b_now);
+            UNROLL
+            for (uint slice = 1; slice <= SLICES; slice++) {
+                struct slice ahead = now;
+                if (slice < SLICES)
+                    ahead = read_slice(a_now + slice * A_PITCH, b_now + slice * B_PITCH);
+                multiply(sum, &now);
+                now = ahead;
+            }
+            buffer = BUFFER - buffer;
+            keep(&f, s.tile + buffer);
+            BARRIER();
+        }
+    }
+    __local const float *a_now = s.tile + buffer + y;
+    __local const float *b_now = s.tile + buffer + B_BEGIN + x;
+    #pragma unroll 1
+    for (uint slice = 0; r + slice < length; slice++) {
+        struct slice now = read_slice(a_now + slice * A_PITCH, b_now + slice * B_PITCH);
+        multiply(sum, &now);
+    }
+
+    __global char *const result = ADDRESS(out);
+    __global const char *const bias_of_group =
+        ADDRESS(bias) + (ulong)(group * g.bias_group) * sizeof(element);
+    UNROLL
+    for (uint i = 0; i < 8; i++) {
+        const uint row = first_row + y + i % 4 + i / 4 * (ROWS / 2);
+        if (row >= g.rows) continue;
+        const uint offset = group * g.out_group + row * g.out_row;
+        const float shift = g.epilogue.bias ? load(bias_of_group, row) : 0;
+        UNROLL
+        for (uint j = 0; j < 8; j++) {
+            const uint column = x + j % 4 + j / 4 * (COLUMNS / 2);
+            if (first_column + column >= g.columns) continue;
+            const uint at = offset + s.column_linear[column];
+            const float value = ((float *)sum)[i * 8 + j];
+            if (g.partial)
+                ((__global float *)result)[(ulong)split * g.part + at] = value;
+            else
+                store(result, at, activate(&g.epilogue, value + shift));
+        }
+    }
+}
