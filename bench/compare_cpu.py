@@ -24,6 +24,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import resource
 import statistics
 import sys
@@ -145,7 +146,9 @@ def faults(function, count=4):
 
 
 def clock(function, count):
-    """Seconds per call, and whether the system left us alone meanwhile."""
+    """Seconds per call, and whether the system left us alone meanwhile. The first call is not
+    timed: it finds the caches as the other side left them."""
+    function()
     switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
     start = time.perf_counter()
     for _ in range(count):
@@ -155,14 +158,15 @@ def clock(function, count):
 
 
 def compare(sides, repeats, seconds):
-    """Medians of undisturbed turns; the sides take turns, each round starting with another one."""
+    """Medians of undisturbed turns; the sides take turns, in each round in another order, so that
+    none always follows the same one."""
+    shuffler = random.Random(1)
     contestants = (sides.ours, sides.pytorch, sides.pytorch)
     counts = [max(1, round(seconds / min(clock(f, 1)[0] for _ in range(3)))) for f in contestants]
     times = ([], [], [])
     disturbed = turns = 0
     while min(map(len, times)) < repeats and turns < 4 * repeats:
-        for i in range(3):
-            side = (turns + i) % 3
+        for side in shuffler.sample(range(3), 3):
             taken, quiet = clock(contestants[side], counts[side])
             if quiet:
                 times[side].append(taken)
@@ -205,10 +209,10 @@ def run_table(device, layers, n, pass_, options):
                        f"{result['pytorch_faults']:.0f} PyTorch's")
         print(f"  {result['ratio']:5.2f}  {result['noise']:5.2f}  {row['layer']:<10} "
               f"x{row['count']:<2} {result['case']}  {result['algorithm']}{remark}", flush=True)
-    return summary(n, pass_, results)
+    return summary(n, pass_, results, len(layers))
 
 
-def summary(n, pass_, results):
+def summary(n, pass_, results, n_layers):
     if not results:
         return {"n": n, "pass": rmcp.PASS_NAMES[pass_], "layers": []}
     mean = geomean([r["ratio"] for r in results])
@@ -218,12 +222,14 @@ def summary(n, pass_, results):
                / sum(r["our_seconds"] * r["count"] for r in results))
     disturbed = statistics.fmean(r["disturbed"] for r in results)
     worst = sorted(results, key=lambda r: r["ratio"])[:3]
-    print(f"  geometric mean {mean:.3f}; layers weighted by time and count {network:.3f}")
+    print(f"  {len(results)} of {n_layers} layers: geometric mean {mean:.3f}; weighted by "
+          f"time and count {network:.3f}")
     print(f"  PyTorch against itself: geometric mean {noise:.3f}, worst layer off by "
           f"{math.expm1(spread):.0%}; {disturbed:.0%} of the turns were disturbed and left out")
     print("  slowest of ours: " + ", ".join(f"{r['layer']} {r['ratio']:.2f}" for r in worst))
     return {"n": n, "pass": rmcp.PASS_NAMES[pass_], "geomean": mean, "noise": noise,
-            "worst_noise": math.exp(spread), "network": network, "layers": results}
+            "worst_noise": math.exp(spread), "n_layers": n_layers,
+            "network": network, "layers": results}
 
 
 def main():
