@@ -2,7 +2,7 @@
  *
  * Made at plan time: the convolution primitive, and for each tensor whose memory format the
  * primitive wants otherwise a reorder primitive and a place in the workspace. A type that oneDNN
- * refuses on this processor (f16, and bf16 before AVX-512) goes through f32 copies there.
+ * has no good kernel for on this processor (see is_unwanted) goes through f32 copies there.
  * oneDNN's memory objects are not thread-safe, so each execution in flight takes a set of them from
  * a free list in the plan; the list grows only when more executions run at once than ever before. */
 #include "core/algo.h"
@@ -162,13 +162,16 @@ static dnnl_status_t make_conv(struct state *s, dnnl_data_type_t type)
     return status;
 }
 
-/* oneDNN answers some requests with plain loops; f32 then has a real kernel. */
-static bool is_plain_loops(const struct state *s)
+/* Kernels that f32 copies serve better. oneDNN answers some requests with plain loops. And release
+ * 2.6.3 dies of an illegal instruction (tilezero of a tile that is not configured) in its AMX
+ * convolutions, so those of 2.x are left alone. */
+static bool is_unwanted(const struct state *s)
 {
     const char *name = NULL;
     dnnl_status_t status =
         s->dnn->dnnl_primitive_desc_query(s->desc, dnnl_query_impl_info_str, 0, &name);
-    return !status && name && !strncmp(name, "ref", 3);
+    if (status || !name) return false;
+    return !strncmp(name, "ref", 3) || (DNNL_VERSION_MAJOR < 3 && strstr(name, "amx"));
 }
 
 static rmcp_onednn_md wanted_desc(const struct state *s, int slot)
@@ -321,7 +324,7 @@ static rmcp_status create(const struct rmcp_request *request, struct state **out
     const int before = set_threads(dnn, s->threads);
     dnnl_data_type_t type = data_type(s->conv.type);
     dnnl_status_t status = make_conv(s, type);
-    if (type != dnnl_f32 && (status == dnnl_unimplemented || (!status && is_plain_loops(s)))) {
+    if (type != dnnl_f32 && (status == dnnl_unimplemented || (!status && is_unwanted(s)))) {
         if (s->desc) dnn->dnnl_primitive_desc_destroy(s->desc);
         s->desc = NULL;
         type = dnnl_f32;
@@ -468,7 +471,9 @@ static rmcp_status prepare_weights(struct state *s, struct flight *f, rmcp_memor
 static const char *refuse(const struct rmcp_request *request)
 {
     const char *why = NULL;
-    (void)request;
+    const rmcp_activation activation = rmcp_conv_activation(&request->conv);
+    if (request->strict && (activation == RMCP_RELU || activation == RMCP_CLAMP))
+        return "its relu and clamp turn NaN into a number";
     return rmcp_onednn_get(&why) ? NULL : why;
 }
 
@@ -518,7 +523,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 
 const struct rmcp_algo rmcp_algo_onednn = {
     .name = "onednn",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_HOST_CALL,
     .refuse = refuse,
     .cost = cost,
