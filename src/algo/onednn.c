@@ -2,7 +2,7 @@
  *
  * Made at plan time: the convolution primitive, and for each tensor whose memory format the
  * primitive wants otherwise a reorder primitive and a place in the workspace. A type that oneDNN
- * has no good kernel for on this processor (see is_unwanted) goes through f32 copies there.
+ * refuses on this processor (f16, and bf16 before AVX-512) goes through f32 copies there.
  * oneDNN's memory objects are not thread-safe, so each execution in flight takes a set of them from
  * a free list in the plan; the list grows only when more executions run at once than ever before. */
 #include "core/algo.h"
@@ -38,6 +38,7 @@ struct state {
     const struct rmcp_onednn *dnn;
     struct rmcp_conv conv;
     int threads;
+    bool own_activation; /* oneDNN's relu and clamp turn NaN into a number; strict plans keep it */
     dnnl_primitive_desc_t desc;
     dnnl_primitive_t primitive;
     struct operand operand[N_OPERANDS];
@@ -99,14 +100,15 @@ static int dims_of(const struct rmcp_conv *conv, enum rmcp_slot slot, dnnl_dim_t
     return n;
 }
 
-static dnnl_status_t make_attributes(const struct rmcp_onednn *dnn, const struct rmcp_conv *conv,
-                                     dnnl_primitive_attr_t *out)
+static dnnl_status_t make_attributes(const struct state *s, dnnl_primitive_attr_t *out)
 {
+    const struct rmcp_onednn *dnn = s->dnn;
+    const struct rmcp_conv *conv = &s->conv;
     dnnl_status_t status = dnn->dnnl_primitive_attr_create(out);
     if (!status)
         status = dnn->dnnl_primitive_attr_set_scratchpad_mode(*out, dnnl_scratchpad_mode_user);
     const rmcp_activation activation = rmcp_conv_activation(conv);
-    if (status || activation == RMCP_NO_ACTIVATION) return status;
+    if (status || activation == RMCP_NO_ACTIVATION || s->own_activation) return status;
 
     const rmcp_problem *p = &conv->problem;
     const bool clamp = activation == RMCP_CLAMP;
@@ -134,7 +136,7 @@ static dnnl_status_t make_conv(struct state *s, dnnl_data_type_t type)
     memset(desc, 0, sizeof desc);
     struct rmcp_onednn_conv request = { .pass = conv->pass };
 
-    dnnl_status_t status = make_attributes(dnn, conv, &request.attr);
+    dnnl_status_t status = make_attributes(s, &request.attr);
     for (int slot = 0; slot < N_OPERANDS && !status; slot++) {
         if (!s->operand[slot].used) continue;
         dnnl_dims_t dims, strides;
@@ -162,16 +164,13 @@ static dnnl_status_t make_conv(struct state *s, dnnl_data_type_t type)
     return status;
 }
 
-/* Kernels that f32 copies serve better. oneDNN answers some requests with plain loops. And release
- * 2.6.3 dies of an illegal instruction (tilezero of a tile that is not configured) in its AMX
- * convolutions, so those of 2.x are left alone. */
-static bool is_unwanted(const struct state *s)
+/* oneDNN answers some requests with plain loops; f32 then has a real kernel. */
+static bool is_plain_loops(const struct state *s)
 {
     const char *name = NULL;
     dnnl_status_t status =
         s->dnn->dnnl_primitive_desc_query(s->desc, dnnl_query_impl_info_str, 0, &name);
-    if (status || !name) return false;
-    return !strncmp(name, "ref", 3) || (DNNL_VERSION_MAJOR < 3 && strstr(name, "amx"));
+    return !status && name && !strncmp(name, "ref", 3);
 }
 
 static rmcp_onednn_md wanted_desc(const struct state *s, int slot)
@@ -315,6 +314,7 @@ static rmcp_status create(const struct rmcp_request *request, struct state **out
     s->dnn = dnn;
     s->conv = request->conv;
     s->threads = (int)request->caps->threads;
+    s->own_activation = request->strict && rmcp_conv_activation(&s->conv) != RMCP_NO_ACTIVATION;
     for (int slot = 0; slot < N_OPERANDS; slot++) {
         s->operand[slot].elements = rmcp_conv_elements(&s->conv, (enum rmcp_slot)slot);
         s->operand[slot].used = s->operand[slot].elements > 0;
@@ -324,7 +324,7 @@ static rmcp_status create(const struct rmcp_request *request, struct state **out
     const int before = set_threads(dnn, s->threads);
     dnnl_data_type_t type = data_type(s->conv.type);
     dnnl_status_t status = make_conv(s, type);
-    if (type != dnnl_f32 && (status == dnnl_unimplemented || (!status && is_unwanted(s)))) {
+    if (type != dnnl_f32 && (status == dnnl_unimplemented || (!status && is_plain_loops(s)))) {
         if (s->desc) dnn->dnnl_primitive_desc_destroy(s->desc);
         s->desc = NULL;
         type = dnnl_f32;
@@ -380,6 +380,16 @@ static dnnl_status_t bring(const struct state *s, const struct flight *f, int sl
     return s->dnn->dnnl_memory_set_data_handle(f->wanted[slot], plain);
 }
 
+/* The activation as a pass of its own over the finished sums. */
+static void activate(const struct state *s, void *data, rmcp_type type)
+{
+    const int64_t n = s->operand[RMCP_SLOT_Y].elements;
+#pragma omp parallel for num_threads(s->threads) if (n > 1 << 15)
+    for (int64_t i = 0; i < n; i++)
+        rmcp_store(data, type, i,
+                   (float)rmcp_conv_activate(&s->conv, (double)rmcp_load(data, type, i)));
+}
+
 static dnnl_status_t compute(const struct state *s, const struct flight *f,
                              const rmcp_memory *memory)
 {
@@ -422,6 +432,7 @@ static dnnl_status_t compute(const struct state *s, const struct flight *f,
     if (!status && o->reorder)
         status = run_reorder(s, f, out, copy, place(workspace, o->reorder_offset));
     if (!status) status = dnn->dnnl_stream_wait(f->stream);
+    if (!status && s->own_activation) activate(s, copy, o->converted ? RMCP_F32 : s->conv.type);
     if (!status && o->converted)
         rmcp_convert_from_float(place(memory[out], 0), copy, s->conv.type, o->elements,
                                 (unsigned)s->threads);
@@ -471,9 +482,7 @@ static rmcp_status prepare_weights(struct state *s, struct flight *f, rmcp_memor
 static const char *refuse(const struct rmcp_request *request)
 {
     const char *why = NULL;
-    const rmcp_activation activation = rmcp_conv_activation(&request->conv);
-    if (request->strict && (activation == RMCP_RELU || activation == RMCP_CLAMP))
-        return "its relu and clamp turn NaN into a number";
+    (void)request;
     return rmcp_onednn_get(&why) ? NULL : why;
 }
 

@@ -53,6 +53,20 @@ rmcp_activation rmcp_conv_activation(const struct rmcp_conv *conv)
     return (rmcp_activation)conv->problem.activation;
 }
 
+double rmcp_conv_activate(const struct rmcp_conv *conv, double v)
+{
+    const rmcp_problem *p = &conv->problem;
+    switch (rmcp_conv_activation(conv)) {
+    case RMCP_RELU: return v < 0 ? 0 : v; /* NaN stays NaN */
+    case RMCP_LEAKY_RELU: return v < 0 ? v * (double)p->slope : v;
+    case RMCP_CLAMP:
+        return v < (double)p->clamp_low    ? (double)p->clamp_low
+               : v > (double)p->clamp_high ? (double)p->clamp_high
+                                           : v;
+    default: return v;
+    }
+}
+
 /* ---- checks: each returns a status of its own ---- */
 
 static rmcp_status at_least(const char *name, int64_t value, int64_t least)

@@ -58,4 +58,7 @@ bool rmcp_conv_has_bias(const struct rmcp_conv *conv);
 /* The activation that forward applies to a sum; other passes apply none. */
 rmcp_activation rmcp_conv_activation(const struct rmcp_conv *conv);
 
+/* That activation applied to a value; NaN stays NaN. */
+double rmcp_conv_activate(const struct rmcp_conv *conv, double value);
+
 #endif

@@ -117,20 +117,6 @@ static struct rmcp_reference_value backward_weights(const struct rmcp_reference 
     return sum;
 }
 
-static double activate(const struct rmcp_conv *conv, double v)
-{
-    const rmcp_problem *p = &conv->problem;
-    switch (rmcp_conv_activation(conv)) {
-    case RMCP_RELU: return v < 0 ? 0 : v; /* NaN stays NaN */
-    case RMCP_LEAKY_RELU: return v < 0 ? v * (double)p->slope : v;
-    case RMCP_CLAMP:
-        return v < (double)p->clamp_low    ? (double)p->clamp_low
-               : v > (double)p->clamp_high ? (double)p->clamp_high
-                                           : v;
-    default: return v;
-    }
-}
-
 struct rmcp_reference_value rmcp_reference_element(const struct rmcp_reference *r, int64_t index)
 {
     const struct rmcp_conv *conv = r->conv;
@@ -142,7 +128,7 @@ struct rmcp_reference_value rmcp_reference_element(const struct rmcp_reference *
     struct place y = place_of(conv->layout, conv->k, conv->output, index);
     struct rmcp_reference_value sum = forward(r, y);
     if (rmcp_conv_has_bias(conv)) add(&sum, rmcp_load(r->bias, conv->type, y.inner), 1);
-    sum.value = activate(conv, sum.value);
+    sum.value = rmcp_conv_activate(conv, sum.value);
     return sum;
 }
 
