@@ -442,7 +442,7 @@ static void test_a_late_refusal_leaves_the_others_in_the_race(void **state)
     (void)state;
     static const char *const texts[] = { "c1h1w1k1p1000000u3000000000",
                                          "c1w3k1p2200000000u2200000000",
-                                         "c1w1k1s2p2000000000d3000000000" };
+                                         "c1w1k1s2p2000000000u2000000000d3000000000" };
     rmcp_device *device = NULL;
     assert_int_equal(rmcp_device_open("cpu", NULL, &device), RMCP_OK);
     for (size_t i = 0; i < SUPPORT_LENGTH(texts); i++)

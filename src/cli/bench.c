@@ -212,6 +212,7 @@ int cli_bench(int argc, char **argv)
     if (batch > INT32_MAX) return cli_complain("bench", "--batch is %" PRIu64 ", too large", batch);
     if (!network && !n_texts)
         return cli_complain("bench", "give cases or --network NAME: %s", cli_networks());
+    if ((exit_status = cli_check_algorithm("bench", algorithm))) return exit_status;
     s.options.effort = (uint32_t)effort_index;
     s.options.algorithm = algorithm;
 

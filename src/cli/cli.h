@@ -32,7 +32,8 @@ struct cli_usage {
  * command is over (--help, or wrong usage), with its exit status in *status. */
 bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *n_arguments, int *status);
 
-/* One line "rmcp COMMAND: …" on stderr; returns CLI_USAGE. */
+/* One line "rmcp COMMAND: …" on stderr, control characters made '?'; returns CLI_USAGE. `command`
+ * may be NULL. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
@@ -40,6 +41,10 @@ int cli_complain(const char *command, const char *format, ...);
 
 /* The last error of the library as such a line; returns the fitting exit status. */
 int cli_failed(const char *command, rmcp_status status);
+
+/* Complain about an algorithm of a name that there is not; NULL is fine. Returns 0 or an exit
+ * status. */
+int cli_check_algorithm(const char *command, const char *name);
 
 /* Open a device for a command; NULL spec means auto, 0 threads the default. Returns 0 or an exit
  * status. */

@@ -27,6 +27,14 @@ static void help(FILE *out)
                  "Exit status: 0 all well, 1 findings or failures, 2 wrong usage, 3 internal error.\n");
 }
 
+/* A result that never reached its reader is no result (a full disk, say). */
+static int finish(const char *command, int status)
+{
+    if (!fflush(stdout) && !ferror(stdout)) return status;
+    cli_complain(command, "cannot write the result");
+    return CLI_INTERNAL;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -36,20 +44,14 @@ int main(int argc, char **argv)
     const char *name = argv[1];
     if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
         help(stdout);
-        return CLI_OK;
+        return finish("help", CLI_OK);
     }
     if (!strcmp(name, "--version")) name = "version";
     for (size_t i = 0; i < N_COMMANDS; i++) {
         if (strcmp(name, commands[i].name)) continue;
         int status = commands[i].run(argc - 2, argv + 2);
         if (*rmcp_plan_cache_remark()) fprintf(stderr, "rmcp: %s\n", rmcp_plan_cache_remark());
-        /* A result that never reached its reader is no result (a full disk, say). */
-        if (fflush(stdout) || ferror(stdout)) {
-            fprintf(stderr, "rmcp %s: cannot write the result\n", name);
-            return CLI_INTERNAL;
-        }
-        return status;
+        return finish(name, status);
     }
-    fprintf(stderr, "rmcp: no command '%.60s'; rmcp --help lists them\n", name);
-    return CLI_USAGE;
+    return cli_complain(NULL, "no command '%.60s'; rmcp --help lists them", name);
 }

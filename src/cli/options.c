@@ -22,12 +22,14 @@ int cli_find(const char *name, const char *const *names, int n)
 
 int cli_complain(const char *command, const char *format, ...)
 {
+    char text[RMCP_CASE_MAX + 512];
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "rmcp %s: ", command);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    for (char *c = text; *c; c++) /* arguments are quoted as they came */
+        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+    fprintf(stderr, "rmcp%s%s: %s\n", command ? " " : "", command ? command : "", text);
     return CLI_USAGE;
 }
 
@@ -117,6 +119,14 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *n_argu
         return false;
     }
     return true;
+}
+
+int cli_check_algorithm(const char *command, const char *name)
+{
+    for (size_t i = 0; rmcp_algos[i] && name; i++)
+        if (!strcmp(rmcp_algos[i]->name, name)) return CLI_OK;
+    if (!name) return CLI_OK;
+    return cli_complain(command, "no algorithm '%.60s'; rmcp version lists them", name);
 }
 
 int cli_open(const char *command, const char *spec, uint64_t threads, rmcp_device **out)

@@ -256,8 +256,9 @@ int cli_verify(int argc, char **argv)
     if (!cli_parse(&usage, argc, argv, &n_texts, &exit_status)) return exit_status;
     if (n_texts) suite = "command line";
     s.fuzz = !strcmp(suite, "fuzz");
-    if (s.fuzz && n_drawn > 100000000)
-        return cli_complain("verify", "--cases is %" PRIu64 "; at most 100000000", n_drawn);
+    if (s.fuzz && (n_drawn < 1 || n_drawn > 100000000))
+        return cli_complain("verify", "--cases is %" PRIu64 "; from 1 to 100000000", n_drawn);
+    if ((exit_status = cli_check_algorithm("verify", s.algorithm))) return exit_status;
 
     struct cli_cases cases = { 0 };
     exit_status = collect(&cases, suite, n_drawn, s.seed, n_texts, argv);
