@@ -130,10 +130,9 @@ static rmcp_status open_best(const rmcp_device_options *options, rmcp_device **o
         (*out)->note = note;
         return RMCP_OK;
     }
-    rmcp_fail(failure, "no device can be used: %s",
-              note                      ? note
-              : failure == RMCP_E_NOMEM ? "out of memory"
-                                        : "no driver");
+    /* The remark on want of memory may itself be lost for want of it. */
+    rmcp_fail(failure, "%sno device can be used: %s",
+              failure == RMCP_E_NOMEM ? "out of memory: " : "", note ? note : "no driver");
     free(note);
     return failure;
 }
