@@ -61,6 +61,7 @@ struct rmcp_gemm {
     unsigned share;         /* length of the reduction that one split takes     */
     unsigned first_tile;    /* of this launch                                   */
     unsigned sum_pixels;    /* 1: r counts pixels and columns count taps        */
+    unsigned padded;        /* 1: some pixels and taps meet outside of the tensor  */
     unsigned channels_last; /* 1: channel is the fastest digit of a tap index   */
     unsigned a_row, out_row; /* elements between rows                            */
     unsigned a_group, b_group, out_group, bias_group;
@@ -70,6 +71,15 @@ struct rmcp_gemm {
     unsigned partial;       /* 1: out is f32 workspace, one part for each split */
     unsigned part;          /* elements of a part                               */
     struct rmcp_epilogue epilogue;
+};
+
+/* ---- grouped.cl: few channels in a group; used beside a struct rmcp_gemm ---- */
+
+struct rmcp_grouped {
+    unsigned first, count;            /* outputs of this launch                         */
+    struct rmcp_divider rows, groups; /* rows of one group, groups                      */
+    struct rmcp_divider columns;      /* grouped_weights: of the product                */
+    unsigned lanes;                   /* grouped_weights: neighbours that differ in row */
 };
 
 /* ---- reduce.cl: the parts that splits have left in the workspace ---- */

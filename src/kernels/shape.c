@@ -156,6 +156,16 @@ static int64_t window_of_input(struct rmcp_window *w, struct rmcp_gemm *g,
     return first_tap < filter ? (filter - 1 - first_tap) / apart + 1 : 0;
 }
 
+/* Whether some position and tap meet outside of the tensor. */
+static bool is_padded(const struct rmcp_window *w)
+{
+    const int64_t last_position = (int64_t)(w->positions.divisor - 1) * w->step + w->first;
+    const int64_t last_tap = (int64_t)(w->taps.divisor - 1) * w->tap_step;
+    const int64_t lowest = w->first + (last_tap < 0 ? last_tap : 0);
+    const int64_t highest = last_position + (last_tap > 0 ? last_tap : 0);
+    return lowest < 0 || highest >= w->size;
+}
+
 bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_conv *conv, int64_t phase)
 {
     const bool data = conv->pass == RMCP_BACKWARD_DATA;
@@ -173,6 +183,7 @@ bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_conv *conv, int64_t p
                                : window_of_output(window, conv, i);
         window->taps = rmcp_divider_of(n ? n : 1);
         window->first_bit = (unsigned)bit;
+        g->padded |= is_padded(window);
         bit += n;
         taps *= n;
         pixels *= window->positions.divisor;

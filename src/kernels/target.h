@@ -40,6 +40,13 @@
 #define UNROLL _Pragma("unroll")
 #endif
 
+/* Keeps the compiler from moving instructions across: where loads are issued early by design. */
+#if defined(BARE) && defined(__AMDGCN__)
+#define IN_ORDER() __builtin_amdgcn_sched_barrier(0)
+#else
+#define IN_ORDER()
+#endif
+
 #define WORKGROUP(size) __attribute__((reqd_work_group_size(size, 1, 1)))
 #define INLINE static inline __attribute__((always_inline))
 
