@@ -1,13 +1,13 @@
 /* gemm.cl: convolution and both of its gradients as one implicit matrix product.
  *
- *   forward           out[k, pixel of y]  = sum over (c, tap)     of w[k, c, tap] * x[pixel, tap, c]
- *   backward data     out[c, pixel of dx] = sum over (k, tap)     of w[k, c, tap] * dy[pixel, tap, k]
- *   backward weights  out[k, (c, tap)]    = sum over pixels of y  of dy[k, pixel] * x[pixel, tap, c]
+ *   forward           out[k, pixel of y]  = sum over (c, tap)    of w[k, c, tap] * x[pixel, tap, c]
+ *   backward data     out[c, pixel of dx] = sum over (k, tap)    of w[k, c, tap] * y[pixel, tap, k]
+ *   backward weights  out[k, (c, tap)]    = sum over pixels of y of y[k, pixel] * x[pixel, tap, c]
  *
- * Each time one factor, b, is gathered at (pixel, tap), zero in the padding, and the other, a, and
- * the result are indexed plainly. So an index along columns or reduction is decoded once into a
- * place, and an element of b is found with one addition and one test, whatever the pass, the
- * layout, stride and dilation.
+ * where y is its gradient in the backward passes. Each time one factor, b, is gathered at (pixel,
+ * tap), zero in the padding, and the other, a, and the result are indexed plainly. So an index along
+ * columns or reduction is decoded once into a place, and an element of b is found with one addition
+ * and one test, whatever the pass, the layout, stride and dilation.
  *
  * A workgroup makes ROWS x COLUMNS outputs, a work-item 8 x 8 of them. Slices of a and b, SLICES
  * deep, are fetched into registers while the slices before are multiplied from local memory.
@@ -48,6 +48,17 @@
 #define B_APART (THREADS / SLICES)
 #endif
 
+/* Local memory of a workgroup. */
+struct shared {
+    float tile[2 * BUFFER]; /* slices of a, then of b; one buffer is multiplied, one is filled */
+    uint2 column_gather[COLUMNS]; /* gather and bits of a place */
+    uint column_linear[COLUMNS];
+    uint2 table_gather[TABLE]; /* the same for a stretch of the reduction, a ring */
+    uint table_linear[TABLE];
+    struct rmcp_window window[3]; /* copies: as arguments they would fill the scalar registers */
+    struct rmcp_steps steps;
+};
+
 /* A pixel or a tap. A pixel has the bits of all taps that miss the tensor from there, a tap has its
  * own bits: the two meet in the tensor when they have no bit in common. */
 struct place {
@@ -69,14 +80,14 @@ INLINE uint add_position(struct place *place, __local const struct rmcp_window *
     return rest;
 }
 
-INLINE struct place place_of_pixel(__local const struct rmcp_gemm *g, uint index)
+INLINE struct place place_of_pixel(__local const struct shared *s, uint index)
 {
-    struct place place = { 0, 0, g->linear_position };
-    index = add_position(&place, &g->window[2], index);
-    index = add_position(&place, &g->window[1], index);
-    index = add_position(&place, &g->window[0], index);
-    place.gather += index * g->gather_image;
-    place.linear += index * g->linear_image;
+    struct place place = { 0, 0, s->steps.linear_position };
+    index = add_position(&place, &s->window[2], index);
+    index = add_position(&place, &s->window[1], index);
+    index = add_position(&place, &s->window[0], index);
+    place.gather += index * s->steps.gather_image;
+    place.linear += index * s->steps.linear_image;
     return place;
 }
 
@@ -91,33 +102,23 @@ INLINE uint add_tap(struct place *place, __local const struct rmcp_window *windo
     return rest;
 }
 
-INLINE struct place place_of_tap(__local const struct rmcp_gemm *g, uint index)
+INLINE struct place place_of_tap(__local const struct shared *s, uint index)
 {
-    struct place place = { 0, 0, g->linear_tap };
+    struct place place = { 0, 0, s->steps.linear_tap };
     uint channel = 0;
-    if (g->channels_last) {
-        uint rest = divide(index, g->channels);
-        channel = index - rest * g->channels.divisor;
+    if (s->steps.channels_last) {
+        uint rest = divide(index, s->steps.channels);
+        channel = index - rest * s->steps.channels.divisor;
         index = rest;
     }
-    index = add_tap(&place, &g->window[2], index);
-    index = add_tap(&place, &g->window[1], index);
-    index = add_tap(&place, &g->window[0], index);
-    if (!g->channels_last) channel = index;
-    place.gather += channel * g->gather_channel;
-    place.linear += channel * g->linear_channel;
+    index = add_tap(&place, &s->window[2], index);
+    index = add_tap(&place, &s->window[1], index);
+    index = add_tap(&place, &s->window[0], index);
+    if (!s->steps.channels_last) channel = index;
+    place.gather += channel * s->steps.gather_channel;
+    place.linear += channel * s->steps.linear_channel;
     return place;
 }
-
-/* Local memory of a workgroup. */
-struct shared {
-    float tile[2 * BUFFER]; /* slices of a, then of b; one buffer is multiplied, one is filled */
-    uint2 column_gather[COLUMNS]; /* gather and bits of a place */
-    uint column_linear[COLUMNS];
-    uint2 table_gather[TABLE]; /* the same for a stretch of the reduction, a ring */
-    uint table_linear[TABLE];
-    struct rmcp_gemm g; /* a copy for decoding, which else would hold most scalar registers */
-};
 
 /* What a work-item fetches: where from, and the values on their way to local memory. */
 struct fetch {
@@ -128,13 +129,13 @@ struct fetch {
 };
 
 /* Columns beyond the last repeat it: they are computed and not stored. */
-INLINE void fill_columns(__local struct shared *s, uint first_column)
+INLINE void fill_columns(__local struct shared *s, uint first_column, uint columns)
 {
     const uint thread = LOCAL_ID;
-    __local const struct rmcp_gemm *g = &s->g;
     if (thread >= COLUMNS) return;
-    uint column = smaller(first_column + thread, g->columns - 1);
-    struct place place = g->sum_pixels ? place_of_tap(g, column) : place_of_pixel(g, column);
+    const uint column = smaller(first_column + thread, columns - 1);
+    const struct place place =
+        s->steps.sum_pixels ? place_of_tap(s, column) : place_of_pixel(s, column);
     s->column_gather[thread] = (uint2)(place.gather, place.bits);
     s->column_linear[thread] = place.linear;
 }
@@ -144,10 +145,9 @@ INLINE void fill_columns(__local struct shared *s, uint first_column)
 INLINE void fill_table(__local struct shared *s, uint first, uint origin, uint length)
 {
     const uint thread = LOCAL_ID, r = first + thread;
-    __local const struct rmcp_gemm *g = &s->g;
     struct place place = { 0, ~0u, 0 };
     if (r < length)
-        place = g->sum_pixels ? place_of_pixel(g, origin + r) : place_of_tap(g, origin + r);
+        place = s->steps.sum_pixels ? place_of_pixel(s, origin + r) : place_of_tap(s, origin + r);
     s->table_gather[r % TABLE] = (uint2)(place.gather, place.bits);
     s->table_linear[r % TABLE] = place.linear;
 }
@@ -244,28 +244,51 @@ INLINE void accumulate(float4 sum[8][2], __local struct shared *s, struct fetch 
     }
 }
 
-/* Store the work-item's outputs, or its share of them when the reduction is split. */
-INLINE void store_sums(const float4 sum[8][2], __local const struct shared *s,
-                       const struct rmcp_gemm *g, __global char *out, __global const char *bias,
-                       uint first_row, uint first_column, uint y, uint x)
+/* Bias and activation. */
+INLINE void finish(float4 sum[8][2], const struct rmcp_gemm *g, __global const char *bias,
+                   uint first_row)
 {
     const uint group = GROUP_ID_Y;
     UNROLL
     for (uint i = 0; i < 8; i++) {
-        const uint row = first_row + y + i % 4 + i / 4 * (ROWS / 2);
-        if (row >= g->rows) continue;
-        const uint offset = group * g->out_group + row * g->out_row;
+        const uint row = smaller(first_row + i % 4 + i / 4 * (ROWS / 2), g->rows - 1);
         const float shift = g->epilogue.bias ? load(bias, group * g->bias_group + row) : 0;
+        float *value = (float *)sum[i];
         UNROLL
-        for (uint j = 0; j < 8; j++) {
-            const uint column = x + j % 4 + j / 4 * (COLUMNS / 2);
-            if (first_column + column >= g->columns) continue;
-            const uint at = offset + s->column_linear[column];
-            const float value = ((const float *)sum)[i * 8 + j];
-            if (g->partial)
-                ((__global float *)out)[(ulong)GROUP_ID_Z * g->part + at] = value;
-            else
-                store(out, at, activate(&g->epilogue, value + shift));
+        for (uint j = 0; j < 8; j++) value[j] = activate(&g->epilogue, value[j] + shift);
+    }
+}
+
+/* Store the work-item's outputs, or its part of them when the reduction is split. */
+INLINE void store_sums(const float4 sum[8][2], __local const struct shared *s,
+                       const struct rmcp_gemm *g, __global char *out, uint first_row,
+                       uint first_column, uint x)
+{
+    __global float *const parts = (__global float *)out + (ulong)GROUP_ID_Z * g->part;
+    UNROLL
+    for (uint i = 0; i < 8; i++) {
+        const uint row = first_row + i % 4 + i / 4 * (ROWS / 2);
+        if (row >= g->rows) continue;
+        const uint offset = GROUP_ID_Y * g->out_group + row * g->out_row;
+        UNROLL
+        for (uint half_tile = 0; half_tile < 2; half_tile++) {
+            const uint column = x + half_tile * (COLUMNS / 2);
+            __local const uint *linear = s->column_linear + column;
+            const float4 v = sum[i][half_tile];
+            const float value[4] = { v.x, v.y, v.z, v.w };
+            const bool all = first_column + column + 3 < g->columns;
+            if (all && linear[3] - linear[0] == 3 && !g->partial) { /* offsets rise: neighbours */
+                store4(out, offset + linear[0], v);
+                continue;
+            }
+            UNROLL
+            for (uint j = 0; j < 4; j++) {
+                if (first_column + column + j >= g->columns) continue;
+                if (g->partial)
+                    parts[offset + linear[j]] = value[j];
+                else
+                    store(out, offset + linear[j], value[j]);
+            }
         }
     }
 }
@@ -282,9 +305,14 @@ __kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
     const uint origin = GROUP_ID_Z * g.share;
     const uint length = origin < g.reduction ? smaller(g.share, g.reduction - origin) : 0;
 
-    if (thread == 0) s.g = g;
+    if (thread == 0) {
+        s.window[0] = g.window[0];
+        s.window[1] = g.window[1];
+        s.window[2] = g.window[2];
+        s.steps = g.steps;
+    }
     BARRIER();
-    fill_columns(&s, first_column);
+    fill_columns(&s, first_column, g.columns);
     fill_table(&s, 0, origin, length);
     BARRIER();
 
@@ -307,9 +335,10 @@ __kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
     float4 sum[8][2] = { { 0 } };
     __global const char *const a = ADDRESS(a) + (ulong)(group * g.a_group) * sizeof(element);
     __global const char *const b = ADDRESS(b) + (ulong)(group * g.b_group) * sizeof(element);
-    if (g.padded)
+    if (g.padded || CPU)
         accumulate(sum, &s, &f, a, b, origin, length, y, x, true);
     else
         accumulate(sum, &s, &f, a, b, origin, length, y, x, false);
-    store_sums(sum, &s, &g, ADDRESS(out), ADDRESS(bias), first_row, first_column, y, x);
+    if (!g.partial) finish(sum, &g, ADDRESS(bias), first_row + y);
+    store_sums(sum, &s, &g, ADDRESS(out), first_row + y, first_column, x);
 }

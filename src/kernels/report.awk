@@ -23,6 +23,7 @@
 /^; LDSByteSize:/ { lds = $3 }
 /spill_count:/ { spills += $2 }
 END {
-    printf "%-26s %4d %4d %5d %6d %7d %5d %s\n", name, vgpr, sgpr, lds, spills, scratch, waves, loops
+    printf "%-26s %4d %4d %5d %6d %7d %5d %s\n",
+        name, vgpr, sgpr, lds, spills, scratch, waves, loops
     exit name ~ /^gemm/ && (spills || scratch || most_share < 78)
 }

@@ -1,22 +1,24 @@
-/* grouped: depthwise and other convolutions with few channels in a group, bound by memory. */
+/* narrow: one output a work-item, for products of few rows, whose tiles would be mostly empty:
+ * depthwise and other convolutions with few channels in a group, gradients of a first layer. */
 #include "core/algo.h"
 #include "kernels/shape.h"
 
 #include <math.h>
 
-enum { MOST_CHANNELS = 16, THREADS = 256, SECTOR = 32 };
+enum { MOST_ROWS = 16, THREADS = 256, SECTOR = 32 };
 
 static const char *refuse(const struct rmcp_request *request)
 {
     const struct rmcp_conv *conv = &request->conv;
-    if (conv->groups == 1 && conv->c > 1) return "one group only";
-    if (conv->group_c > MOST_CHANNELS || conv->group_k > MOST_CHANNELS)
-        return "more than 16 channels in a group";
+    if (conv->pass != RMCP_BACKWARD_DATA && conv->group_k > MOST_ROWS)
+        return "more than 16 output channels in a group";
+    if (conv->pass != RMCP_FORWARD && conv->group_c > MOST_ROWS)
+        return "more than 16 input channels in a group";
     return rmcp_gemm_refuse(conv);
 }
 
-/* Besides its FMA each product takes two loads and their addresses; in weight gradients the pixel is
- * decoded anew. */
+/* Besides its FMA each product takes two loads and their addresses; in weight gradients the pixel
+ * is decoded anew. */
 static double compute_seconds(const struct rmcp_request *request)
 {
     const double share = request->conv.pass == RMCP_BACKWARD_WEIGHTS ? 1.0 / 50 : 1.0 / 10;
@@ -39,7 +41,7 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
 /* `count` pieces of work, each of `threads` work-items, in launches that are not too long. */
 static rmcp_status emit_launches(const struct rmcp_request *request, struct rmcp_launch_list *list,
                                  const char *kernel, int64_t count, int64_t threads,
-                                 const struct rmcp_gemm *g, struct rmcp_grouped o)
+                                 const struct rmcp_gemm *g, struct rmcp_narrow o)
 {
     const struct rmcp_conv *conv = &request->conv;
     const int64_t quota = rmcp_launch_quota(count, compute_seconds(request));
@@ -64,7 +66,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     for (int64_t phase = 0; phase < rmcp_gemm_phases(conv) && !status; phase++) {
         struct rmcp_gemm g;
         if (!rmcp_gemm_init(&g, conv, phase)) continue;
-        struct rmcp_grouped o = {
+        struct rmcp_narrow o = {
             .rows = rmcp_divider_of(g.rows),
             .groups = rmcp_divider_of(conv->groups),
             .columns = rmcp_divider_of(g.columns),
@@ -72,19 +74,19 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
         };
         const int64_t channels = g.rows * conv->groups;
         if (conv->pass != RMCP_BACKWARD_WEIGHTS) {
-            status = emit_launches(request, list, "grouped", channels * g.columns, 1, &g, o);
+            status = emit_launches(request, list, "narrow", channels * g.columns, 1, &g, o);
             continue;
         }
         /* With channels last, work-items share sectors when neighbours differ in channel. */
         if (conv->layout == RMCP_NHWC) o.lanes = SECTOR / (unsigned)rmcp_type_bytes(conv->type);
         const int64_t blocks = (channels + o.lanes - 1) / o.lanes;
-        status = emit_launches(request, list, "grouped_weights", blocks * g.columns, THREADS, &g, o);
+        status = emit_launches(request, list, "narrow_weights", blocks * g.columns, THREADS, &g, o);
     }
     return status;
 }
 
-const struct rmcp_algo rmcp_algo_grouped = {
-    .name = "grouped",
+const struct rmcp_algo rmcp_algo_narrow = {
+    .name = "narrow",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
