@@ -253,9 +253,12 @@ INLINE void finish(float4 sum[8][2], const struct rmcp_gemm *g, __global const c
     for (uint i = 0; i < 8; i++) {
         const uint row = smaller(first_row + i % 4 + i / 4 * (ROWS / 2), g->rows - 1);
         const float shift = g->epilogue.bias ? load(bias, group * g->bias_group + row) : 0;
-        float *value = (float *)sum[i];
         UNROLL
-        for (uint j = 0; j < 8; j++) value[j] = activate(&g->epilogue, value[j] + shift);
+        for (uint j = 0; j < 2; j++) {
+            const float4 v = sum[i][j] + shift;
+            sum[i][j] = (float4)(activate(&g->epilogue, v.x), activate(&g->epilogue, v.y),
+                                 activate(&g->epilogue, v.z), activate(&g->epilogue, v.w));
+        }
     }
 }
 
