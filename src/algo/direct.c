@@ -31,7 +31,8 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
 
 static struct rmcp_direct_strides strides_of(const struct rmcp_strides *s)
 {
-    return (struct rmcp_direct_strides){ s->outer, s->inner,
+    return (struct rmcp_direct_strides){ s->outer,
+                                         s->inner,
                                          { s->space[0], s->space[1], s->space[2] } };
 }
 

@@ -53,23 +53,39 @@ struct rmcp_window {
 /* An implicit matrix product: out[row, column] = sum over r of a[row, r] * b[r, column].
  * b is gathered: it is never built, each element is fetched from where the convolution has it.
  * One of column and r counts pixels (image, position), the other taps (channel, tap). */
+
+/* How an index of pixels or taps becomes offsets, together with the windows. */
+struct rmcp_steps {
+    struct rmcp_divider channels; /* of one group, on the side of the taps            */
+    unsigned sum_pixels;          /* 1: r counts pixels and columns count taps        */
+    unsigned channels_last;       /* 1: channel is the fastest digit of a tap index   */
+    unsigned gather_image, gather_channel;
+    unsigned linear_image, linear_channel; /* in the tensor that is not gathered      */
+    unsigned linear_position, linear_tap;  /* offset of position 0 and of tap 0 in it */
+};
+
 struct rmcp_gemm {
     struct rmcp_window window[3];
-    struct rmcp_divider channels; /* of one group, on the side of the taps            */
+    struct rmcp_steps steps;
     struct rmcp_divider row_tiles;
     unsigned rows, columns, reduction;
-    unsigned share;         /* length of the reduction that one split takes     */
-    unsigned first_tile;    /* of this launch                                   */
-    unsigned sum_pixels;    /* 1: r counts pixels and columns count taps        */
-    unsigned channels_last; /* 1: channel is the fastest digit of a tap index   */
+    unsigned share;          /* length of the reduction that one split takes     */
+    unsigned first_tile;     /* of this launch                                   */
+    unsigned padded;         /* 1: some pixels and taps meet outside the tensor  */
     unsigned a_row, out_row; /* elements between rows                            */
     unsigned a_group, b_group, out_group, bias_group;
-    unsigned gather_image, gather_channel;
-    unsigned linear_image, linear_channel; /* in the tensor that is not gathered            */
-    unsigned linear_position, linear_tap;  /* offset of position 0 and of tap 0 in it       */
-    unsigned partial;       /* 1: out is f32 workspace, one part for each split */
-    unsigned part;          /* elements of a part                               */
+    unsigned partial;        /* 1: out is f32 workspace, one part for each split */
+    unsigned part;           /* elements of a part                               */
     struct rmcp_epilogue epilogue;
+};
+
+/* ---- narrow.cl: few rows; used beside a struct rmcp_gemm ---- */
+
+struct rmcp_narrow {
+    unsigned first, count;            /* outputs of this launch                         */
+    struct rmcp_divider rows, groups; /* rows of one group, groups                      */
+    struct rmcp_divider columns;      /* narrow_weights: of the product                */
+    unsigned lanes;                   /* narrow_weights: neighbours that differ in row */
 };
 
 /* ---- reduce.cl: the parts that splits have left in the workspace ---- */

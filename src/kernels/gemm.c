@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { SLICES = 16 }; /* of gemm.cl */
+enum {
+    SLICES = 16, /* of gemm.cl */
+    MOST_SPLITS = 1024,
+};
 
 struct rmcp_gemm_tile {
     const char *name;
@@ -38,20 +41,24 @@ static int64_t share_of(const struct rmcp_gemm *g, int64_t splits)
 
 /* ---- estimates ---- */
 
-/* Workgroups run in rounds, as many at once as the device has room for. Besides its slices each one
+/* Workgroups run in rounds of UNIT_THREADS work-items a compute unit; in the last, unfilled round a
+ * unit still needs BUSY_THREADS to be at work on all of its lanes. Besides its slices a workgroup
  * decodes indices, fills the pipeline and stores: about as much as PREAMBLE slices. */
 static double phase_seconds(const struct rmcp_request *request, const struct rmcp_gemm *g,
                             const struct rmcp_gemm_tile *tile, int64_t splits)
 {
-    enum { PREAMBLE = 48, THREADS_PER_UNIT = 256 };
+    enum { UNIT_THREADS = 256, BUSY_THREADS = 128, PREAMBLE = 48 };
     const struct rmcp_caps *caps = request->caps;
-    const double units = caps->compute_units ? caps->compute_units : 1;
-    const double at_once = units * THREADS_PER_UNIT / (double)tile->threads;
-    const double groups = (double)tiles_of(g, tile) * (double)request->conv.groups * (double)splits;
-    const double flops = 2.0 * (double)tile->rows * (double)tile->columns *
-                         (double)(share_of(g, splits) + PREAMBLE);
-    const double rate = caps->flops_per_second * tile->efficiency / at_once;
-    return ceil(groups / at_once) * flops / rate;
+    const int64_t units = caps->compute_units ? caps->compute_units : 1;
+    const int64_t at_once = UNIT_THREADS / tile->threads;
+    const int64_t groups = tiles_of(g, tile) * request->conv.groups * splits;
+    const int64_t rounds = groups / (units * at_once);
+    const int64_t rest = ceil_divide(groups - rounds * units * at_once, units);
+    const double busy = fmin(1, (double)(rest * tile->threads) / BUSY_THREADS);
+    const double work = (double)(rounds * at_once) + (rest ? (double)rest / busy : 0);
+    const double flops =
+        2.0 * (double)tile->rows * (double)tile->columns * (double)(share_of(g, splits) + PREAMBLE);
+    return work * flops * (double)units / (caps->flops_per_second * tile->efficiency);
 }
 
 static double way_seconds(const struct rmcp_request *request, const struct rmcp_gemm_tile *tile,
@@ -88,18 +95,20 @@ int64_t rmcp_gemm_reduction(const struct rmcp_conv *conv)
 
 struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool split)
 {
-    const int64_t reduction = rmcp_gemm_reduction(&request->conv);
+    const int64_t first = split ? 2 : 1;
+    const int64_t longest = ceil_divide(rmcp_gemm_reduction(&request->conv), 8 * SLICES);
+    const int64_t most = !split || longest < first ? first
+                         : longest < MOST_SPLITS   ? longest
+                                                   : MOST_SPLITS;
     struct rmcp_gemm_way best = { .tile = NULL };
-    for (int i = 0; i < N_TILES; i++) {
-        const int64_t first = split ? 2 : 1;
-        const int64_t most = split ? ceil_divide(reduction, 8 * SLICES) : 1;
-        for (int64_t splits = first; splits == first || splits <= most; splits += splits / 2) {
-            const double seconds = way_seconds(request, &tiles[i], splits);
-            if (!best.tile || seconds < best.seconds)
-                best = (struct rmcp_gemm_way){ &tiles[i], splits, seconds };
-            if (!split) break;
+    for (int i = 0; i < N_TILES; i++)
+        for (int64_t splits = first; splits <= most; splits += splits > 1 ? splits / 2 : 1) {
+            struct rmcp_gemm_way way = { &tiles[i], splits,
+                                         way_seconds(request, &tiles[i], splits) };
+            const bool fits =
+                rmcp_gemm_workspace(&request->conv, &way) <= request->caps->max_buffer_bytes;
+            if (!best.tile || (fits && way.seconds < best.seconds)) best = way;
         }
-    }
     return best;
 }
 
@@ -122,7 +131,8 @@ static void variant_of(const struct rmcp_conv *conv, const struct rmcp_gemm_tile
     const bool pointwise = conv->filter[0] * conv->filter[1] * conv->filter[2] == 1;
     const bool a_rows = (weights && last) || (data && (last || pointwise));
     const bool b_columns = weights ? last : !last;
-    snprintf(text, size, "_%s_%s_%s", tile->name, a_rows ? "row" : "sum", b_columns ? "col" : "sum");
+    snprintf(text, size, "_%s_%s_%s", tile->name, a_rows ? "row" : "sum",
+             b_columns ? "col" : "sum");
 }
 
 static rmcp_status emit_phase(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
@@ -138,8 +148,7 @@ static rmcp_status emit_phase(const struct rmcp_request *request, const struct r
     g->part = (unsigned)rmcp_conv_elements(conv, output);
 
     const int64_t n = tiles_of(g, way->tile);
-    const int64_t quota =
-        rmcp_launch_quota(n, phase_seconds(request, g, way->tile, way->splits));
+    const int64_t quota = rmcp_launch_quota(n, phase_seconds(request, g, way->tile, way->splits));
     for (int64_t first = 0; first < n; first += quota) {
         const int64_t count = n - first < quota ? n - first : quota;
         struct rmcp_kernel_launch *launch = NULL;
@@ -161,8 +170,7 @@ rmcp_status rmcp_gemm_emit(const struct rmcp_request *request, const struct rmcp
     rmcp_status status = RMCP_OK;
     for (int64_t phase = 0; phase < rmcp_gemm_phases(&request->conv) && !status; phase++) {
         struct rmcp_gemm g;
-        if (rmcp_gemm_init(&g, &request->conv, phase))
-            status = emit_phase(request, way, &g, list);
+        if (rmcp_gemm_init(&g, &request->conv, phase)) status = emit_phase(request, way, &g, list);
     }
     return status;
 }

@@ -10,8 +10,8 @@ struct rmcp_gemm_tile;
  * so the same request gives the same bits each time. */
 struct rmcp_gemm_way {
     const struct rmcp_gemm_tile *tile;
-    int64_t splits;  /* workgroups that share one reduction; more than 1 needs workspace */
-    double seconds;  /* estimated */
+    int64_t splits; /* workgroups that share one reduction; more than 1 needs workspace */
+    double seconds; /* estimated */
 };
 
 /* The fastest way by estimate: unsplit, or with two splits and more. */

@@ -1,4 +1,4 @@
-/* reduce.cl: adds up the parts that splits of a reduction left in the workspace, in a fixed order. */
+/* reduce.cl: adds up the parts that a split reduction left in the workspace, in a fixed order. */
 #include "target.h"
 #include "common.h"
 

@@ -130,8 +130,8 @@ static int64_t window_of_output(struct rmcp_window *w, const struct rmcp_conv *c
 }
 
 /* Backward data: positions p are the inputs i = p * stride + phase, dy is gathered. Tap f meets
- * them when the stride divides i + pad - f * dilation: that is every `apart`-th tap from `first_tap`
- * on, or none. The t-th of them meets output o = p + first - t * (dilation / gcd). */
+ * them when the stride divides i + pad - f * dilation: that is every `apart`-th tap from
+ * `first_tap` on, or none. The t-th of them meets output o = p + first - t * (dilation / gcd). */
 static int64_t window_of_input(struct rmcp_window *w, struct rmcp_gemm *g,
                                const struct rmcp_conv *conv, int i, int64_t phase)
 {
@@ -151,9 +151,19 @@ static int64_t window_of_input(struct rmcp_window *w, struct rmcp_gemm *g,
         .position = (unsigned)(stride * conv->x.space[i]),
         .tap = (unsigned)(apart * conv->w.space[i]),
     };
-    g->linear_position += (unsigned)(phase * conv->x.space[i]);
-    g->linear_tap += (unsigned)(first_tap * conv->w.space[i]);
+    g->steps.linear_position += (unsigned)(phase * conv->x.space[i]);
+    g->steps.linear_tap += (unsigned)(first_tap * conv->w.space[i]);
     return first_tap < filter ? (filter - 1 - first_tap) / apart + 1 : 0;
+}
+
+/* Whether some position and tap meet outside of the tensor. */
+static bool is_padded(const struct rmcp_window *w)
+{
+    const int64_t last_position = (int64_t)(w->positions.divisor - 1) * w->step + w->first;
+    const int64_t last_tap = (int64_t)(w->taps.divisor - 1) * w->tap_step;
+    const int64_t lowest = w->first + (last_tap < 0 ? last_tap : 0);
+    const int64_t highest = last_position + (last_tap > 0 ? last_tap : 0);
+    return lowest < 0 || highest >= w->size;
 }
 
 bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_conv *conv, int64_t phase)
@@ -161,7 +171,9 @@ bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_conv *conv, int64_t p
     const bool data = conv->pass == RMCP_BACKWARD_DATA;
     const bool weights = conv->pass == RMCP_BACKWARD_WEIGHTS;
     const struct rmcp_strides *x = &conv->x, *w = &conv->w, *y = &conv->y;
-    *g = (struct rmcp_gemm){ .sum_pixels = weights, .channels_last = conv->layout == RMCP_NHWC };
+    *g = (struct rmcp_gemm){ 0 };
+    g->steps.sum_pixels = weights;
+    g->steps.channels_last = conv->layout == RMCP_NHWC;
 
     int64_t taps = 1, pixels = conv->n, bit = 0;
     for (int i = RMCP_MAX_DIMS - 1; i >= 0; i--) {
@@ -173,6 +185,7 @@ bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_conv *conv, int64_t p
                                : window_of_output(window, conv, i);
         window->taps = rmcp_divider_of(n ? n : 1);
         window->first_bit = (unsigned)bit;
+        g->padded |= is_padded(window);
         bit += n;
         taps *= n;
         pixels *= window->positions.divisor;
@@ -180,12 +193,12 @@ bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_conv *conv, int64_t p
 
     const struct rmcp_strides *gathered = data ? y : x;
     const int64_t channels = data ? conv->group_k : conv->group_c;
-    g->channels = rmcp_divider_of(channels);
-    g->gather_image = (unsigned)gathered->outer;
-    g->gather_channel = (unsigned)gathered->inner;
+    g->steps.channels = rmcp_divider_of(channels);
+    g->steps.gather_image = (unsigned)gathered->outer;
+    g->steps.gather_channel = (unsigned)gathered->inner;
     g->b_group = (unsigned)(channels * gathered->inner);
-    g->linear_image = (unsigned)(data ? x->outer : y->outer);
-    g->linear_channel = (unsigned)(data ? w->outer : w->inner);
+    g->steps.linear_image = (unsigned)(data ? x->outer : y->outer);
+    g->steps.linear_channel = (unsigned)(data ? w->outer : w->inner);
 
     const int64_t w_group = conv->group_k * w->outer, y_group = conv->group_k * y->inner;
     g->rows = (unsigned)(data ? conv->group_c : conv->group_k);
@@ -202,7 +215,7 @@ bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_conv *conv, int64_t p
 
 double rmcp_traffic_seconds(const struct rmcp_conv *conv, const struct rmcp_caps *caps)
 {
-    const double elements = (double)conv->x_elements + (double)conv->w_elements +
-                            (double)conv->y_elements;
+    const double elements =
+        (double)conv->x_elements + (double)conv->w_elements + (double)conv->y_elements;
     return elements * (double)rmcp_type_bytes(conv->type) / caps->bytes_per_second;
 }

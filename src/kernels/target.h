@@ -33,11 +33,20 @@
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
-/* Long loops are unrolled for GPUs only: a CPU gains nothing and its compiler takes minutes. */
+/* A CPU gains nothing from unrolled and doubled loops, and its compiler takes minutes for them. */
 #if defined(__x86_64__) || defined(__aarch64__)
+#define CPU 1
 #define UNROLL _Pragma("unroll 1")
 #else
+#define CPU 0
 #define UNROLL _Pragma("unroll")
+#endif
+
+/* Keeps the compiler from moving instructions across: where loads are issued early by design. */
+#if defined(BARE) && defined(__AMDGCN__)
+#define IN_ORDER() __builtin_amdgcn_sched_barrier(0)
+#else
+#define IN_ORDER()
 #endif
 
 #define WORKGROUP(size) __attribute__((reqd_work_group_size(size, 1, 1)))
@@ -48,37 +57,51 @@
 #define OUTPUT(name) __global char *restrict name##_buffer, ulong name##_begin
 #define ADDRESS(name) (name##_buffer + name##_begin)
 
-/* Tensor elements. TYPE is an rmcp_type: 0 f32, 1 f16, 2 bf16. Arithmetic is in float. */
+/* Tensor elements. TYPE is an rmcp_type: 0 f32, 1 f16, 2 bf16. Arithmetic is in float; stores round
+ * to nearest even and keep NaN. OpenCL without cl_khr_fp16 knows half only as something to load and
+ * store, hence DRIVER_HALF. */
 #if TYPE == 0
 typedef float element;
-#elif TYPE == 2 || !defined(BARE)
-typedef ushort element;
-#else
+typedef float4 element4;
+#elif TYPE == 1 && defined(BARE)
 typedef _Float16 element;
+typedef element element4 __attribute__((ext_vector_type(4)));
+#else
+typedef ushort element;
+typedef ushort4 element4;
+#define DRIVER_HALF (TYPE == 1)
 #endif
 
 INLINE float to_float(__global const element *p)
 {
-#if TYPE == 2
-    return as_float((uint)*p << 16);
-#elif TYPE == 1 && !defined(BARE)
+#if DRIVER_HALF
     return vload_half(0, (__global const half *)p);
+#elif TYPE == 2
+    return as_float((uint)*p << 16);
 #else
     return (float)*p;
 #endif
 }
 
-/* Stores round to nearest even and keep NaN. */
-INLINE void from_float(__global element *p, float value)
+#if !DRIVER_HALF
+INLINE element encode(float value)
 {
 #if TYPE == 2
-    uint bits = as_uint(value);
-    uint rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
-    *p = (ushort)(value != value ? bits >> 16 | 0x40u : rounded);
-#elif TYPE == 1 && !defined(BARE)
+    const uint bits = as_uint(value);
+    const uint rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+    return (ushort)(value != value ? bits >> 16 | 0x40u : rounded);
+#else
+    return (element)value;
+#endif
+}
+#endif
+
+INLINE void from_float(__global element *p, float value)
+{
+#if DRIVER_HALF
     vstore_half_rte(value, 0, (__global half *)p);
 #else
-    *p = (element)value;
+    *p = encode(value);
 #endif
 }
 
@@ -99,6 +122,24 @@ INLINE void store(__global char *base, uint index, float value)
     from_float((__global element *)(base + index * (uint)sizeof(element)), value);
 #else
     from_float((__global element *)base + index, value);
+#endif
+}
+
+/* Four neighbours in memory, in one go when they are aligned. */
+INLINE void store4(__global char *base, uint index, float4 v)
+{
+    __global element *p = (__global element *)base + index;
+#if DRIVER_HALF
+    vstore_half4_rte(v, 0, (__global half *)p);
+#else
+    if ((ulong)p % sizeof(element4) == 0) {
+        *(__global element4 *)p = (element4)(encode(v.x), encode(v.y), encode(v.z), encode(v.w));
+    } else {
+        p[0] = encode(v.x);
+        p[1] = encode(v.y);
+        p[2] = encode(v.z);
+        p[3] = encode(v.w);
+    }
 #endif
 }
 

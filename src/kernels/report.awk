@@ -1,0 +1,33 @@
+# Reads gfx1010 assembly and prints the row of kernel `name`, function `entry`; see report.sh.
+# A loop is a backward branch with all that stands between its label and itself; loops around other
+# loops are left out. A gemm kernel has two: for problems with padding and for those without.
+/^[a-z_]+:/ { inside = $1 == entry ":" }
+/^    \.name:/ { inside = $2 == entry }
+!inside { next }
+/^\.LBB[0-9_]+:/ { label = $1; sub(/:.*/, "", label); at[label] = n; fma_at[label] = fma }
+/^\t[a-z]/ {
+    n++
+    if ($1 ~ /^v_(pk_)?(fma|fmac|fma_mix)_/) fma++
+    if ($1 ~ /^s_c?branch/ && $2 in at && at[$2] > last_loop) {
+        last_loop = at[$2]
+        f = fma - fma_at[$2]
+        if (f > most) { most = f; loops = ""; low = 0 }
+        if (f && f == most) {
+            share = 100 * f / (n - at[$2])
+            if (share < 85) low = 1
+            loops = loops sprintf(" %d/%d %.1f%%", f, n - at[$2], share)
+        }
+    }
+}
+/^; NumSgprs:/ { sgpr = $3 }
+/^; NumVgprs:/ { vgpr = $3 }
+/^; ScratchSize:/ { scratch = $3 }
+/^; Occupancy:/ { waves = $3 }
+/^; LDSByteSize:/ { lds = $3 }
+/spill_count:/ { spills += $2 }
+END {
+    gemm = name ~ /^gemm/
+    printf "%-26s %4d %4d %5d %6d %7d %5d %s%s\n", name, vgpr, sgpr, lds, spills, scratch, waves,
+        loops, gemm && low ? "  (below 85%)" : ""
+    exit gemm && (spills || scratch)
+}

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Print what the compiler made of each kernel for gfx1010: report.sh SOURCES OUT LIST
+# Registers, local memory, spills, waves per SIMD, and FMA among all instructions of the inner loop.
+# Marks gemm kernels with less than 85 % FMA in a loop; fails when one spills.
+set -eu
+sources=$1 out=$2 list=$3
+sh "$sources/compile.sh" gfx1010 "$sources" "$out" "$list" >/dev/null
+printf '%-26s %4s %4s %5s %6s %7s %5s  %s\n' kernel VGPR SGPR LDS spills scratch waves 'FMA share'
+"$list" | {
+    failed=0
+    while read -r name file entry rest; do
+        awk -v name="$name" -v entry="$entry" -f "$sources/report.awk" "$out/$name.s" || failed=1
+    done
+    exit $failed
+}
