@@ -18,6 +18,7 @@
 #include "common.h"
 
 #define SLICES 16
+#define STEP 8 /* slices of one turn of the inner loop */
 #define THREADS (ROWS / 8 * COLUMNS / 8)
 #define A_EACH (ROWS * SLICES / THREADS) /* elements that a work-item fetches */
 #define B_EACH (COLUMNS * SLICES / THREADS)
@@ -202,6 +203,26 @@ INLINE void multiply(float4 sum[8][2], const struct slice *s)
     }
 }
 
+/* The inner loop: all slices in local memory, STEP of them at a time. Each slice is read while the one
+ * before is multiplied; after the last the first is read again, for nobody. */
+INLINE void multiply_slices(float4 sum[8][2], __local const float *a, __local const float *b)
+{
+    struct slice now = read_slice(a, b);
+    #pragma unroll 1
+    for (uint first = 0; first < SLICES; first += STEP) {
+        const uint next = (first + STEP) % SLICES;
+        UNROLL
+        for (uint i = 1; i <= STEP; i++) {
+            const uint slice = i < STEP ? first + i : next;
+            struct slice ahead = read_slice(a + slice * A_PITCH, b + slice * B_PITCH);
+            IN_ORDER();
+            multiply(sum, &now);
+            IN_ORDER();
+            now = ahead;
+        }
+    }
+}
+
 /* Add up the whole reduction, from `origin` on for `length`. y and x are where the work-item's rows
  * and columns begin in the tile. */
 INLINE void accumulate(float4 sum[8][2], __local struct shared *s, struct fetch *f,
@@ -218,19 +239,7 @@ INLINE void accumulate(float4 sum[8][2], __local struct shared *s, struct fetch 
         fill_table(s, r + THREADS, origin, length);
         for (; r < end; r += SLICES) {
             fetch(f, s, a, b, r + SLICES, padded);
-            __local const float *a_now = s->tile + buffer + y;
-            __local const float *b_now = s->tile + buffer + B_BEGIN + x;
-            struct slice now = read_slice(a_now, b_now);
-            UNROLL
-            for (uint slice = 1; slice <= SLICES; slice++) {
-                struct slice ahead = now;
-                if (slice < SLICES)
-                    ahead = read_slice(a_now + slice * A_PITCH, b_now + slice * B_PITCH);
-                IN_ORDER();
-                multiply(sum, &now);
-                IN_ORDER();
-                now = ahead;
-            }
+            multiply_slices(sum, s->tile + buffer + y, s->tile + buffer + B_BEGIN + x);
             keep(f, s->tile + other);
             other = buffer, buffer = BUFFER - buffer;
             BARRIER();
