@@ -1,11 +1,13 @@
 /* codeobj_dump.c: prints what src/codeobj reads from a code object, one JSON line per kernel, for
  * the tests to compare with LLVM's tools.
- * usage: codeobj_dump FILE [TARGET OUT]: with a target, writes the retagged object to OUT instead
- */
+ * usage: codeobj_dump FILE               the kernels of a code object
+ *        codeobj_dump FILE TARGET OUT    retag it
+ *        codeobj_dump --walk PATH…       every code object in files and folders */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "codeobj/codeobj.h"
+#include "codeobj/walk.h"
 
 static uint8_t *read_file(const char *path, size_t *size)
 {
@@ -47,8 +49,43 @@ static void print_kernel(const struct codeobj_kernel *k)
     puts("]}");
 }
 
+static rmcp_status print_item(void *context, const struct codeobj_item *item)
+{
+    static const char *const kinds[] = { "object", "other", "trouble" };
+    struct codeobj *object = NULL;
+    rmcp_status status = RMCP_OK;
+    (void)context;
+    if (item->kind == CODEOBJ_OBJECT) status = codeobj_open(item->bytes, item->size, &object);
+    size_t n = object ? object->n_kernels : 0, with_code = 0, code = 0;
+    for (size_t i = 0; i < n; i++)
+        if (object->kernels[i].function) {
+            with_code++;
+            code += object->kernels[i].function->size;
+        }
+    printf("{\"kind\":\"%s\",\"path\":\"%s\",\"id\":\"%s\",\"target\":\"%s\",\"size\":%zu,"
+           "\"offset\":%llu,\"message\":\"%s\",\"kernels\":%zu,\"with_code\":%zu,"
+           "\"code_bytes\":%zu,\"error\":\"%s\"}\n",
+           kinds[item->kind], item->path, item->entry_id, item->target.text, item->size,
+           (unsigned long long)item->offset, item->message, n, with_code, code,
+           status ? rmcp_last_error() : "");
+    codeobj_close(object);
+    return RMCP_OK;
+}
+
+static int walk(int n, char **paths)
+{
+    int result = 0;
+    for (int i = 0; i < n; i++)
+        if (codeobj_walk_path(paths[i], NULL, print_item, NULL)) {
+            fprintf(stderr, "%s\n", rmcp_last_error());
+            result = 1;
+        }
+    return result;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 2 && !strcmp(argv[1], "--walk")) return walk(argc - 2, argv + 2);
     if (argc != 2 && argc != 4) return 2;
     size_t size, out_size;
     uint8_t *bytes = read_file(argv[1], &size), *out = NULL;

@@ -81,6 +81,13 @@ static void add_function(struct codeobj_function *functions, size_t *n,
     if (find_region(regions, one->address)) functions[(*n)++] = *one;
 }
 
+/* In a relocatable object the entry is not filled in yet, but in version 2, where the code follows:
+ * the function has the kernel's name. */
+static bool by_name(const struct codeobj *object)
+{
+    return object->is_relocatable && object->version > 2;
+}
+
 static uint64_t kernel_entry(const struct codeobj_kernel *kernel)
 {
     return kernel->descriptor_address + (uint64_t)kernel->descriptor.entry_offset;
@@ -101,7 +108,7 @@ static size_t collect(const struct codeobj *object, const struct regions *region
     }
     for (size_t i = 0; i < object->n_kernels; i++) {
         const struct codeobj_kernel *kernel = &object->kernels[i];
-        if (!kernel->has_descriptor || object->is_relocatable) continue;
+        if (!kernel->has_descriptor || by_name(object)) continue;
         struct codeobj_function function = { .name = "", .address = kernel_entry(kernel) };
         uint64_t head = (uint64_t)kernel->descriptor.entry_offset;
         if (object->version == 2 && head < kernel->symbol_size) {
@@ -152,7 +159,6 @@ static int compare_names(const void *left, const void *right)
     return strcmp((*a)->name, (*b)->name);
 }
 
-/* In a relocatable object the entry is not filled in yet: the function has the kernel's name. */
 static rmcp_status join_by_name(struct codeobj *object, struct codeobj_kernel *kernels)
 {
     size_t n = object->n_functions;
@@ -187,7 +193,7 @@ rmcp_status functions_read(const struct elf_view *view, struct codeobj *object,
     finish(view, &regions, functions, n);
     object->functions = functions;
     object->n_functions = n;
-    if (object->is_relocatable) return join_by_name(object, kernels);
+    if (by_name(object)) return join_by_name(object, kernels);
     for (size_t i = 0; i < object->n_kernels; i++)
         if (kernels[i].has_descriptor)
             kernels[i].function = find_function(object, kernel_entry(&kernels[i]));

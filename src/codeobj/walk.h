@@ -10,7 +10,7 @@ struct codeobj_limits {   /* 0 means the default                                
     uint64_t blob_bytes;  /* one decompressed piece; 8 GiB                                */
     uint64_t total_bytes; /* all decompressed pieces of a walk; 64 GiB                    */
     uint64_t heap_bytes;  /* a larger piece goes to an unlinked file in $TMPDIR; 64 MiB   */
-    uint32_t depth;       /* containers within containers, and folders; 32                */
+    uint32_t depth;       /* containers within containers, and folders; 64                */
     uint32_t troubles;    /* reported before the walk gives up; 1000                      */
 };
 
