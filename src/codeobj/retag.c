@@ -202,7 +202,7 @@ static rmcp_status retag(const struct codeobj *object, const char *text, uint8_t
                          size_t *out_size)
 {
     struct codeobj_target target;
-    uint32_t flags;
+    uint32_t flags = 0;
     struct elf_view view;
     struct change change = { 0 };
     rmcp_status status = new_flags(object, text, &target, &flags);

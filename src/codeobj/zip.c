@@ -157,12 +157,12 @@ static rmcp_status walk_member(struct walk *walk, const uint8_t *bytes, size_t s
 
 rmcp_status walk_zip(struct walk *walk, const uint8_t *bytes, size_t size)
 {
-    struct directory directory;
+    struct directory directory = { 0 };
     rmcp_status status = find_directory(bytes, size, &directory);
     if (status) return walk_trouble(walk, status);
     uint64_t at = directory.offset, total = 0;
     for (uint64_t i = 0; !status && i < directory.n; i++) {
-        struct member m;
+        struct member m = { 0 };
         status = read_member(bytes, &directory, &at, &m);
         /* Members that share bytes are how a small file becomes endless work. */
         if (!status && (m.compressed > size || (total += m.compressed) > size))
