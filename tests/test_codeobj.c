@@ -2,6 +2,7 @@
  * Made to run under AddressSanitizer: every copy is exactly as long as what it holds. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -406,6 +407,68 @@ static void test_arguments(void **state)
     free(blob.bytes);
 }
 
+/* The linker sends the library's allocations here (--wrap). */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+static size_t until_failure; /* 0: none */
+
+static bool fails(void)
+{
+    return until_failure && !--until_failure;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+
+/* Each allocation of a walk and of a retagging fails in turn: an error, no leak, no crash. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CONTAINERS; i++) {
+        struct blob blob = load(containers[i].name);
+        struct codeobj_source source = { .name = "m", .bytes = blob.bytes, .size = blob.size };
+        for (size_t n = 1;; n++) {
+            struct tally tally = { 0 };
+            until_failure = n;
+            rmcp_status status = codeobj_walk(&source, visit, &tally);
+            bool done = until_failure != 0;
+            until_failure = 0;
+            if (done) break;
+            assert_true(status == RMCP_E_NOMEM || status == RMCP_OK); /* or the visitor's */
+        }
+        free(blob.bytes);
+    }
+    struct blob blob = load("gfx1010-v5.co");
+    for (size_t n = 1;; n++) {
+        uint8_t *out = NULL;
+        size_t size = 0;
+        until_failure = n;
+        rmcp_status status = codeobj_retag(blob.bytes, blob.size, "gfx1011:xnack+", &out, &size);
+        bool done = until_failure != 0;
+        until_failure = 0;
+        free(out);
+        assert_int_equal(status, done ? RMCP_OK : RMCP_E_NOMEM);
+        if (done) break;
+    }
+    free(blob.bytes);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +481,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_flipped_containers),
         cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_crafted_time),
+        cmocka_unit_test(test_no_memory),
     };
     if (argc != 2) return 2;
     samples = argv[1];

@@ -230,6 +230,11 @@ rmcp_status codeobj_retag(const void *bytes, size_t size, const char *target, ui
     struct codeobj *object = NULL;
     rmcp_status status = codeobj_open(bytes, size, &object);
     if (!status) status = retag(object, target, out, out_size);
+    if (!status) {
+        /* In a crafted file the note may overlap with what describes it. */
+        codeobj_close(object);
+        status = codeobj_open(*out, *out_size, &object);
+    }
     if (status) {
         free(*out);
         *out = NULL;

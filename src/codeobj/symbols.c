@@ -88,7 +88,7 @@ static bool dynamic_table(const struct elf_view *view, struct table *table)
 /* Names may overlap in a crafted table, so that all of them together are longer than the file:
  * `*budget` bounds the bytes that are looked at. */
 static rmcp_status read_table(const struct elf_view *view, const struct table *table,
-                              uint64_t *budget, struct codeobj_symbol *out, size_t *n_out)
+                              uint64_t *budget, struct codeobj *object, struct codeobj_symbol *out)
 {
     for (uint64_t i = 1; i < table->n; i++) { /* the first one is empty by definition */
         const uint8_t *at = view->bytes + table->symbols + i * ELF_SYMBOL_BYTES;
@@ -111,9 +111,9 @@ static rmcp_status read_table(const struct elf_view *view, const struct table *t
                                          .section = load_u16(at + 6),
                                          .address = load_u64(at + 8),
                                          .size = load_u64(at + 16) };
-        if (view->type == ET_REL && symbol.section < view->n_sections)
-            symbol.address += elf_section(view, symbol.section).offset;
-        out[(*n_out)++] = symbol;
+        if (object->is_relocatable && symbol.section < object->n_sections)
+            symbol.address += object->sections[symbol.section].offset;
+        out[object->n_symbols++] = symbol;
     }
     return RMCP_OK;
 }
@@ -132,7 +132,7 @@ rmcp_status symbols_read(const struct elf_view *view, struct codeobj *object)
     uint64_t budget = 4 * (uint64_t)view->size + LONGEST_NAME;
     object->symbols = symbols;
     for (size_t i = 0; i < n_tables; i++) {
-        rmcp_status status = read_table(view, &tables[i], &budget, symbols, &object->n_symbols);
+        rmcp_status status = read_table(view, &tables[i], &budget, object, symbols);
         if (status) return status;
     }
     return RMCP_OK;
