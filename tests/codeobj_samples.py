@@ -93,6 +93,15 @@ def code_objects(folder):
             "-o", f"{folder}/{chip.replace(':', '_')}-v{version}.co")
     run("clang-19", "-mcpu=gfx1010", "-mcode-object-version=5", "-c", *flags,
         "-o", folder + "/relocatable-v5.o")
+    # Linkers put the notes of all parts behind each other, and a build id behind these.
+    with open(folder + "/second.cl", "w") as file:
+        file.write("__kernel void second(__global int *x, int n) { *x = n; }\n")
+    for chip, name, version in (("gfx1010", "linked", 5), ("gfx1010:xnack-", "linked_xnack-", 4)):
+        parts = [f"{folder}/{name}.{i}" for i in range(2)]
+        for text, part in ((source, parts[0]), (folder + "/second.cl", parts[1])):
+            run("clang-19", f"-mcpu={chip}", f"-mcode-object-version={version}", "-c", *flags[:-1],
+                text, "-o", part)
+        run("ld.lld-19", "-shared", "--build-id", *parts, "-o", f"{folder}/{name}-v{version}.co")
     whole = folder + "/gfx1010-v5.co"
     run("llvm-strip-19", whole, "-o", folder + "/stripped-v5.co")
     run("llvm-objcopy-19", "--strip-sections", whole, folder + "/no-sections-v5.co")

@@ -8,8 +8,6 @@
 #include "codeobj/bytes.h"
 #include "codeobj/parts.h"
 
-enum { NT_AMD_HSA_ISA_VERSION = 3, NT_AMDGPU_METADATA = 32 };
-
 static rmcp_status read_tables(const struct elf_view *view, struct codeobj *object)
 {
     struct codeobj_section *sections =
@@ -35,15 +33,14 @@ static rmcp_status read_tables(const struct elf_view *view, struct codeobj *obje
 }
 
 /* Version 2 says its target in a note: lengths of two names, major, minor, stepping. */
-static void read_isa_note(const struct elf_view *view, struct codeobj *object)
+static rmcp_status read_isa_note(void *context, const struct elf_note *note)
 {
-    struct elf_note note;
-    if (object->target.chip || !elf_find_note(view, "AMD", NT_AMD_HSA_ISA_VERSION, &note) ||
-        note.size < 16)
-        return;
-    uint32_t major = load_u32(note.bytes + 4), minor = load_u32(note.bytes + 8);
-    uint32_t stepping = load_u32(note.bytes + 12);
-    if (major > 99 || minor > 15 || stepping > 15) return;
+    struct codeobj *object = context;
+    if (object->target.chip || !elf_note_is(note, "AMD", NT_AMD_HSA_ISA_VERSION) || note->size < 16)
+        return RMCP_OK;
+    uint32_t major = load_u32(note->bytes + 4), minor = load_u32(note->bytes + 8);
+    uint32_t stepping = load_u32(note->bytes + 12);
+    if (major > 99 || minor > 15 || stepping > 15) return RMCP_OK;
     char name[CODEOBJ_TARGET_MAX];
     struct codeobj_target target;
     snprintf(name, sizeof name, "gfx%u%x%x", (unsigned)major, (unsigned)minor, (unsigned)stepping);
@@ -51,9 +48,10 @@ static void read_isa_note(const struct elf_view *view, struct codeobj *object)
         /* gfx901, gfx903, gfx905 and gfx907 were the even ones with XNACK. */
         snprintf(name, sizeof name, "gfx%u%x%x", (unsigned)major, (unsigned)minor,
                  (unsigned)(stepping & ~1u));
-        if (!codeobj_target_parse(name, &target)) return;
+        if (!codeobj_target_parse(name, &target)) return RMCP_OK;
     }
     codeobj_target_read(target.mach, 2, &object->target);
+    return RMCP_OK;
 }
 
 static rmcp_status read_all(struct codeobj *object)
@@ -80,14 +78,13 @@ static rmcp_status read_all(struct codeobj *object)
     if (!status) status = symbols_read(&view, object);
     if (status || !object->version) return status;
 
-    struct codeobj_kernel *noted = NULL;
-    size_t n_noted = 0;
-    struct elf_note note;
+    struct metadata metadata = { .arena = object->arena, .target = "" };
     if (object->version == 2)
-        read_isa_note(&view, object);
-    else if (elf_find_note(&view, "AMDGPU", NT_AMDGPU_METADATA, &note))
-        status = metadata_read(&note, object->arena, &noted, &n_noted, &object->note_target);
-    return status ? status : kernels_read(&view, object, noted, n_noted);
+        status = elf_each_note(&view, read_isa_note, object);
+    else
+        status = elf_each_note(&view, metadata_read, &metadata);
+    object->note_target = metadata.target;
+    return status ? status : kernels_read(&view, object, metadata.kernels, metadata.n);
 }
 
 rmcp_status codeobj_open(const void *bytes, size_t size, struct codeobj **out)

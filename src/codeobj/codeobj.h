@@ -143,7 +143,7 @@ struct codeobj {
     size_t n_symbols;
     const struct codeobj_function *functions; /* all known code, by rising address, no two alike */
     size_t n_functions;
-    const struct codeobj_kernel *kernels; /* in the order of the note, then those without one */
+    const struct codeobj_kernel *kernels; /* in the order of the notes, then those without one */
     size_t n_kernels;
     struct codeobj_arena *arena; /* all of the above */
 };
@@ -162,9 +162,9 @@ const uint8_t *codeobj_at(const struct codeobj *object, uint64_t address, uint64
 /* ---- retagging ---- */
 
 /* Copy a code object of version 3 to 6 for a gfx10 chip and say that it is for another gfx10 chip:
- * e_flags and the target in the note change, nothing else does. A feature setting that `target`
- * does not name is kept where the new chip has the feature. A longer note moves to the end of the
- * file. On RMCP_OK `*out` is the caller's to free(); on any error it is NULL. */
+ * e_flags and the target in the notes change, nothing else does. A feature setting that `target`
+ * does not name is kept where the new chip has the feature. Notes that became longer move to the
+ * end of the file. On RMCP_OK `*out` is the caller's to free(); on any error it is NULL. */
 rmcp_status codeobj_retag(const void *bytes, size_t size, const char *target, uint8_t **out,
                           size_t *out_size);
 

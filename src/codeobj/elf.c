@@ -126,53 +126,6 @@ bool elf_offset(const struct elf_view *view, uint64_t address, uint64_t size, ui
     return false;
 }
 
-/* Look through the notes of one section or segment. `budget` bounds the work when many of them
- * claim the same bytes. */
-static bool find_note(const struct elf_view *view, uint64_t offset, uint64_t size,
-                      const char *owner, uint32_t type, uint32_t *budget, struct elf_note *note)
-{
-    uint64_t end = offset + size;
-    size_t length = strlen(owner) + 1;
-    while (end - offset >= 12 && *budget) {
-        --*budget;
-        const uint8_t *at = view->bytes + offset;
-        uint64_t name = (load_u32(at) + (uint64_t)3) & ~(uint64_t)3;
-        uint64_t contents = (load_u32(at + 4) + (uint64_t)3) & ~(uint64_t)3;
-        if (name > end - offset - 12) return false;
-        uint32_t contents_size = load_u32(at + 4);
-        if (contents_size > end - offset - 12 - name) return false;
-        if (load_u32(at + 8) == type && load_u32(at) == length && !memcmp(at + 12, owner, length)) {
-            *note = (struct elf_note){
-                .offset = offset, .bytes = at + 12 + name, .size = contents_size, .type = type
-            };
-            return true;
-        }
-        uint64_t whole = 12 + name + contents;
-        if (whole > end - offset) return false;
-        offset += whole;
-    }
-    return false;
-}
-
-bool elf_find_note(const struct elf_view *view, const char *owner, uint32_t type,
-                   struct elf_note *note)
-{
-    uint32_t budget = 1 << 16;
-    for (uint32_t i = 0; i < view->n_sections; i++) {
-        struct codeobj_section section = elf_section(view, i);
-        if (section.type == SHT_NOTE && section.bytes &&
-            find_note(view, section.offset, section.size, owner, type, &budget, note))
-            return true;
-    }
-    for (uint32_t i = 0; i < view->n_segments; i++) {
-        struct codeobj_segment segment = elf_segment(view, i);
-        if (segment.type == PT_NOTE && in_range(segment.offset, segment.file_size, view->size) &&
-            find_note(view, segment.offset, segment.file_size, owner, type, &budget, note))
-            return true;
-    }
-    return false;
-}
-
 size_t elf_extent(const uint8_t *bytes, size_t size)
 {
     struct elf_view view;

@@ -53,14 +53,26 @@ struct codeobj_section elf_section(const struct elf_view *view, uint32_t i);
 bool elf_offset(const struct elf_view *view, uint64_t address, uint64_t size, uint64_t *offset);
 
 struct elf_note {
-    uint64_t offset; /* of its header in the file, 12 bytes and the name before the contents */
-    const uint8_t *bytes;
-    uint32_t size, type;
+    uint64_t offset, end; /* in the file, with header and padding  */
+    const uint8_t *owner; /* owner_size bytes with the final NUL   */
+    const uint8_t *bytes; /* the contents                          */
+    uint32_t owner_size, size, type;
 };
 
-/* The first note of that owner and type, in sections or else in segments; false: none. */
-bool elf_find_note(const struct elf_view *view, const char *owner, uint32_t type,
-                   struct elf_note *note);
+enum { NT_AMD_HSA_ISA_VERSION = 3, NT_AMDGPU_METADATA = 32 };
+
+bool elf_note_is(const struct elf_note *note, const char *owner, uint32_t type);
+
+/* notes.c: the note at `*at`, which then is behind it. `*note` has offset 0 when there is none
+ * before `end`. */
+rmcp_status elf_next_note(const struct elf_view *view, uint64_t *at, uint64_t end,
+                          struct elf_note *note);
+
+/* Calls `visit` for all notes, until it fails: those of the sections, or of the segments where no
+ * section has notes. A linked object may have hundreds: one of each of its parts. */
+rmcp_status elf_each_note(const struct elf_view *view,
+                          rmcp_status (*visit)(void *context, const struct elf_note *note),
+                          void *context);
 
 /* How many bytes this file takes when other things follow it; 0 when it ends beyond `size`. The
  * cost does not depend on the number of sections, so that a scan stays linear. */

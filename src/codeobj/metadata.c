@@ -1,4 +1,4 @@
-/* metadata.c: the kernels that the msgpack note of a code object describes. */
+/* metadata.c: the kernels that the msgpack notes of a code object describe. */
 #include <string.h>
 
 #include "codeobj/msgpack.h"
@@ -6,8 +6,7 @@
 
 struct reading {
     struct msgpack in;
-    struct codeobj_arena *arena;
-    size_t n_arguments; /* of all kernels so far */
+    struct metadata *out;
 };
 
 static rmcp_status malformed(const struct reading *r, const char *what)
@@ -20,7 +19,7 @@ static rmcp_status read_string(struct reading *r, const struct msgpack_value *va
                                const char **out)
 {
     if (value->type != MSGPACK_STRING) return malformed(r, "a string is wanted");
-    *out = arena_string(r->arena, value->bytes, (size_t)value->number);
+    *out = arena_string(r->out->arena, value->bytes, (size_t)value->number);
     return *out ? RMCP_OK : rmcp_fail_memory("string of the note", (size_t)value->number);
 }
 
@@ -75,10 +74,11 @@ static rmcp_status read_arguments(struct reading *r, const struct msgpack_value 
     if (array->type != MSGPACK_ARRAY) return malformed(r, ".args is not an array");
     struct msgpack ahead = r->in; /* so that the count is backed by bytes before it is believed */
     if (!msgpack_skip_rest(&ahead, array)) return malformed(r, ".args is cut off");
-    if (array->number > MAX_ARGUMENTS - r->n_arguments) return malformed(r, "too many arguments");
-    r->n_arguments += (size_t)array->number;
+    if (array->number > MAX_ARGUMENTS - r->out->n_arguments)
+        return malformed(r, "too many arguments");
+    r->out->n_arguments += (size_t)array->number;
     struct codeobj_argument *arguments =
-        arena_alloc(r->arena, (size_t)array->number, sizeof *arguments);
+        arena_alloc(r->out->arena, (size_t)array->number, sizeof *arguments);
     if (!arguments) return rmcp_fail_memory("arguments", (size_t)array->number);
     for (uint64_t i = 0; i < array->number; i++) {
         rmcp_status status = read_argument(r, &arguments[i]);
@@ -157,40 +157,45 @@ static rmcp_status read_kernel(struct reading *r, struct codeobj_kernel *kernel)
     return RMCP_OK;
 }
 
-static rmcp_status read_kernels(struct reading *r, const struct msgpack_value *array,
-                                struct codeobj_kernel **kernels, size_t *n)
+static rmcp_status make_room(struct metadata *out, uint64_t more)
 {
-    if (array->type != MSGPACK_ARRAY) return malformed(r, "amdhsa.kernels is not an array");
-    if (*kernels) return malformed(r, "amdhsa.kernels comes twice");
-    struct msgpack ahead = r->in;
-    if (!msgpack_skip_rest(&ahead, array)) return malformed(r, "amdhsa.kernels is cut off");
-    if (array->number > MAX_KERNELS) return malformed(r, "too many kernels");
-    *kernels = arena_alloc(r->arena, (size_t)array->number, sizeof **kernels);
-    if (!*kernels) return rmcp_fail_memory("kernels", (size_t)array->number);
-    *n = (size_t)array->number;
-    for (size_t i = 0; i < *n; i++) {
-        rmcp_status status = read_kernel(r, &(*kernels)[i]);
-        if (status) return status;
-    }
+    if (more <= out->room - out->n) return RMCP_OK;
+    size_t room = out->n + (size_t)more;
+    if (room < 2 * out->room) room = 2 * out->room;
+    struct codeobj_kernel *grown = arena_alloc(out->arena, room, sizeof *grown);
+    if (!grown) return rmcp_fail_memory("kernels", room * sizeof *grown);
+    if (out->n) memcpy(grown, out->kernels, out->n * sizeof *grown);
+    out->kernels = grown;
+    out->room = room;
     return RMCP_OK;
 }
 
-rmcp_status metadata_read(const struct elf_note *note, struct codeobj_arena *arena,
-                          struct codeobj_kernel **kernels, size_t *n, const char **target)
+static rmcp_status read_kernels(struct reading *r, const struct msgpack_value *array)
 {
-    struct reading r = { .in = { note->bytes, note->bytes + note->size }, .arena = arena };
+    if (array->type != MSGPACK_ARRAY) return malformed(r, "amdhsa.kernels is not an array");
+    struct msgpack ahead = r->in;
+    if (!msgpack_skip_rest(&ahead, array)) return malformed(r, "amdhsa.kernels is cut off");
+    if (array->number > MAX_KERNELS - r->out->n) return malformed(r, "too many kernels");
+    rmcp_status status = make_room(r->out, array->number);
+    for (uint64_t i = 0; !status && i < array->number; i++)
+        status = read_kernel(r, &r->out->kernels[r->out->n++]);
+    return status;
+}
+
+rmcp_status metadata_read(void *metadata, const struct elf_note *note)
+{
+    struct reading r = { .in = { note->bytes, note->bytes + note->size }, .out = metadata };
     struct msgpack_value map, key, value;
-    *kernels = NULL;
-    *n = 0;
+    if (!elf_note_is(note, "AMDGPU", NT_AMDGPU_METADATA)) return RMCP_OK;
     if (!msgpack_next(&r.in, &map) || map.type != MSGPACK_MAP)
         return malformed(&r, "it is not a map");
     for (uint64_t i = 0; i < map.number; i++) {
         rmcp_status status = next_pair(&r, &key, &value);
         if (status) return status;
         if (msgpack_is(&key, "amdhsa.kernels"))
-            status = read_kernels(&r, &value, kernels, n);
+            status = read_kernels(&r, &value);
         else if (msgpack_is(&key, "amdhsa.target"))
-            status = read_string(&r, &value, target);
+            status = read_string(&r, &value, &r.out->target);
         else if (!msgpack_skip_rest(&r.in, &value))
             status = malformed(&r, "it is cut off");
         if (status) return status;

@@ -11,11 +11,16 @@ enum { MAX_KERNELS = 1 << 18, MAX_ARGUMENTS = 1 << 21, LONGEST_NAME = 65536 };
 /* symbols.c: .symtab and .dynsym, or the dynamic table of a file without section headers. */
 rmcp_status symbols_read(const struct elf_view *view, struct codeobj *object);
 
-/* metadata.c: the kernels that the note describes, and its target. */
-rmcp_status metadata_read(const struct elf_note *note, struct codeobj_arena *arena,
-                          struct codeobj_kernel **kernels, size_t *n, const char **target);
+/* metadata.c: the kernels that the notes describe, and their target. */
+struct metadata {
+    struct codeobj_arena *arena;
+    struct codeobj_kernel *kernels;
+    size_t n, room, n_arguments;
+    const char *target;
+};
+rmcp_status metadata_read(void *metadata, const struct elf_note *note);
 
-/* kernels.c: the `n` kernels of the note and their descriptors, then those without a note. */
+/* kernels.c: the `n` kernels of the notes and their descriptors, then those without a note. */
 rmcp_status kernels_read(const struct elf_view *view, struct codeobj *object,
                          const struct codeobj_kernel *noted, size_t n);
 
