@@ -43,10 +43,10 @@ struct codeobj_source {
     struct codeobj_limits limits;
 };
 
-/* Find every code object in the bytes: code objects, offload bundles (also compressed, also many in
- * a row), host libraries and programs, zip files and wheels, MIOpen kernel databases, and any
- * concatenation of these. Fails only when the caller's function does, when memory runs out, or when
- * a limit of the whole walk is reached. */
+/* Find every code object in the bytes: code objects and offload bundles (also compressed), alone or
+ * anywhere in other bytes, host libraries and programs, zip files and wheels, MIOpen's kernel
+ * databases, and these within each other. Fails only when the caller's function does, when memory
+ * runs out (RMCP_E_NOMEM, also for total_bytes), or when there is too much trouble (RMCP_E_IO). */
 rmcp_status codeobj_walk(const struct codeobj_source *source, codeobj_visit visit, void *context);
 
 /* The same for a regular file, which is mapped and not read into memory, or for all regular files
