@@ -3,8 +3,9 @@
 set -eu
 cd "$(dirname "$0")"
 
-build_packages="gcc libc6-dev meson ninja-build pkg-config binutils libdnnl-dev libcjson-dev"
-test_packages="$build_packages libcmocka-dev python3 python3-torch python3-numpy clang-19
+build_packages="gcc libc6-dev meson ninja-build pkg-config binutils libdnnl-dev libcjson-dev
+    zlib1g-dev libzstd-dev libbz2-dev libsqlite3-dev"
+test_packages="$build_packages libcmocka-dev python3 python3-torch python3-numpy clang-19 clang-tools-19
     libclang-rt-19-dev lld-19 llvm-19 ocl-icd-libopencl1 opencl-headers pocl-opencl-icd"
 
 say() { printf '\n== %s\n' "$*"; }

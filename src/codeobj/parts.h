@@ -1,0 +1,31 @@
+/* parts.h: the steps of reading a code object, each in a file of its own. */
+#ifndef RMCP_CODEOBJ_PARTS_H
+#define RMCP_CODEOBJ_PARTS_H
+
+#include "codeobj/arena.h"
+#include "codeobj/elf.h"
+
+/* More than any real object has (rocBLAS: 15,651 kernels in all its gfx1030 objects together). */
+enum { MAX_KERNELS = 1 << 18, MAX_ARGUMENTS = 1 << 21, LONGEST_NAME = 65536 };
+
+/* symbols.c: .symtab and .dynsym, or the dynamic table of a file without section headers. */
+rmcp_status symbols_read(const struct elf_view *view, struct codeobj *object);
+
+/* metadata.c: the kernels that the notes describe, and their target. */
+struct metadata {
+    struct codeobj_arena *arena;
+    struct codeobj_kernel *kernels;
+    size_t n, room, n_arguments;
+    const char *target;
+};
+rmcp_status metadata_read(void *metadata, const struct elf_note *note);
+
+/* kernels.c: the `n` kernels of the notes and their descriptors, then those without a note. */
+rmcp_status kernels_read(const struct elf_view *view, struct codeobj *object,
+                         const struct codeobj_kernel *noted, size_t n);
+
+/* functions.c: all code that symbols and descriptors tell of, and each kernel's. */
+rmcp_status functions_read(const struct elf_view *view, struct codeobj *object,
+                           struct codeobj_kernel *kernels);
+
+#endif
