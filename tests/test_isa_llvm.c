@@ -422,6 +422,8 @@ static void plain_fields(uint32_t *words, const struct encoding *e)
     }
     if (!strcmp(e->name, "FLAT")) set_field(words, (struct field){ 48, 7 }, ISA_NULL);
     if (!strcmp(e->name, "MIMG")) set_field(words, (struct field){ 8, 4 }, 15);
+    if (!strcmp(e->name, "MIMG") && (words[0] >> 19 & 63) == 0x33)
+        words[0] |= 0x9f01; /* ray tracing: all else is fixed */
     if (!strcmp(e->name, "DS")) set_field(words, (struct field){ 17, 1 }, !(rng() & 3));
 }
 
@@ -429,6 +431,8 @@ static void try_slot(struct run *r, const struct encoding *e, unsigned op)
 {
     uint32_t words[ISA_MAX_WORDS];
     current_name = e->name;
+    start(words, e, op); /* all fields 0 */
+    compare(r, words);
     for (unsigned i = 0; i < 24 && e->fields[i].bits; i++) {
         struct field f = e->fields[i];
         if (i && e->fields[i - 1].low == f.low && e->fields[i - 1].bits == f.bits) continue;

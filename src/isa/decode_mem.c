@@ -154,11 +154,135 @@ bool isa_decode_flat(struct isa_inst *in)
     return isa_push_sgpr(in, ISA_OP_SADDR, ISA_READ, saddr, scratch ? 1 : 2);
 }
 
+/* Address words a full-size image instruction takes. */
+static unsigned mimg_address_words(const struct isa_inst *in)
+{
+    static const uint8_t coordinates[] = { 1, 2, 3, 3, 2, 3, 3, 4 };
+    static const uint8_t gradients[] = { 2, 4, 6, 4, 2, 4, 4, 4 };
+    const struct isa_row *row = in->row;
+    unsigned parts = row->src[2];
+    if (row->id != ISA_image_get_resinfo_MIMG) parts += coordinates[in->dim];
+    unsigned words = row->src[0] + (in->a16 ? (parts + 1) / 2 : parts);
+    if (!row->src[1]) return words;
+    /* 16-bit gradients are packed for each of the two directions by itself. */
+    if (row->flags & ISA_G16) return words + (gradients[in->dim] / 2 + 1) / 2 * 2;
+    return words + gradients[in->dim];
+}
+
+/* The least and the most address words an instruction exists with. */
+static void mimg_address_range(const struct isa_row *row, unsigned *least, unsigned *most)
+{
+    bool lod = row->src[2];
+    *least = 1;
+    *most = 4;
+    if (!(row->flags & ISA_SAMPLER)) return;
+    if (row->src[1]) {
+        *least = 2;
+        *most = (row->flags & ISA_G16 ? 7 : 9) + lod;
+    } else {
+        *most = 3 + lod;
+    }
+    *least += row->src[0];
+    *most += row->src[0];
+}
+
+/* Registers of data for a wanted number; 0 when no such form exists. */
+static unsigned mimg_data_regs(const struct isa_row *row, unsigned wanted)
+{
+    if (row->flags & ISA_ATOMIC) {
+        if (row->dst == ISA_B64) return wanted == 2 || wanted == 4 ? wanted : 0;
+        return wanted <= 2 ? wanted : wanted == 4 ? 5 : 0; /* five: as LLVM has it */
+    }
+    if (row->flags & ISA_GATHER) return wanted == 2 || wanted >= 4 ? wanted : 0;
+    return wanted <= 5 ? wanted : 0;
+}
+
+static bool push_addresses(struct isa_inst *in, unsigned n)
+{
+    unsigned v = in->word[1] & 255;
+    if (!in->n_nsa) return isa_push_vgpr(in, ISA_OP_ADDR, ISA_READ, v, n);
+    for (unsigned i = 0; i < n; i++) {
+        if (i) v = in->word[2 + (i - 1) / 4] >> 8 * ((i - 1) % 4) & 255;
+        isa_push_vgpr(in, ISA_OP_ADDR, ISA_READ, v, 1);
+    }
+    return true;
+}
+
+/* Ray against box or triangle: everything but the registers is fixed. */
+static bool decode_bvh(struct isa_inst *in)
+{
+    uint32_t w = in->word[0], x = in->word[1];
+    bool wide = in->row->opcode == 0xe7;
+    unsigned n = (in->a16 ? 8 : 11) + wide;
+    /* dmask, unorm and r128 set; dim, dlc, glc, tfe, lwe and slc clear */
+    if ((w & 0x0203bfb8) != 0x9f00) return false;
+    if (in->d16 || bits(x, 25, 21)) return false;
+    if (in->n_nsa && in->n_nsa != (in->a16 ? 2 : 3)) return false;
+    return push_data(in, ISA_OP_DST, ISA_WRITE, bits(x, 15, 8), ISA_B128) &&
+           push_addresses(in, n) &&
+           isa_push_sgpr(in, ISA_OP_RSRC, ISA_READ, 4 * bits(x, 20, 16), 4);
+}
+
 bool isa_decode_mimg(struct isa_inst *in, size_t n_words)
 {
-    (void)in;
-    (void)n_words;
-    return false;
+    const struct isa_row *row = in->row;
+    uint32_t w = in->word[0], x = in->word[1];
+    bool atomic = row->flags & ISA_ATOMIC, sampler = row->flags & ISA_SAMPLER;
+    in->n_nsa = (uint8_t)bits(w, 2, 1);
+    in->dim = (uint8_t)bits(w, 5, 3);
+    in->dlc = w >> 7 & 1;
+    in->dmask = (uint8_t)bits(w, 11, 8);
+    in->unorm = w >> 12 & 1;
+    in->glc = w >> 13 & 1;
+    in->r128 = w >> 15 & 1;
+    in->tfe = w >> 16 & 1;
+    in->lwe = w >> 17 & 1;
+    in->slc = w >> 25 & 1;
+    in->a16 = x >> 30 & 1;
+    in->d16 = x >> 31;
+    in->n_words = (uint8_t)(2 + in->n_nsa);
+    if (in->n_words > n_words) return false;
+    if (row->flags & ISA_BVH) return decode_bvh(in);
+    if (in->d16 && row->flags & (ISA_ATOMIC | ISA_NO_D16)) return false;
+    if (!sampler && bits(x, 25, 21)) return false;
+
+    /* The form LLVM starts from: least data, and least address words, or with NSA the most that
+     * the extra words hold. */
+    unsigned data = isa_type_regs[row->dst], address, least, most;
+    mimg_address_range(row, &least, &most);
+    if (in->n_nsa) {
+        unsigned group = 1 + 4 * in->n_nsa; /* registers that this many words can name */
+        if (most + 3 < group || least > group) return false;
+        if (most > group) most = group;
+        if (least < 2) least = 2;
+        address = most;
+    } else {
+        if (most == 3 || most == 7) most++; /* LLVM rounds these registers up */
+        address = least;
+    }
+
+    unsigned wanted = row->flags & ISA_GATHER ? 4 : 0, want_address = mimg_address_words(in);
+    if (!wanted)
+        for (unsigned i = 0; i < 4; i++) wanted += in->dmask >> i & 1;
+    if (!wanted) wanted = 1;
+    if (in->d16) wanted = (wanted + 1) / 2;
+    wanted = mimg_data_regs(row, wanted + in->tfe);
+    unsigned vdata = bits(x, 15, 8), vaddr = x & 255;
+    if (vdata + data > 256 || (!in->n_nsa && vaddr + address > 256)) return false;
+    bool fits = wanted && want_address >= least && want_address <= most && vdata + wanted <= 256 &&
+                (in->n_nsa || vaddr + want_address <= 256);
+    if (fits) {
+        data = wanted;
+        address = want_address;
+    }
+    unsigned access = atomic                   ? ISA_READ | (in->glc ? ISA_WRITE : 0)
+                      : row->flags & ISA_STORE ? ISA_READ
+                                               : ISA_WRITE;
+    return isa_push_vgpr(in, row->flags & ISA_LOAD ? ISA_OP_DST : ISA_OP_DATA, access, vdata,
+                         data) &&
+           push_addresses(in, address) &&
+           isa_push_sgpr(in, ISA_OP_RSRC, ISA_READ, 4 * bits(x, 20, 16), 8) &&
+           (!sampler || isa_push_sgpr(in, ISA_OP_SAMP, ISA_READ, 4 * bits(x, 25, 21), 4));
 }
 
 bool isa_decode_exp(struct isa_inst *in)

@@ -140,9 +140,10 @@ enum isa_type {
 #define ISA_LDS_DMA (UINT64_C(1) << 39)   /* the lds bit is legal: memory to LDS */
 #define ISA_GDS_ONLY (UINT64_C(1) << 40)
 #define ISA_NO_GDS (UINT64_C(1) << 41)
-#define ISA_G16 (UINT64_C(1) << 42)  /* MIMG: gradients of 16 bits */
-#define ISA_BVH (UINT64_C(1) << 43)  /* MIMG: ray against box or triangle */
-#define ISA_MSAA (UINT64_C(1) << 44) /* MIMG: image_msaa_load */
+#define ISA_G16 (UINT64_C(1) << 42)    /* MIMG: gradients of 16 bits */
+#define ISA_BVH (UINT64_C(1) << 43)    /* MIMG: ray against box or triangle */
+#define ISA_NO_D16 (UINT64_C(1) << 45) /* MIMG: the d16 bit is illegal */
+#define ISA_MSAA (UINT64_C(1) << 44)   /* MIMG: image_msaa_load */
 
 /* isa_row.implicit and isa_uses.special_*: state that no operand names. */
 #define ISA_R_SCC (1u << 0)

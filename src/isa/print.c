@@ -112,9 +112,7 @@ static void print_literal(struct text *t, uint32_t v, unsigned type)
         else
             isa_text(t, "0");
         break;
-    case ISA_B64:
-    case ISA_S64:
-    case ISA_V64: isa_text(t, v <= 64 ? "%u" : "0x%x", v); break;
+    case ISA_B64: isa_text(t, v <= 64 ? "%u" : "0x%x", v); break;
     case ISA_F16:
         v = (uint32_t)(int32_t)(int16_t)(v & 0xffff);
         if (small(v))
@@ -289,6 +287,25 @@ static void print_valu_mods(struct text *t, const struct isa_inst *in)
     }
 }
 
+static void print_image_mods(struct text *t, const struct isa_inst *in)
+{
+    static const char *const dims[] = { "1D",       "2D",       "3D",      "CUBE",
+                                        "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY" };
+    if (!(in->row->flags & ISA_BVH)) {
+        if (in->dmask) isa_text(t, " dmask:0x%x", in->dmask);
+        isa_text(t, " dim:SQ_RSRC_IMG_%s", dims[in->dim]);
+        if (in->unorm) isa_text(t, " unorm");
+        if (in->glc) isa_text(t, " glc");
+        if (in->slc) isa_text(t, " slc");
+        if (in->dlc) isa_text(t, " dlc");
+        if (in->r128) isa_text(t, " r128");
+    }
+    if (in->a16) isa_text(t, " a16");
+    if (in->tfe) isa_text(t, " tfe");
+    if (in->lwe) isa_text(t, " lwe");
+    if (in->d16) isa_text(t, " d16");
+}
+
 static void print_memory_mods(struct text *t, const struct isa_inst *in)
 {
     const struct isa_row *row = in->row;
@@ -308,6 +325,10 @@ static void print_memory_mods(struct text *t, const struct isa_inst *in)
         if (in->exp_done) isa_text(t, " done");
         if (in->exp_compr) isa_text(t, " compr");
         if (in->exp_vm) isa_text(t, " vm");
+        return;
+    }
+    if (row->encoding == ISA_MIMG) {
+        print_image_mods(t, in);
         return;
     }
     if (row->encoding == ISA_MTBUF) isa_print_format(t, in->format);
@@ -366,7 +387,8 @@ static void print_smem_offset(struct text *t, const struct isa_inst *in)
 static void print_operands(struct text *t, const struct isa_inst *in)
 {
     const struct isa_row *row = in->row;
-    const char *gap = " ";
+    /* Two spaces where LLVM has two. */
+    const char *gap = row->flags & ISA_SAMPLER && in->n_nsa ? "  " : " ";
     if (row->dst == ISA_SIMM_DEC) {
         isa_text(t, in->attr <= 64 ? " %u" : " 0x%x", in->attr);
         gap = ", ";
@@ -384,7 +406,9 @@ static void print_operands(struct text *t, const struct isa_inst *in)
     }
     for (unsigned i = 0; i < in->n_operands; i++) {
         const struct isa_operand *op = &in->op[i];
-        isa_text(t, "%s", gap);
+        bool nsa = in->n_nsa && op->role == ISA_OP_ADDR;
+        bool nsa_before = i && in->n_nsa && op[-1].role == ISA_OP_ADDR;
+        isa_text(t, "%s%s%s", nsa_before && !nsa ? "]" : "", gap, nsa && !nsa_before ? "[" : "");
         gap = ", ";
         if (op->role == ISA_OP_SOFF && row->encoding == ISA_SMEM)
             print_smem_offset(t, in);

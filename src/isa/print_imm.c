@@ -34,10 +34,13 @@ static void print_version(struct text *t, unsigned imm)
         return;
     }
     for (unsigned i = 1; i < n; i++) isa_text(t, "(");
-    if (version == 0 || version == 4 || version == 6)
-        isa_text(t, "UC_VERSION_GFX%s", version == 0 ? "7" : version == 4 ? "10" : "11");
-    else
-        isa_text(t, "%u", version);
+    switch (version) {
+    case 0: isa_text(t, "UC_VERSION_GFX7"); break;
+    case 4: isa_text(t, "UC_VERSION_GFX10"); break;
+    case 6: isa_text(t, "UC_VERSION_GFX11"); break;
+    case 9: isa_text(t, "UC_VERSION_GFX12"); break;
+    default: isa_text(t, "%u", version); break;
+    }
     unsigned printed = 0;
     for (unsigned i = 0; i < 3; i++) {
         if (!(flags >> i & 1)) continue;

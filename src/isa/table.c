@@ -117,6 +117,7 @@
 #define G16 ISA_G16
 #define BVH ISA_BVH
 #define MSAA ISA_MSAA
+#define NO_D16 ISA_NO_D16
 
 const struct isa_row isa_rows[ISA_N_IDS] = {
 #define ISA_ROW(id_, name_, enc_, op_, chips_, cnt_, d_, s0_, s1_, s2_, forms_, mods_, imp_, fl_)  \

@@ -36,6 +36,8 @@ void isa_uses(const struct isa_inst *in, struct isa_uses *u)
     for (unsigned i = 0; i < in->n_operands; i++) add_operand(u, &in->op[i]);
 
     unsigned lanes = 1u + in->wave64;
+    /* The scalar b64 instructions take both halves whatever the wave size is. */
+    if (row->encoding == ISA_SOP1 && isa_type_regs[row->dst] == 2) lanes = 2;
     if (u->special & ISA_R_VCC) add(u->sgpr_read, ISA_VCC_LO, lanes);
     if (u->special & ISA_W_VCC) add(u->sgpr_write, ISA_VCC_LO, lanes);
     if (u->special & ISA_R_EXEC) add(u->sgpr_read, ISA_EXEC_LO, lanes);
