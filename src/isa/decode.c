@@ -8,9 +8,7 @@ enum { SRC_SDWA = 249, SRC_DPP16 = 250, SRC_DPP8 = 233, SRC_DPP8_FI = 234, SRC_L
 struct isa_operand *isa_push(struct isa_inst *in, enum isa_role role, unsigned access)
 {
     struct isa_operand *op = &in->op[in->n_operands++];
-    memset(op, 0, sizeof *op);
-    op->role = (uint8_t)role;
-    op->access = (uint8_t)access;
+    *op = (struct isa_operand){ .role = (uint8_t)role, .access = (uint8_t)access };
     return op;
 }
 
@@ -519,14 +517,20 @@ size_t isa_decode(unsigned chip, const uint32_t *words, size_t n_words, struct i
     const struct isa_row *row = isa_slot(chip, slot);
     if (!row) return 0;
 
-    memset(out, 0, offsetof(struct isa_inst, op));
+    /* In two parts: small enough to become plain stores instead of a slow string instruction. */
+    enum { PART = 64, REST = offsetof(struct isa_inst, op) - PART };
+    memset(out, 0, PART);
+    memset((char *)out + PART, 0, REST);
     out->row = row;
     out->id = row->id;
     out->chip = (uint8_t)chip;
     out->wave64 = wave64;
     out->n_words = (uint8_t)length;
-    size_t copy = n_words < ISA_MAX_WORDS ? n_words : ISA_MAX_WORDS;
-    for (size_t i = 0; i < copy; i++) out->word[i] = words[i];
+    if (n_words >= ISA_MAX_WORDS) {
+        memcpy(out->word, words, sizeof out->word);
+    } else {
+        for (size_t i = 0; i < n_words; i++) out->word[i] = words[i];
+    }
     if (!decode_operands(out, words[0], slot, n_words)) return 0;
     if (out->has_literal) {
         if (out->n_words >= n_words) return 0;

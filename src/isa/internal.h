@@ -76,8 +76,17 @@ extern const struct isa_row isa_rows[ISA_N_IDS];
 /* Number of 32-bit registers of a type; ISA_MASK is 1 here and 2 in wave64. */
 extern const uint8_t isa_type_regs[ISA_N_TYPES];
 
+/* Ids by slot; past N_SLOTS lie rows that the chips lack. */
+extern const uint16_t isa_slots_gfx101x[N_SLOTS + 2 * ISA_N_IDS];
+extern const uint16_t isa_slots_gfx1030[N_SLOTS + 2 * ISA_N_IDS];
+
 /* The row of a slot on a chip, or NULL. */
-const struct isa_row *isa_slot(unsigned chip, unsigned slot);
+static inline const struct isa_row *isa_slot(unsigned chip, unsigned slot)
+{
+    unsigned id = chip == ISA_GFX1030 ? isa_slots_gfx1030[slot] : isa_slots_gfx101x[slot];
+    const struct isa_row *row = &isa_rows[id];
+    return row->chips >> chip & 1 ? row : NULL;
+}
 
 static inline uint32_t bits(uint32_t word, unsigned high, unsigned low)
 {

@@ -170,7 +170,7 @@ const struct isa_row isa_rows[ISA_N_IDS] = {
         [(((chips_)&GFX101X) && ((forms_) >> ISA_FORM_E64 & 1)) ? LONG_SLOT(enc_, op_)             \
                                                                 : N_SLOTS + ISA_N_IDS +            \
             id_] = id_,
-static const uint16_t slots_gfx101x[N_SLOTS + 2 * ISA_N_IDS] = {
+const uint16_t isa_slots_gfx101x[N_SLOTS + 2 * ISA_N_IDS] = {
 #include "isa/rows.inc"
 };
 #undef ISA_ROW
@@ -180,7 +180,7 @@ static const uint16_t slots_gfx101x[N_SLOTS + 2 * ISA_N_IDS] = {
         [(((chips_)&GFX1030) && ((forms_) >> ISA_FORM_E64 & 1)) ? LONG_SLOT(enc_, op_)             \
                                                                 : N_SLOTS + ISA_N_IDS +            \
             id_] = id_,
-static const uint16_t slots_gfx1030[N_SLOTS + 2 * ISA_N_IDS] = {
+const uint16_t isa_slots_gfx1030[N_SLOTS + 2 * ISA_N_IDS] = {
 #include "isa/rows.inc"
 };
 #undef ISA_ROW
@@ -190,13 +190,6 @@ const uint8_t isa_type_regs[ISA_N_TYPES] = {
     [B96] = 3, [B128] = 4, [B256] = 8, [B512] = 16, [MASK] = 1, [V16] = 1, [V32] = 1,
     [V64] = 2, [V128] = 4, [L32] = 1,  [S32] = 1,   [S64] = 2,  [C32] = 1, [CL32] = 1,
 };
-
-const struct isa_row *isa_slot(unsigned chip, unsigned slot)
-{
-    unsigned id = chip == ISA_GFX1030 ? slots_gfx1030[slot] : slots_gfx101x[slot];
-    const struct isa_row *row = &isa_rows[id];
-    return row->chips >> chip & 1 ? row : NULL;
-}
 
 const struct isa_row *isa_row(unsigned id)
 {

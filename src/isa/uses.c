@@ -5,7 +5,10 @@
 
 static void add(uint64_t *set, unsigned first, unsigned n)
 {
-    for (unsigned i = first; i < first + n; i++) set[i >> 6] |= UINT64_C(1) << (i & 63);
+    uint64_t mask = (UINT64_C(1) << n) - 1; /* n is at most 16 */
+    unsigned shift = first & 63;
+    set[first >> 6] |= mask << shift;
+    if (shift + n > 64) set[(first >> 6) + 1] |= mask >> (64 - shift);
 }
 
 static void add_operand(struct isa_uses *u, const struct isa_operand *op)
@@ -31,7 +34,10 @@ static void add_operand(struct isa_uses *u, const struct isa_operand *op)
 void isa_uses(const struct isa_inst *in, struct isa_uses *u)
 {
     const struct isa_row *row = in->row;
-    memset(u, 0, sizeof *u);
+    memset(u->sgpr_read, 0, sizeof u->sgpr_read); /* one by one: plain stores */
+    memset(u->sgpr_write, 0, sizeof u->sgpr_write);
+    memset(u->vgpr_read, 0, sizeof u->vgpr_read);
+    memset(u->vgpr_write, 0, sizeof u->vgpr_write);
     u->special = row->implicit;
     for (unsigned i = 0; i < in->n_operands; i++) add_operand(u, &in->op[i]);
 
