@@ -111,6 +111,10 @@ static void test_never_reads_past_the_end(void **state)
     assert_int_equal(isa_decode(ISA_GFX1010, &nop, 0, &inst), 0);
     assert_int_equal(isa_decode(ISA_N_CHIPS, &nop, 1, &inst), 0);
     assert_int_equal(isa_decode(ISA_GFX1010, &nop, 1, &inst), 1);
+    assert_true(isa_is_legal(&inst));
+    uint32_t odd = 0x7e000402; /* v_readfirstlane_b32 of an SGPR */
+    assert_int_equal(isa_decode(ISA_GFX1010, &odd, 1, &inst), 1);
+    assert_false(isa_is_legal(&inst));
 }
 
 static void test_print_stays_in_its_buffer(void **state)

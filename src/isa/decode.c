@@ -282,12 +282,12 @@ static bool decode_dpp8(struct isa_inst *in, uint32_t w)
 
 /* v_nop, v_pipeflush, v_clrexcp: no operand; only v_nop has DPP and SDWA words, and LLVM takes
  * those for a part of it when they, too, name no operand. */
-static bool decode_nop(struct isa_inst *in, uint32_t w)
+static bool decode_nop(struct isa_inst *in, uint32_t w, size_t n_words)
 {
     unsigned src0 = bits(w, 8, 0);
     uint32_t x = in->word[1];
     if (bits(w, 24, 17)) return false;
-    if (in->id != ISA_v_nop_VOP1 || x & 255) return true;
+    if (in->id != ISA_v_nop_VOP1 || x & 255 || n_words < 2) return true;
     bool sdwa = !(x & ~0x40401f00u); /* nothing but dst_sel, dst_unused and spare bits */
     if (src0 == SRC_DPP16 && !(x & 0xf00000)) {
         in->form = ISA_FORM_DPP16;
@@ -308,12 +308,12 @@ static bool decode_nop(struct isa_inst *in, uint32_t w)
 }
 
 /* VOP1, VOP2 and VOPC in 32 bits, and the forms that src0 announces. */
-static bool decode_vop(struct isa_inst *in, uint32_t w)
+static bool decode_vop(struct isa_inst *in, uint32_t w, size_t n_words)
 {
     const struct isa_row *row = in->row;
     unsigned src0 = bits(w, 8, 0);
     if (row->id == ISA_v_illegal_VOP2) return !w;
-    if (row->encoding == ISA_VOP1 && !row->dst) return decode_nop(in, w);
+    if (row->encoding == ISA_VOP1 && !row->dst) return decode_nop(in, w, n_words);
     if (src0 == SRC_SDWA || src0 == SRC_DPP16 || src0 == SRC_DPP8 || src0 == SRC_DPP8_FI) {
         in->n_words = 2;
         return src0 == SRC_SDWA    ? decode_sdwa(in, w)
@@ -493,7 +493,7 @@ static bool decode_operands(struct isa_inst *in, uint32_t w, unsigned slot, size
     case ISA_SMEM: return isa_decode_smem(in);
     case ISA_VOP1:
     case ISA_VOP2:
-    case ISA_VOPC: return slot >= SLOT_VOP3 ? decode_vop3(in, w) : decode_vop(in, w);
+    case ISA_VOPC: return slot >= SLOT_VOP3 ? decode_vop3(in, w) : decode_vop(in, w, n_words);
     case ISA_VOP3: return decode_vop3(in, w);
     case ISA_VOP3P: return decode_vop3p(in, w);
     case ISA_VINTRP: return isa_decode_vintrp(in);

@@ -316,6 +316,10 @@ size_t isa_print(const struct isa_inst *inst, char *text, size_t bytes);
 
 void isa_uses(const struct isa_inst *inst, struct isa_uses *out);
 
+/* False when an operand is of a kind the instruction cannot take (a constant as a result, an SGPR
+ * where only a VGPR goes): LLVM decodes these and prints "Invalid". Seen in data, not in code. */
+bool isa_is_legal(const struct isa_inst *inst);
+
 /* The row of an id, or NULL for ISA_ILLEGAL and numbers out of range. */
 const struct isa_row *isa_row(unsigned id);
 

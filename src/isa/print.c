@@ -198,6 +198,19 @@ static bool no_constant(const struct isa_operand *op)
            (op->type >= ISA_V16 && op->type <= ISA_S64);
 }
 
+static bool marked_constant(const struct isa_inst *in, const struct isa_operand *op)
+{
+    bool constant = op->kind == ISA_KIND_INLINE || op->kind == ISA_KIND_LITERAL;
+    return constant && no_constant(op) && in->form != ISA_FORM_SDWA;
+}
+
+bool isa_is_legal(const struct isa_inst *in)
+{
+    for (unsigned i = 0; i < in->n_operands; i++)
+        if (marked_constant(in, &in->op[i]) || wrong_class(in, &in->op[i])) return false;
+    return true;
+}
+
 static void print_plain(struct text *t, const struct isa_inst *in, const struct isa_operand *op)
 {
     switch (op->kind) {
@@ -208,9 +221,7 @@ static void print_plain(struct text *t, const struct isa_inst *in, const struct 
     case ISA_KIND_LITERAL: print_literal(t, op->value, op->type); break;
     default: isa_text(t, "off"); break;
     }
-    bool constant = op->kind == ISA_KIND_INLINE || op->kind == ISA_KIND_LITERAL;
-    if (constant && no_constant(op) && in->form != ISA_FORM_SDWA)
-        isa_text(t, "/*Invalid immediate*/");
+    if (marked_constant(in, op)) isa_text(t, "/*Invalid immediate*/");
     const char *class = wrong_class(in, op);
     if (class) isa_text(t, "/*Invalid register, operand has '%s' register class*/", class);
 }
