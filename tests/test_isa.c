@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -198,6 +199,53 @@ static void test_uses(void **state)
     }
 }
 
+/* Not a limit, a number to look at: a library has some 100 million words. */
+static void test_speed(void **state)
+{
+    (void)state;
+    enum { N_CASES = sizeof uses_cases / sizeof *uses_cases, ROUNDS = 20000 };
+    struct isa_inst inst;
+    struct isa_uses uses;
+    uint64_t sum = 0;
+    for (int with_uses = 0; with_uses < 2; with_uses++) {
+        clock_t begin = clock();
+        for (unsigned k = 0; k < ROUNDS; k++) {
+            for (unsigned i = 0; i < N_CASES; i++) {
+                isa_decode(uses_cases[i].chip, uses_cases[i].words, ISA_MAX_WORDS, &inst);
+                if (with_uses) isa_uses(&inst, &uses);
+                sum += inst.id + (with_uses ? uses.special : 0);
+            }
+        }
+        double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+        print_message("%s: %.1f million instructions a second\n",
+                      with_uses ? "decode and uses" : "decode", ROUNDS * N_CASES / seconds / 1e6);
+    }
+    assert_true(sum);
+}
+
+static void test_constants(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t words[2];
+        uint64_t value;
+    } cases[] = {
+        { { 0x7e0002c1, 0 }, 0xffffffff },                   /* v_mov_b32 v0, -1 */
+        { { 0x7e0002f2, 0 }, 0x3f800000 },                   /* v_mov_b32 v0, 1.0 */
+        { { 0x7e00b6f2, 0 }, 0x3c00 },                       /* v_floor_f16 v0, 1.0 */
+        { { 0x7e0034f2, 0 }, UINT64_C(0x3ff0000000000000) }, /* v_floor_f64 v[0:1], 1.0 */
+        { { 0x7e0034f8, 0 }, UINT64_C(0x3fc45f306dc9c882) }, /* v_floor_f64 v[0:1], 1/(2 pi) */
+        { { 0xbe8004c1, 0 }, UINT64_MAX },                   /* s_mov_b64 s[0:1], -1 */
+        { { 0xbe8004ff, 0x80000000 }, 0x80000000 },          /* s_mov_b64 s[0:1], literal */
+        { { 0x7e0034ff, 0x40590000 }, UINT64_C(0x4059000000000000) }, /* v_floor_f64, 100.0 */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct isa_inst inst;
+        assert_true(isa_decode(ISA_GFX1010, cases[i].words, 2, &inst));
+        assert_true(isa_constant(&inst.op[1]) == cases[i].value);
+    }
+}
+
 static void test_chips(void **state)
 {
     (void)state;
@@ -217,6 +265,8 @@ int main(void)
         cmocka_unit_test(test_never_reads_past_the_end),
         cmocka_unit_test(test_print_stays_in_its_buffer),
         cmocka_unit_test(test_uses),
+        cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_speed),
         cmocka_unit_test(test_chips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,9 +55,18 @@ static uint32_t inline_float(unsigned code, unsigned type)
     static const uint32_t f64[] = { 0x3fe00000, 0xbfe00000, 0x3ff00000, 0xbff00000, 0x40000000,
                                     0xc0000000, 0x40100000, 0xc0100000, 0x3fc45f30 };
     if (isa_type_regs[type] == 2) return f64[code - 240];
-    if (type == ISA_B16 || type == ISA_F16 || type == ISA_PF16 || type == ISA_P16)
-        return f16[code - 240];
+    if (type == ISA_B16 || type == ISA_F16 || type == ISA_PF16) return f16[code - 240];
     return f32[code - 240];
+}
+
+uint64_t isa_constant(const struct isa_operand *op)
+{
+    if (isa_type_regs[op->type] != 2) return op->value;
+    if (op->kind == ISA_KIND_LITERAL)
+        return op->type == ISA_F64 ? (uint64_t)op->value << 32 : op->value;
+    if (op->reg <= 208) return (uint64_t)(int64_t)(int32_t)op->value;
+    /* 1/(2 pi) is the one float constant whose low half is not 0. */
+    return (uint64_t)op->value << 32 | (op->reg == 248 ? 0x6dc9c882u : 0);
 }
 
 /* A source of 8 or 9 bits: register, constant, literal. */

@@ -63,7 +63,6 @@ enum isa_type {
     ISA_NONE,
     ISA_B16, /* 16-bit integer */
     ISA_F16,
-    ISA_P16,  /* two 16-bit integers */
     ISA_PF16, /* two halves */
     ISA_B32,  /* 32 bits, integer or float */
     ISA_B64,
@@ -73,9 +72,7 @@ enum isa_type {
     ISA_B256,
     ISA_B512,
     ISA_MASK, /* one bit a lane: 32 bits in wave32, 64 in wave64 */
-    ISA_V16,  /* like the above, but the hardware takes a VGPR only */
-    ISA_V32,
-    ISA_V64,
+    ISA_V32,  /* like the above, but the hardware takes a VGPR only */
     ISA_V128,
     ISA_L32, /* VGPR or lds_direct */
     ISA_S32, /* SGPR only */
@@ -221,13 +218,13 @@ enum isa_kind {
     ISA_KIND_REG,     /* reg is a scalar register, 0 to 127 */
     ISA_KIND_VGPR,    /* reg is ISA_VGPR0 + v */
     ISA_KIND_SPECIAL, /* reg is one of 235..239, 251..254 */
-    ISA_KIND_INLINE,  /* inline constant; value holds its bits, for 64-bit types see below */
+    ISA_KIND_INLINE,  /* inline constant: see isa_constant */
     ISA_KIND_LITERAL, /* value is the word that followed */
     ISA_KIND_OFF,     /* no register: `off` */
 };
 
 enum isa_role {
-    ISA_OP_DST,  /* vdst, sdst, sdata of a load */
+    ISA_OP_DST,  /* vdst, sdst, sdata of any SMEM */
     ISA_OP_SDST, /* second result of VOP3b */
     ISA_OP_SRC0,
     ISA_OP_SRC1,
@@ -273,7 +270,9 @@ struct isa_inst {
     bool has_literal;
     uint32_t word[ISA_MAX_WORDS]; /* n_words of them */
     uint32_t literal;
-    int32_t imm; /* simm16 of SOPK, SOPP (sign-extended); memory offset, offset0 of two */
+    /* simm16 of SOPK and SOPP, sign-extended; or the memory offset in bytes (offset0 of two). FLAT
+     * has 12 bits as LLVM shows them; the hardware documents the highest as unused. */
+    int32_t imm;
     uint8_t offset1;
     /* VOP3, VOP3P, SDWA */
     uint8_t clamp, omod, op_sel, op_sel_hi, neg_lo, neg_hi;
@@ -294,7 +293,10 @@ struct isa_inst {
 /* Registers and state one instruction reads and writes, implicit ones included.
  *
  * Bit n of sgpr_* is scalar register n: s0..s105, VCC 106 and 107, TTMP, M0 124, EXEC 126 and
- * 127 (both halves only in wave64). Reads and writes of `null` are not listed. */
+ * 127 (both halves only in wave64). Reads and writes of `null` are not listed. A register is read,
+ * too, when an instruction keeps a part of it (v_fmac, d16 loads, DPP without bound_ctrl, SDWA
+ * preserve); not for lanes that EXEC switches off, nor for the half that a 16-bit result leaves
+ * alone. */
 struct isa_uses {
     uint64_t sgpr_read[2], sgpr_write[2];
     uint64_t vgpr_read[4], vgpr_write[4];
@@ -319,6 +321,10 @@ void isa_uses(const struct isa_inst *inst, struct isa_uses *out);
 /* False when an operand is of a kind the instruction cannot take (a constant as a result, an SGPR
  * where only a VGPR goes): LLVM decodes these and prints "Invalid". Seen in data, not in code. */
 bool isa_is_legal(const struct isa_inst *inst);
+
+/* The bits a constant operand (ISA_KIND_INLINE or ISA_KIND_LITERAL) stands for: 64 of them for
+ * 64-bit types, where a literal is the high half of an F64 and the low half of a B64; else 32. */
+uint64_t isa_constant(const struct isa_operand *op);
 
 /* The row of an id, or NULL for ISA_ILLEGAL and numbers out of range. */
 const struct isa_row *isa_row(unsigned id);

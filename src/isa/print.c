@@ -170,9 +170,7 @@ static const char *wrong_class(const struct isa_inst *in, const struct isa_opera
         if (op->role == ISA_OP_DST) return exec || op->reg == ISA_M0 ? "SReg_32_XM0_XEXEC" : NULL;
     }
     switch (op->type) {
-    case ISA_V16:
     case ISA_V32: return vgpr ? NULL : "VGPR_32";
-    case ISA_V64: return vgpr ? NULL : "VReg_64";
     case ISA_V128: return vgpr ? NULL : "VReg_128";
     case ISA_C32: return vgpr || lds ? "SReg_32" : NULL;
     case ISA_CL32: return vgpr ? "SRegOrLds_32" : NULL;
@@ -195,7 +193,7 @@ static const char *wrong_class(const struct isa_inst *in, const struct isa_opera
 static bool no_constant(const struct isa_operand *op)
 {
     return op->role == ISA_OP_DST || op->type == ISA_MASK ||
-           (op->type >= ISA_V16 && op->type <= ISA_S64);
+           (op->type >= ISA_V32 && op->type <= ISA_S64);
 }
 
 static bool marked_constant(const struct isa_inst *in, const struct isa_operand *op)

@@ -18,7 +18,6 @@
 #define NONE ISA_NONE
 #define B16 ISA_B16
 #define F16 ISA_F16
-#define P16 ISA_P16
 #define PF16 ISA_PF16
 #define B32 ISA_B32
 #define B64 ISA_B64
@@ -28,9 +27,7 @@
 #define B256 ISA_B256
 #define B512 ISA_B512
 #define MASK ISA_MASK
-#define V16 ISA_V16
 #define V32 ISA_V32
-#define V64 ISA_V64
 #define V128 ISA_V128
 #define L32 ISA_L32
 #define S32 ISA_S32
@@ -186,9 +183,9 @@ const uint16_t isa_slots_gfx1030[N_SLOTS + 2 * ISA_N_IDS] = {
 #undef ISA_ROW
 
 const uint8_t isa_type_regs[ISA_N_TYPES] = {
-    [B16] = 1, [F16] = 1,  [P16] = 1,  [PF16] = 1,  [B32] = 1,  [B64] = 2, [F64] = 2,
-    [B96] = 3, [B128] = 4, [B256] = 8, [B512] = 16, [MASK] = 1, [V16] = 1, [V32] = 1,
-    [V64] = 2, [V128] = 4, [L32] = 1,  [S32] = 1,   [S64] = 2,  [C32] = 1, [CL32] = 1,
+    [B16] = 1,  [F16] = 1,  [PF16] = 1, [B32] = 1,   [B64] = 2,  [F64] = 2,
+    [B96] = 3,  [B128] = 4, [B256] = 8, [B512] = 16, [MASK] = 1, [V32] = 1,
+    [V128] = 4, [L32] = 1,  [S32] = 1,  [S64] = 2,   [C32] = 1,  [CL32] = 1,
 };
 
 const struct isa_row *isa_row(unsigned id)
