@@ -28,25 +28,15 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A device buffer of small random numbers: zeros and denormals would flatter or hurt. */
-static rmcp_status random_buffer(rmcp_device *device, uint64_t bytes, rmcp_memory *out)
+/* Small random numbers: zeros and denormals would flatter or hurt. NULL when memory is short. */
+static void *random_pattern(void)
 {
-    enum { CHUNK = 1 << 20 };
-    if (!bytes) return RMCP_OK;
-    uint32_t *data = malloc(CHUNK);
-    if (!data) return rmcp_fail_memory("random data", CHUNK);
+    uint32_t *data = malloc(RMCP_PATTERN_BYTES);
     struct rmcp_random r = { 1 };
     /* 0x3cxx in either half of a word: about 1 as f16, about 0.01 as f32 and bf16 */
-    for (size_t i = 0; i < CHUNK / sizeof *data; i++)
+    for (size_t i = 0; data && i < RMCP_PATTERN_BYTES / sizeof *data; i++)
         data[i] = 0x3c003c00u | ((uint32_t)rmcp_random_next(&r) & 0x80ff80ffu);
-    rmcp_status status = rmcp_buffer_create(device, bytes, out);
-    for (uint64_t done = 0; done < bytes && !status; done += CHUNK) {
-        rmcp_memory part = { out->base, out->offset + done };
-        status = rmcp_copy_to_device(device, NULL, part, data,
-                                     bytes - done < CHUNK ? bytes - done : CHUNK);
-    }
-    free(data);
-    return status;
+    return data;
 }
 
 static rmcp_status repeat(const struct session *s, const rmcp_plan *plan,
@@ -74,19 +64,14 @@ static rmcp_status time_plan(const struct session *s, const rmcp_plan *plan, con
     const uint64_t bytes[] = { shape->x_bytes, shape->w_bytes, shape->y_bytes, shape->bias_bytes,
                                rmcp_plan_workspace(plan) };
     rmcp_memory memory[RMCP_N_SLOTS] = { { 0 } };
-    rmcp_status status = RMCP_OK;
+    void *pattern = random_pattern();
+    rmcp_status status = pattern ? RMCP_OK : rmcp_fail_memory("random data", RMCP_PATTERN_BYTES);
     for (int slot = 0; slot < RMCP_N_SLOTS && !status; slot++)
-        status = random_buffer(s->device, bytes[slot], &memory[slot]);
+        if (bytes[slot])
+            status = rmcp_buffer_filled(s->device, bytes[slot], pattern, &memory[slot]);
+    free(pattern);
     if (!status) {
-        rmcp_tensors tensors = {
-            .struct_size = sizeof tensors,
-            .x = memory[RMCP_SLOT_X],
-            .w = memory[RMCP_SLOT_W],
-            .y = memory[RMCP_SLOT_Y],
-            .bias = memory[RMCP_SLOT_BIAS],
-            .workspace = memory[RMCP_SLOT_WORKSPACE],
-            .workspace_bytes = bytes[RMCP_SLOT_WORKSPACE],
-        };
+        const rmcp_tensors tensors = rmcp_tensors_of(memory, bytes[RMCP_SLOT_WORKSPACE]);
         status = repeat(s, plan, &tensors, timing);
     }
     for (int slot = 0; slot < RMCP_N_SLOTS; slot++) rmcp_buffer_destroy(s->device, memory[slot]);
