@@ -94,7 +94,7 @@ run_tests() {
     shift
     status=0
     meson test -C "$folder" --no-rebuild --print-errorlogs "$@" >"$log" 2>&1 || status=$?
-    sed -n '/^ *[0-9]*\/[0-9]* /p; /^[―=-]\{8\}/,$p' "$log"
+    sed -n -e '/^ *[0-9]*\/[0-9]* /{p;d}' -e '/^[―=-]\{8\}/,$p' "$log"
     count() { sed -n "s/^$1: *\([0-9]*\).*/\1/p" "$log" | tail -n 1; }
     ok=$(count Ok) bad=$(count Fail) late=$(count Timeout) skip=$(count Skipped)
     passed=$((passed + ${ok:-0}))
