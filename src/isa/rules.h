@@ -79,7 +79,7 @@ typedef void isa_finding_fn(const struct isa_finding *finding, void *context);
  * `chip_mode` is what isa_decode takes: the target the code was made for, ISA_WAVE64 or-ed to it.
  * `wgp_mode`: workgroups span both halves of a WGP (LDS_MISALIGNED is about those only).
  * `found` may be NULL; `*count` is always set. Time is proportional to n_words for code as
- * compilers make it, memory at most some 200 bytes a word in any case.
+ * compilers make it, memory at most some 300 bytes a word in any case.
  * Returns false when memory ran out: nothing was looked at then, and `*count` is all zero. */
 bool isa_rules_check(unsigned chip_mode, const uint32_t *words, size_t n_words, bool wgp_mode,
                      isa_finding_fn *found, void *context, struct isa_rules_count *count);
