@@ -1,5 +1,7 @@
 /* rules_dump.c: prints how often the code in code objects of any gfx10 chip has each silicon-bug
- * pattern: rules_dump [-v] FILE... (-v: also every finding). */
+ * pattern: rules_dump [-v] FILE... (-v: also every finding).
+ * rules_dump -f FILE: a line "FUNCTION RULE" for each finding in any function of a gfx10 object,
+ * read as wave32 and WGP mode. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +32,35 @@ static void print_finding(const struct isa_finding *f, void *context)
     }
 }
 
+static void print_line(const struct isa_finding *f, void *context)
+{
+    printf("%s %s\n", (const char *)context, isa_rule_table[f->rule].id);
+}
+
+static int print_functions(const struct codeobj *object)
+{
+    int chip = isa_chip_of_mach(object->target.mach);
+    for (size_t i = 0; i < object->n_functions; i++) {
+        const struct codeobj_function *f = &object->functions[i];
+        uint32_t *words = malloc((size_t)f->size + 4);
+        struct isa_rules_count count;
+        if (!words || chip < 0) return 2;
+        memcpy(words, f->code, (size_t)f->size);
+        bool ok = isa_rules_check((unsigned)chip, words, (size_t)f->size / 4, true, print_line,
+                                  (void *)(uintptr_t)f->name, &count);
+        free(words);
+        if (!ok) return 2;
+        if (count.n_undecodable) printf("%s undecodable\n", f->name);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    bool functions = argc > 1 && !strcmp(argv[1], "-f");
     size_t n_findings[ISA_N_RULES] = { 0 }, n_undecodable = 0, n_instructions = 0;
     bool verbose = argc > 1 && !strcmp(argv[1], "-v");
-    for (int i = 1 + verbose; i < argc; i++) {
+    for (int i = 1 + (verbose || functions); i < argc; i++) {
         static uint8_t bytes[1 << 26];
         FILE *file = fopen(argv[i], "rb");
         struct codeobj *object = NULL;
@@ -45,6 +71,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s: %s\n", argv[i], rmcp_last_error());
             return 2;
         }
+        if (functions) return print_functions(object);
         int chip = isa_chip_of_mach(object->target.mach);
         for (size_t k = 0; k < object->n_kernels && chip >= 0; k++) {
             const struct codeobj_kernel *kernel = &object->kernels[k];
