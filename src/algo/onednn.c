@@ -126,8 +126,21 @@ static dnnl_status_t make_attributes(const struct state *s, dnnl_primitive_attr_
     return status;
 }
 
-/* Ask for a convolution in data type `type`. With NHWC the images keep their format, which oneDNN
- * has fast kernels for; everything else is its choice. */
+/* Whether the images stay as they are. With NHWC oneDNN has fast kernels for them as they stand, but
+ * that for weight gradients of strided 1x1 filters (2.6.3, AVX-512) then writes beyond its workspace:
+ * n5c4h4w34k2r1s1u4x1. */
+static bool keeps_images(const struct rmcp_conv *conv)
+{
+    bool pointwise = true, strided = false;
+    for (int d = 0; d < RMCP_MAX_DIMS; d++) {
+        pointwise = pointwise && conv->filter[d] == 1;
+        strided = strided || conv->stride[d] > 1;
+    }
+    if (conv->pass == RMCP_BACKWARD_WEIGHTS && pointwise && strided) return false;
+    return conv->layout == RMCP_NHWC;
+}
+
+/* Ask for a convolution in data type `type`; formats that need not stay are oneDNN's choice. */
 static dnnl_status_t make_conv(struct state *s, dnnl_data_type_t type)
 {
     const struct rmcp_onednn *dnn = s->dnn;
@@ -141,7 +154,7 @@ static dnnl_status_t make_conv(struct state *s, dnnl_data_type_t type)
         if (!s->operand[slot].used) continue;
         dnnl_dims_t dims, strides;
         int n = dims_of(conv, (enum rmcp_slot)slot, dims, strides);
-        bool keep = slot == RMCP_SLOT_BIAS || (slot != RMCP_SLOT_W && conv->layout == RMCP_NHWC);
+        bool keep = slot == RMCP_SLOT_BIAS || (slot != RMCP_SLOT_W && keeps_images(conv));
         status = rmcp_onednn_desc_init(dnn, &desc[slot], n, dims, type, keep ? strides : NULL);
     }
     if (!status) {
