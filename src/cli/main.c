@@ -13,6 +13,7 @@ static const struct {
     { "verify", cli_verify, "check a device against a double-precision reference" },
     { "bench", cli_bench, "time convolutions: networks, DeepBench, single cases" },
     { "plan", cli_plan, "show which algorithm a case gets, and why" },
+    { "audit", cli_audit, "check GPU libraries on disk for an RDNA1 chip" },
     { "version", cli_version, "show version, drivers and algorithms" },
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
