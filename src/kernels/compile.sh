@@ -1,6 +1,7 @@
 #!/bin/sh
-# Compile every kernel variant without any OpenCL library: compile.sh TARGET SOURCES OUT LIST
-# TARGET is gfx1010 (code objects and assembly) or nvptx (PTX); LIST prints the table of kernels.
+# Compile every kernel variant without any OpenCL library: compile.sh TARGET SOURCES OUT LIST [PROVE]
+# TARGET is gfx1010 (code objects and assembly) or nvptx (PTX); LIST prints the table of kernels;
+# PROVE (src/kernels/prove.c), when given, is run on the code objects and must be content.
 # CLANG names the compiler (default clang-19). Fails when one variant does not compile, calls a
 # function that nobody defines, or needs arguments that only a runtime could supply.
 set -eu
@@ -36,3 +37,6 @@ rm -rf "$out"
 mkdir -p "$out"
 "$list" | xargs -P "$(getconf _NPROCESSORS_ONLN)" -L 1 sh "$0" one "$target" "$sources" "$out"
 echo "$target: $("$list" | wc -l) kernels compiled into $out"
+if [ "$target" = gfx1010 ] && [ $# -ge 5 ]; then
+    "$5" "$out"/*.co
+fi
