@@ -109,6 +109,13 @@ if grep -qi 'will crash' "$folder/out"; then fail "it promises a crash"; fi
 run 0 "$folder/co/gfx1010.co"
 quiet
 has 'code for gfx1010: yes' '^  gfx1010 +1 +1 +0 +0  code for the chip' '0 of 1 libraries'
+clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx10-1-generic -mcode-object-version=6 "$folder/src/gfx1010.s" \
+    -o "$folder/generic.co" 2>/dev/null || exit 1
+run 0 "$folder/generic.co"
+has '^  gfx10-1-generic +1 +1 +0 +0  code for the chip'
+clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx1010:xnack+ "$folder/src/gfx1010.s" -o "$folder/xnack.co" || exit 1
+run 1 "$folder/xnack.co" # no RDNA1 driver loads it
+has 'code for gfx1010: none'
 run 1 "$folder/co/gfx906.co"
 has 'code for gfx1010: none' '^  gfx906 +1 +1 +- +-  not gfx10: not decoded'
 run 0 --target gfx1030 "$folder/co/gfx1030.co" # which has none of these bugs
