@@ -115,7 +115,7 @@ run 0 "$folder/generic.co"
 has '^  gfx10-1-generic +1 +1 +0 +0  code for the chip'
 clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx1010:xnack+ "$folder/src/gfx1010.s" -o "$folder/xnack.co" || exit 1
 run 1 "$folder/xnack.co" # no RDNA1 driver loads it
-has 'code for gfx1010: none'
+has 'code for gfx1010: none' 'needs XNACK'
 run 1 "$folder/co/gfx906.co"
 has 'code for gfx1010: none' '^  gfx906 +1 +1 +- +-  not gfx10: not decoded'
 run 0 --target gfx1030 "$folder/co/gfx1030.co" # which has none of these bugs
@@ -214,6 +214,11 @@ bad 1 'no GPU code in it' "$folder/nothing"
 bad 1 'cut off' "$folder/cut.co"
 run 1 "$folder/cut.co" "$folder/co/gfx1010.co" # the rest is still read
 has 'code for gfx1010: yes'
+# Symbols that all claim the same code: each instruction is still read once.
+awk 'BEGIN { print ".text\n.p2align 8"; for (i = 0; i < 1000; i++) print ".type f" i ",@function\nf" i ":\ns_nop 0\n.size f" i ", .Lend-f" i; for (i = 0; i < 90000; i++) print "s_nop 0"; print ".Lend:" }' >"$folder/src/overlap.s"
+clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx1030 "$folder/src/overlap.s" -o "$folder/overlap.co" || exit 1
+run 1 "$folder/overlap.co"
+has '^  all +0 +0 +91000 +0$'
 # Any byte may be wrong: no crash, one report or one message.
 for at in 16 40 48 64 100 200 400 800 1200 1600; do
     { head -c $at "$folder/co/gfx1030.co"; printf '\377\377\377\377'; tail -c +$((at + 5)) "$folder/co/gfx1030.co"; } >"$folder/damaged.co"

@@ -33,7 +33,8 @@ static void print_library(const struct audit_report *report, const struct audit_
             printf(" %9s %9s  %s\n", "-", "-", remarks[g->kind]);
         else
             printf(" %9" PRIu64 " %9" PRIu64 "  %s\n", g->lacking.kernels, g->any.kernels,
-                   remarks[g->kind]);
+                   strstr(g->target, ":xnack+") ? "needs XNACK, which RDNA drivers leave off"
+                                                : remarks[g->kind]);
     }
     if (library->n_others)
         printf("  %" PRIu64 " pieces of LLVM bitcode or SPIR-V: not decoded\n", library->n_others);
