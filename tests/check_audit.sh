@@ -169,6 +169,15 @@ assert t["gfx1030"]["unknown_words"] == 0 and t["gfx1030"]["functions"] == 2
 assert {o["instruction"] for o in r["lacking_instructions"]} == {"v_dot2c_f32_f16", "v_fmac_legacy_f32"}
 assert all(x["pattern"] and x["silicon"] and x["llvm_feature"] for x in r["rules"])
 PYTHON
+odd=$folder/$(printf 'gr\303\274n \377"\355\240\200')
+mkdir "$odd"
+cp "$folder/co/gfx1010.co" "$odd/lib\"x.so"
+run 0 --json "$folder/gr"*
+python3 - "$folder/out" <<'PYTHON' || fail "JSON of odd names"
+import json, sys
+name = json.loads(open(sys.argv[1], "rb").read().decode())["libraries"][0]["library"]
+assert name.endswith('/gr\u00fcn ?"???/'), name
+PYTHON
 run 1 --csv "$folder/tree"
 python3 - "$folder/out" <<'PYTHON' || fail "CSV with other contents"
 import csv, sys
