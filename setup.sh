@@ -4,9 +4,9 @@ set -eu
 cd "$(dirname "$0")"
 
 build_packages="gcc libc6-dev meson ninja-build pkg-config binutils libdnnl-dev libcjson-dev
-    zlib1g-dev libzstd-dev libbz2-dev libsqlite3-dev"
+    opencl-headers zlib1g-dev libzstd-dev libbz2-dev libsqlite3-dev"
 test_packages="$build_packages libcmocka-dev python3 python3-torch python3-numpy clang-19 clang-tools-19
-    libclang-rt-19-dev lld-19 llvm-19 ocl-icd-libopencl1 opencl-headers pocl-opencl-icd"
+    libclang-rt-19-dev lld-19 llvm-19 ocl-icd-libopencl1 pocl-opencl-icd"
 
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
@@ -45,11 +45,14 @@ install_packages() {
     }
 }
 
-# configure FOLDER OPTIONS…: again only when a source file came or went, or the options changed.
+# configure FOLDER OPTIONS…: again only when a source file or a test tool came or went, or the options
+# changed.
 configure() {
     folder=$1
     shift
     state=$(find src include tests examples data -name '*.[ch]' -o -name '*.cl' -o -name '*.inc' -o -name meson.build | sort
+        command -v clang-19 || true
+        pkg-config --modversion cmocka 2>/dev/null || true
         printf '%s\n' "$@")
     if [ ! -f "$folder/build.ninja" ]; then
         rm -rf "$folder"
@@ -91,7 +94,7 @@ run_tests() {
     shift
     status=0
     meson test -C "$folder" --no-rebuild --print-errorlogs "$@" >"$log" 2>&1 || status=$?
-    sed -n '/^ *[0-9]*\/[0-9]* /p; /^[―=-]\{8\}/,$p' "$log"
+    sed -n -e '/^ *[0-9]*\/[0-9]* /{p;d}' -e '/^[―=-]\{8\}/,$p' "$log"
     count() { sed -n "s/^$1: *\([0-9]*\).*/\1/p" "$log" | tail -n 1; }
     ok=$(count Ok) bad=$(count Fail) late=$(count Timeout) skip=$(count Skipped)
     passed=$((passed + ${ok:-0}))

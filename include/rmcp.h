@@ -5,7 +5,7 @@
  *
  * Conventions
  *  - Every function that can fail returns an rmcp_status; rmcp_last_error() then holds one line
- *    with the offending value. On success that line is left alone.
+ *    with the offending value. After a call that succeeded that line means nothing.
  *  - Every struct starts with struct_size: zero the struct, set it to sizeof. Zero in any other
  *    field means "default". Structs only ever grow at the end.
  *  - Spatial arrays hold the slowest dimension first: {w}, {h, w} or {d, h, w}.
@@ -211,7 +211,8 @@ typedef enum rmcp_effort {
 typedef enum rmcp_accuracy {
     RMCP_ACCURATE = 0, /* every algorithm within its documented bound                         */
     RMCP_STRICT = 1    /* only algorithms that propagate NaN and Inf exactly as IEEE 754 says */
-} rmcp_accuracy;
+} rmcp_accuracy;       /* whether weights are multiplied with the zeros of the padding, which shows
+                          only where a weight is NaN or Inf, is left open in both              */
 
 #define RMCP_NO_WORKSPACE UINT64_MAX
 

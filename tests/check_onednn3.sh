@@ -21,7 +21,8 @@ apt() {
 apt apt-get update >"$work/log" 2>&1 || skip "no package lists of Debian 13"
 library=$(apt apt-cache depends libdnnl-dev | sed -n 's/.*Depends: \(libdnnl[0-9.]*\)$/\1/p' | head -n 1)
 [ -n "$library" ] || skip "Debian 13 has no libdnnl"
-(cd "$work/debs" && apt apt-get download libdnnl-dev "$library" libc6 libgcc-s1 libgomp1 libstdc++6 libcjson1) \
+(cd "$work/debs" && apt apt-get download libdnnl-dev "$library" libc6 libgcc-s1 libgomp1 libstdc++6 libcjson1 \
+    zlib1g libzstd1 libbz2-1.0 libsqlite3-0) \
     >"$work/log" 2>&1 || skip "the packages of Debian 13 cannot be downloaded"
 for deb in "$work"/debs/*.deb; do dpkg -x "$deb" "$work/root"; done
 

@@ -62,7 +62,8 @@ amdhsa.kernels:
 ...
 .end_amdgpu_metadata
 EOF
-    "$clang" -target amdgcn-amd-amdhsa -mcpu="$1" -mcode-object-version=4 -o "$work/k.co" "$work/k.s"
+    "$clang" -target amdgcn-amd-amdhsa -mcpu="$1" -mcode-object-version=4 -o "$work/k.co" \
+        "$work/k.s"
 }
 
 # refused REASON CHIP NAME CODE ...: must be refused, and the line name the kernel and the reason
@@ -77,7 +78,8 @@ refused() {
         cat "$work/out" >&2
         exit 1
     fi
-    grep -q "$2: " "$work/out" || [ "$1" != gfx1010 ] || { echo "FAIL: no kernel named" >&2; exit 1; }
+    [ "$1" != gfx1010 ] || grep -q "k.co: $2: $reason" "$work/out" ||
+        { echo "FAIL: no kernel named" >&2; exit 1; }
     sed -n 's/.*k.co: /refused: /p' "$work/out"
 }
 
@@ -109,7 +111,8 @@ refused "has the pattern flat-offset" gfx1010 k ".long 0xdc300004
     .long 0x007d0000 ; flat_load_dword v0, v[0:1] offset:4" $plain 0 0
 refused "has the pattern branch-3f" gfx1010 k ".long 0xbf85003f" $plain 0 0
 refused "has the pattern lds-misaligned" gfx1010 k "ds_read_b64 v[0:1], v2 offset:4" $plain 0 0
-refused "has the pattern scratch-offset" gfx1010 k "scratch_load_dword v0, v1, off offset:-3" $plain 0 0
+refused "has the pattern scratch-offset" gfx1010 k \
+    "scratch_load_dword v0, v1, off offset:-3" $plain 0 0
 refused "device or system scope" gfx1010 k "global_atomic_add v0, v1, s[0:1]" $plain 0 0
 refused "device or system scope" gfx1010 k "global_load_dword v0, v1, s[0:1] glc dlc" $plain 0 0
 refused "device or system scope" gfx1010 k "buffer_gl1_inv" $plain 0 0

@@ -17,7 +17,8 @@ for options in "-O1" "-O2" "-O3" "-O2 -mcumode" "-O2 -mwavefrontsize64" "-O2 -ff
             -o "$work/$chip.co" "$tests/rules_samples.cl"
         "$dump" "$work/$chip.co" >"$work/found"
         grep -q undecodable "$work/found" && fail "$chip $options: not decoded"
-        [ $chip = gfx1030 ] || [ "$(wc -l <"$work/found")" = 1 ] || fail "$chip $options: has a pattern"
+        [ $chip = gfx1030 ] || [ "$(wc -l <"$work/found")" = 1 ] ||
+            fail "$chip $options: has a pattern"
     done
     for rule in vcmpx-exec-war vmem-scalar-write inst-prefetch lds-branch-vmem flat-offset; do
         grep -q "^$rule " "$work/found" || fail "gfx1030 $options: $rule is not found"

@@ -153,7 +153,7 @@ static void test_tangled_code_is_linear(void **state)
     (void)state;
     double took[2];
     for (unsigned k = 0; k < 2; k++) {
-        size_t n = (size_t)100000 << k;
+        size_t n = (size_t)25000 << k;
         uint32_t *words = malloc(n * sizeof *words);
         assert_non_null(words);
         uint64_t random = 88172645463325252u;
@@ -176,12 +176,39 @@ static void test_tangled_code_is_linear(void **state)
     assert_true(took[1] < 8 * took[0] + 0.1);
 }
 
+/* Random words of an exact allocation, so that a sanitizer sees every overread. */
+static void test_random_words(void **state)
+{
+    (void)state;
+    uint64_t random = 88172645463325252u;
+    for (unsigned k = 0; k < 400; k++) {
+        size_t n = 1 + k % 97;
+        uint32_t *words = malloc(n * sizeof *words);
+        assert_non_null(words);
+        for (size_t i = 0; i < n; i++) {
+            random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+            words[i] = (uint32_t)(random >> 16);
+            if (random % 3 == 0) words[i] = 0xbf820000 | (words[i] & 0x7003f); /* branches */
+        }
+        struct isa_rules_count count;
+        unsigned mode = k % ISA_N_CHIPS | (k & 1 ? ISA_WAVE64 : 0);
+        struct seen seen = { 0 };
+        assert_true(isa_rules_check(mode, words, n, true, note, &seen, &count));
+        for (size_t i = 0; i < seen.n && i < 8; i++) {
+            assert_true(seen.finding[i].at < 4 * n);
+            assert_true(seen.finding[i].cause < 4 * n);
+        }
+        free(words);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_snippets),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_odd_input),
+        cmocka_unit_test(test_random_words),
         cmocka_unit_test(test_tangled_code_is_linear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

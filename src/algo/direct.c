@@ -22,13 +22,6 @@ static double cost(const struct rmcp_request *request)
            request->caps->launch_seconds;
 }
 
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    (void)request;
-    *bytes = 0;
-    return RMCP_OK;
-}
-
 static struct rmcp_direct_strides strides_of(const struct rmcp_strides *s)
 {
     return (struct rmcp_direct_strides){ s->outer,
@@ -86,6 +79,5 @@ const struct rmcp_algo rmcp_algo_direct = {
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,
-    .workspace = workspace,
     .emit = emit,
 };

@@ -13,13 +13,6 @@ static double cost(const struct rmcp_request *request)
     return rmcp_gemm_choose(request, false).seconds;
 }
 
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    (void)request;
-    *bytes = 0;
-    return RMCP_OK;
-}
-
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
     const struct rmcp_gemm_way way = rmcp_gemm_choose(request, false);
@@ -32,6 +25,5 @@ const struct rmcp_algo rmcp_algo_implicit_gemm = {
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,
-    .workspace = workspace,
     .emit = emit,
 };

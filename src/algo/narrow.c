@@ -31,13 +31,6 @@ static double cost(const struct rmcp_request *request)
            (double)rmcp_gemm_phases(&request->conv) * request->caps->launch_seconds;
 }
 
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    (void)request;
-    *bytes = 0;
-    return RMCP_OK;
-}
-
 /* `count` pieces of work, each of `threads` work-items, in launches that are not too long. */
 static rmcp_status emit_launches(const struct rmcp_request *request, struct rmcp_launch_list *list,
                                  const char *kernel, int64_t count, int64_t threads,
@@ -91,6 +84,5 @@ const struct rmcp_algo rmcp_algo_narrow = {
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,
-    .workspace = workspace,
     .emit = emit,
 };

@@ -21,13 +21,6 @@ static double cost(const struct rmcp_request *request)
     return request->conv.flops / (flops_per_second * request->caps->threads) + 1e-6;
 }
 
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    (void)request;
-    *bytes = 0;
-    return RMCP_OK;
-}
-
 static void *address(rmcp_memory memory)
 {
     return memory.base ? (char *)memory.base + memory.offset : NULL;
@@ -68,6 +61,5 @@ const struct rmcp_algo rmcp_algo_reference = {
     .judge = true,
     .refuse = refuse,
     .cost = cost,
-    .workspace = workspace,
     .emit = emit,
 };

@@ -93,14 +93,14 @@ int cli_audit(int argc, char **argv)
     bool json = false, csv = false;
     const struct cli_option options[] = {
         { "target", CLI_TEXT, &target, "CHIP",
-          "gfx1010 (default) and its like, or auto: this machine's" },
-        { "kernel", CLI_TEXT, &kernel, "NAME", "print the code of this kernel, findings marked" },
+          "gfx1010 (default) and its like, or auto: this machine's", NULL },
+        { "kernel", CLI_TEXT, &kernel, "NAME", "print the code of this kernel, findings marked", NULL },
         { "worst", CLI_NUMBER, &n_worst, "N",
-          "how many of the worst kernels to name (default 10)" },
-        { "threads", CLI_NUMBER, &threads, "N", "threads (default: one for each core)" },
-        { "json", CLI_FLAG, &json, NULL, "print JSON" },
-        { "csv", CLI_FLAG, &csv, NULL, "print a line for each library and target" },
-        { NULL, CLI_FLAG, NULL, NULL, NULL },
+          "how many of the worst kernels to name (default 10)", NULL },
+        { "threads", CLI_NUMBER, &threads, "N", "threads (default: one for each core)", NULL },
+        { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
+        { "csv", CLI_FLAG, &csv, NULL, "print a line for each library and target", NULL },
+        { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
     const struct cli_usage usage = {
         .command = "audit",

@@ -28,25 +28,15 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A device buffer of small random numbers: zeros and denormals would flatter or hurt. */
-static rmcp_status random_buffer(rmcp_device *device, uint64_t bytes, rmcp_memory *out)
+/* Small random numbers: zeros and denormals would flatter or hurt. NULL when memory is short. */
+static void *random_pattern(void)
 {
-    enum { CHUNK = 1 << 20 };
-    if (!bytes) return RMCP_OK;
-    uint32_t *data = malloc(CHUNK);
-    if (!data) return rmcp_fail_memory("random data", CHUNK);
+    uint32_t *data = malloc(RMCP_PATTERN_BYTES);
     struct rmcp_random r = { 1 };
     /* 0x3cxx in either half of a word: about 1 as f16, about 0.01 as f32 and bf16 */
-    for (size_t i = 0; i < CHUNK / sizeof *data; i++)
+    for (size_t i = 0; data && i < RMCP_PATTERN_BYTES / sizeof *data; i++)
         data[i] = 0x3c003c00u | ((uint32_t)rmcp_random_next(&r) & 0x80ff80ffu);
-    rmcp_status status = rmcp_buffer_create(device, bytes, out);
-    for (uint64_t done = 0; done < bytes && !status; done += CHUNK) {
-        rmcp_memory part = { out->base, out->offset + done };
-        status = rmcp_copy_to_device(device, NULL, part, data,
-                                     bytes - done < CHUNK ? bytes - done : CHUNK);
-    }
-    free(data);
-    return status;
+    return data;
 }
 
 static rmcp_status repeat(const struct session *s, const rmcp_plan *plan,
@@ -74,19 +64,14 @@ static rmcp_status time_plan(const struct session *s, const rmcp_plan *plan, con
     const uint64_t bytes[] = { shape->x_bytes, shape->w_bytes, shape->y_bytes, shape->bias_bytes,
                                rmcp_plan_workspace(plan) };
     rmcp_memory memory[RMCP_N_SLOTS] = { { 0 } };
-    rmcp_status status = RMCP_OK;
+    void *pattern = random_pattern();
+    rmcp_status status = pattern ? RMCP_OK : rmcp_fail_memory("random data", RMCP_PATTERN_BYTES);
     for (int slot = 0; slot < RMCP_N_SLOTS && !status; slot++)
-        status = random_buffer(s->device, bytes[slot], &memory[slot]);
+        if (bytes[slot])
+            status = rmcp_buffer_filled(s->device, bytes[slot], pattern, &memory[slot]);
+    free(pattern);
     if (!status) {
-        rmcp_tensors tensors = {
-            .struct_size = sizeof tensors,
-            .x = memory[RMCP_SLOT_X],
-            .w = memory[RMCP_SLOT_W],
-            .y = memory[RMCP_SLOT_Y],
-            .bias = memory[RMCP_SLOT_BIAS],
-            .workspace = memory[RMCP_SLOT_WORKSPACE],
-            .workspace_bytes = bytes[RMCP_SLOT_WORKSPACE],
-        };
+        const rmcp_tensors tensors = rmcp_tensors_of(memory, bytes[RMCP_SLOT_WORKSPACE]);
         status = repeat(s, plan, &tensors, timing);
     }
     for (int slot = 0; slot < RMCP_N_SLOTS; slot++) rmcp_buffer_destroy(s->device, memory[slot]);
@@ -161,26 +146,68 @@ static void bench_all(struct session *s, const struct cli_cases *cases, int only
     cli_progress(0, 0, NULL);
 }
 
+/* What the command line asks for besides the session's own settings. */
+struct wish {
+    const char *device, *network;
+    uint64_t batch, threads;
+    int type, layout, pass, effort; /* -1: as the case says */
+    bool json;
+};
+
+/* The cases of a run: those on the command line, then those of a network. */
+static int collect(const struct wish *wish, int n_texts, char **texts, struct cli_cases *cases)
+{
+    int exit_status = cli_cases_read("bench", cases, n_texts, texts);
+    const size_t first = cases->n;
+    if (exit_status || !wish->network) return exit_status;
+    rmcp_status status = cli_cases_network(cases, wish->network, (int64_t)wish->batch);
+    for (size_t i = first; i < cases->n && !status; i++) {
+        if (wish->type >= 0) cases->list[i].problem.type = (uint32_t)wish->type;
+        if (wish->layout >= 0) cases->list[i].problem.layout = (uint32_t)wish->layout;
+    }
+    return status ? cli_failed("bench", status) : CLI_OK;
+}
+
+static int run(struct session *s, const struct wish *wish, const struct cli_cases *cases)
+{
+    int exit_status = cli_open("bench", wish->device, wish->threads, &s->device);
+    if (exit_status) return exit_status;
+    const rmcp_device_info *info = &s->device->info;
+    cJSON *object = wish->json ? cJSON_CreateObject() : NULL;
+    if (object) {
+        cJSON_AddStringToObject(object, "device", info->spec);
+        cJSON_AddStringToObject(object, "driver", info->driver);
+        s->rows = cJSON_AddArrayToObject(object, "results");
+    } else {
+        printf("device %s: %s (%s)\n%-14s %12s %10s  %-14s %s\n", info->spec, info->name,
+               info->driver, "layer", "best", "GFLOP/s", "algorithm", "case");
+    }
+    bench_all(s, cases, wish->pass);
+    if (object)
+        exit_status = cli_print_json(object, "rmcp.bench/1");
+    else if (cases->n > 1)
+        print_totals(s);
+    rmcp_device_close(s->device);
+    return !exit_status && s->n_failed ? CLI_FINDINGS : exit_status;
+}
+
 int cli_bench(int argc, char **argv)
 {
-    const char *device = NULL, *network = NULL, *type = NULL, *layout = NULL, *pass = NULL,
-               *effort = "estimate", *algorithm = NULL;
-    uint64_t batch = 0, threads = 0;
-    bool json = false;
+    struct wish wish = { .type = -1, .layout = -1, .pass = -1 };
     struct session s = { .options.struct_size = sizeof s.options, .repeats = 20, .seconds_each = 1 };
     const struct cli_option options[] = {
-        { "device", CLI_TEXT, &device, "SPEC", "device to time (default auto)" },
-        { "network", CLI_TEXT, &network, "NAME", cli_networks() },
-        { "batch", CLI_NUMBER, &batch, "N", "images at once (default: 1, DeepBench: its own)" },
-        { "type", CLI_TEXT, &type, "T", "f32, f16 or bf16, for networks" },
-        { "layout", CLI_TEXT, &layout, "L", "nchw or nhwc, for networks" },
-        { "pass", CLI_TEXT, &pass, "P", "fwd, bwd_data or bwd_weights (default all)" },
-        { "repeats", CLI_NUMBER, &s.repeats, "N", "runs of each, within a second (default 20)" },
-        { "effort", CLI_TEXT, &effort, "E", "estimate (default) or measure" },
-        { "algorithm", CLI_TEXT, &algorithm, "NAME", "this algorithm or none" },
-        { "threads", CLI_NUMBER, &threads, "N", "threads of the cpu device" },
-        { "json", CLI_FLAG, &json, NULL, "print JSON" },
-        { NULL, CLI_FLAG, NULL, NULL, NULL },
+        { "device", CLI_TEXT, &wish.device, "SPEC", "device to time (default auto)", NULL },
+        { "network", CLI_TEXT, &wish.network, "NAME", cli_networks(), NULL },
+        { "batch", CLI_NUMBER, &wish.batch, "N", "images at once (default: 1, DeepBench: its own)", NULL },
+        { "type", CLI_CHOICE, &wish.type, "T", "f32, f16 or bf16, for networks", cli_types },
+        { "layout", CLI_CHOICE, &wish.layout, "L", "nchw or nhwc, for networks", cli_layouts },
+        { "pass", CLI_CHOICE, &wish.pass, "P", "fwd, bwd_data or bwd_weights (default all)", cli_passes },
+        { "repeats", CLI_NUMBER, &s.repeats, "N", "runs of each, within a second (default 20)", NULL },
+        { "effort", CLI_CHOICE, &wish.effort, "E", "estimate (default) or measure", cli_efforts },
+        { "algorithm", CLI_TEXT, &s.options.algorithm, "NAME", "this algorithm or none", NULL },
+        { "threads", CLI_NUMBER, &wish.threads, "N", "threads of the cpu device", NULL },
+        { "json", CLI_FLAG, &wish.json, NULL, "print JSON", NULL },
+        { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
     const struct cli_usage usage = {
         .command = "bench",
@@ -194,59 +221,18 @@ int cli_bench(int argc, char **argv)
     };
     int n_texts, exit_status;
     if (!cli_parse(&usage, argc, argv, &n_texts, &exit_status)) return exit_status;
-    static const char *const efforts[] = { "estimate", "measure" };
-    const int type_index = type ? cli_find(type, cli_types, 3) : -1;
-    const int layout_index = layout ? cli_find(layout, cli_layouts, 2) : -1;
-    const int pass_index = pass ? cli_find(pass, cli_passes, RMCP_N_PASSES) : -1;
-    const int effort_index = cli_find(effort, efforts, 2);
-    if (type && type_index < 0)
-        return cli_complain("bench", "--type is '%.40s'; known are f32, f16 and bf16", type);
-    if (layout && layout_index < 0)
-        return cli_complain("bench", "--layout is '%.40s'; known are nchw and nhwc", layout);
-    if (pass && pass_index < 0)
-        return cli_complain("bench", "--pass is '%.40s'; known are fwd, bwd_data, bwd_weights", pass);
-    if (effort_index < 0)
-        return cli_complain("bench", "--effort is '%.40s'; known are estimate and measure", effort);
     if (s.repeats < 1 || s.repeats > 1000000)
         return cli_complain("bench", "--repeats is %" PRIu64 "; from 1 to 1000000", s.repeats);
-    if (batch > INT32_MAX) return cli_complain("bench", "--batch is %" PRIu64 ", too large", batch);
-    if (!network && !n_texts)
+    if (wish.batch > INT32_MAX)
+        return cli_complain("bench", "--batch is %" PRIu64 ", too large", wish.batch);
+    if (!wish.network && !n_texts)
         return cli_complain("bench", "give cases or --network NAME: %s", cli_networks());
-    if ((exit_status = cli_check_algorithm("bench", algorithm))) return exit_status;
-    s.options.effort = (uint32_t)effort_index;
-    s.options.algorithm = algorithm;
+    if ((exit_status = cli_check_algorithm("bench", s.options.algorithm))) return exit_status;
+    s.options.effort = (uint32_t)wish.effort;
 
     struct cli_cases cases = { 0 };
-    exit_status = cli_cases_read("bench", &cases, n_texts, argv);
-    if (!exit_status && network) {
-        const size_t first = cases.n;
-        rmcp_status status = cli_cases_network(&cases, network, (int64_t)batch);
-        if (status) exit_status = cli_failed("bench", status);
-        for (size_t i = first; i < cases.n; i++) {
-            if (type) cases.list[i].problem.type = (uint32_t)type_index;
-            if (layout) cases.list[i].problem.layout = (uint32_t)layout_index;
-        }
-    }
-    if (!exit_status) exit_status = cli_open("bench", device, threads, &s.device);
-    if (!exit_status) {
-        cJSON *object = json ? cJSON_CreateObject() : NULL;
-        if (object) {
-            cJSON_AddStringToObject(object, "device", s.device->info.spec);
-            cJSON_AddStringToObject(object, "driver", s.device->info.driver);
-            s.rows = cJSON_AddArrayToObject(object, "results");
-        } else {
-            printf("device %s: %s (%s)\n%-14s %12s %10s  %-14s %s\n", s.device->info.spec,
-                   s.device->info.name, s.device->info.driver, "layer", "best", "GFLOP/s",
-                   "algorithm", "case");
-        }
-        bench_all(&s, &cases, pass_index);
-        if (object)
-            exit_status = cli_print_json(object, "rmcp.bench/1");
-        else if (cases.n > 1)
-            print_totals(&s);
-        if (!exit_status && s.n_failed) exit_status = CLI_FINDINGS;
-    }
-    rmcp_device_close(s.device);
+    exit_status = collect(&wish, n_texts, argv, &cases);
+    if (!exit_status) exit_status = run(&s, &wish, &cases);
     cli_cases_deinit(&cases);
     return exit_status;
 }

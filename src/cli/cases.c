@@ -128,6 +128,13 @@ const char *cli_networks(void)
     return "resnet50 vgg16 mobilenetv2 deepbench (training inference_server inference_device)";
 }
 
+/* "resnet50" stands for "resnet50v1.5" too. */
+static bool is_named(const char *name, const char *network)
+{
+    size_t length = strlen(network);
+    return !strncmp(name, network, length) && (!name[length] || name[length] == 'v');
+}
+
 rmcp_status cli_cases_network(struct cli_cases *cases, const char *network, int64_t batch)
 {
     const size_t before = cases->n;
@@ -140,8 +147,7 @@ rmcp_status cli_cases_network(struct cli_cases *cases, const char *network, int6
             one.problem.struct_size = sizeof one.problem;
             one.problem.dims = 2;
             if (!tables[t].read(line, name, &one)) continue; /* the heading */
-            /* "resnet50" stands for "resnet50v1.5" */
-            if (!whole && strncmp(name, network, strlen(network))) continue;
+            if (!whole && !is_named(name, network)) continue;
             if (batch) one.problem.n = batch;
             rmcp_status status = cli_case_add(cases, &one);
             if (status) return status;

@@ -10,14 +10,16 @@
 /* Exit status of every subcommand. */
 enum { CLI_OK = 0, CLI_FINDINGS = 1, CLI_USAGE = 2, CLI_INTERNAL = 3 };
 
-enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER };
+enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER, CLI_CHOICE };
 
-/* One option: --name sets *(bool *), --name VALUE sets *(const char **) or *(uint64_t *). */
+/* One option: --name sets *(bool *); --name VALUE sets *(const char **), *(uint64_t *), or *(int *) to
+ * the index of VALUE among the choices. */
 struct cli_option {
     const char *name; /* NULL ends the table */
     enum cli_kind kind;
     void *target;
     const char *value, *help;
+    const char *const *choices; /* of CLI_CHOICE; ends with NULL */
 };
 
 struct cli_usage {
@@ -61,11 +63,8 @@ const char *cli_bytes(uint64_t bytes, char text[static 32]);
 /* "1.234 ms" */
 const char *cli_seconds(double seconds, char text[static 32]);
 
-/* Names of enum values as case strings write them. */
-extern const char *const cli_passes[RMCP_N_PASSES], *const cli_types[3], *const cli_layouts[2];
-
-/* Look `name` up among `n` names; -1 when it is not there. */
-int cli_find(const char *name, const char *const *names, int n);
+/* Names of enum values as case strings write them; each list ends with NULL. */
+extern const char *const cli_passes[], *const cli_types[], *const cli_layouts[], *const cli_efforts[];
 
 /* A problem to run, with where it comes from. */
 struct cli_case {

@@ -50,8 +50,8 @@ int cli_devices(int argc, char **argv)
 {
     bool json = false;
     const struct cli_option options[] = {
-        { "json", CLI_FLAG, &json, NULL, "print JSON" },
-        { NULL, CLI_FLAG, NULL, NULL, NULL },
+        { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
+        { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
     const struct cli_usage usage = {
         .command = "devices",

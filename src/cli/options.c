@@ -9,16 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-const char *const cli_passes[RMCP_N_PASSES] = { "fwd", "bwd_data", "bwd_weights" };
-const char *const cli_types[3] = { "f32", "f16", "bf16" };
-const char *const cli_layouts[2] = { "nchw", "nhwc" };
-
-int cli_find(const char *name, const char *const *names, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!strcmp(name, names[i])) return i;
-    return -1;
-}
+const char *const cli_passes[] = { "fwd", "bwd_data", "bwd_weights", NULL };
+const char *const cli_types[] = { "f32", "f16", "bf16", NULL };
+const char *const cli_layouts[] = { "nchw", "nhwc", NULL };
+const char *const cli_efforts[] = { "estimate", "measure", NULL };
 
 int cli_complain(const char *command, const char *format, ...)
 {
@@ -62,6 +56,20 @@ static bool read_number(const char *text, uint64_t *value)
     return true;
 }
 
+static int set_choice(const struct cli_usage *usage, const struct cli_option *o, const char *value)
+{
+    char known[160] = "";
+    for (int i = 0; o->choices[i]; i++) {
+        if (!strcmp(value, o->choices[i])) {
+            *(int *)o->target = i;
+            return CLI_OK;
+        }
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", o->choices[i]);
+    }
+    return cli_complain(usage->command, "--%s is '%.40s'; known are %s", o->name, value, known);
+}
+
 /* Sets one option from argv[*i]; advances over its value. */
 static int set_option(const struct cli_usage *usage, int argc, char **argv, int *i)
 {
@@ -85,6 +93,7 @@ static int set_option(const struct cli_usage *usage, int argc, char **argv, int 
         *(const char **)o->target = value;
         return CLI_OK;
     }
+    if (o->kind == CLI_CHOICE) return set_choice(usage, o, value);
     if (!read_number(value, o->target))
         return cli_complain(usage->command, "--%s is '%.40s', not a whole number of 64 bits", o->name,
                             value);

@@ -82,19 +82,20 @@ static int plan_pass(const struct request *r, const struct cli_case *one, rmcp_p
 
 int cli_plan(int argc, char **argv)
 {
-    const char *device = NULL, *effort = "estimate", *algorithm = NULL;
+    const char *device = NULL, *algorithm = NULL;
     uint64_t threads = 0, max_workspace = UINT64_MAX;
+    int effort = 0;
     bool json = false;
     struct request r = { .options.struct_size = sizeof r.options };
     const struct cli_option options[] = {
-        { "device", CLI_TEXT, &device, "SPEC", "device to plan for (default auto)" },
-        { "explain", CLI_FLAG, &r.explain, NULL, "every algorithm: its cost, or why it refused" },
-        { "effort", CLI_TEXT, &effort, "E", "estimate (default) or measure" },
-        { "algorithm", CLI_TEXT, &algorithm, "NAME", "this algorithm or none" },
-        { "max-workspace", CLI_NUMBER, &max_workspace, "BYTES", "limit of workspace" },
-        { "threads", CLI_NUMBER, &threads, "N", "threads of the cpu device" },
-        { "json", CLI_FLAG, &json, NULL, "print JSON" },
-        { NULL, CLI_FLAG, NULL, NULL, NULL },
+        { "device", CLI_TEXT, &device, "SPEC", "device to plan for (default auto)", NULL },
+        { "explain", CLI_FLAG, &r.explain, NULL, "every algorithm: its cost, or why it refused", NULL },
+        { "effort", CLI_CHOICE, &effort, "E", "estimate (default) or measure", cli_efforts },
+        { "algorithm", CLI_TEXT, &algorithm, "NAME", "this algorithm or none", NULL },
+        { "max-workspace", CLI_NUMBER, &max_workspace, "BYTES", "limit of workspace", NULL },
+        { "threads", CLI_NUMBER, &threads, "N", "threads of the cpu device", NULL },
+        { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
+        { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
     const struct cli_usage usage = {
         .command = "plan",
@@ -106,12 +107,8 @@ int cli_plan(int argc, char **argv)
     };
     int n_arguments, exit_status;
     if (!cli_parse(&usage, argc, argv, &n_arguments, &exit_status)) return exit_status;
-    static const char *const efforts[] = { "estimate", "measure" };
-    const int chosen_effort = cli_find(effort, efforts, 2);
-    if (chosen_effort < 0)
-        return cli_complain("plan", "--effort is '%.40s'; known are estimate and measure", effort);
     if (!n_arguments) return cli_complain("plan", "no case given; rmcp plan --help has an example");
-    r.options.effort = (uint32_t)chosen_effort;
+    r.options.effort = (uint32_t)effort;
     r.options.algorithm = algorithm;
     if (max_workspace != UINT64_MAX)
         r.options.max_workspace = max_workspace ? max_workspace : RMCP_NO_WORKSPACE;

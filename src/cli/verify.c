@@ -229,15 +229,15 @@ int cli_verify(int argc, char **argv)
     bool json = false, list_only = false;
     struct session s = { .seed = 1 };
     const struct cli_option options[] = {
-        { "device", CLI_TEXT, &device, "SPEC", "device to check (default auto)" },
-        { "suite", CLI_TEXT, &suite, "NAME", "quick (default), full, or fuzz: random problems" },
-        { "cases", CLI_NUMBER, &n_drawn, "N", "how many fuzz draws (default 500)" },
-        { "seed", CLI_NUMBER, &s.seed, "S", "seed of problems and data (default 1)" },
-        { "algorithm", CLI_TEXT, &s.algorithm, "NAME", "only this one (default: all that apply)" },
-        { "threads", CLI_NUMBER, &threads, "N", "threads of the cpu device" },
-        { "list", CLI_FLAG, &list_only, NULL, "print the cases and do not run them" },
-        { "json", CLI_FLAG, &json, NULL, "print JSON" },
-        { NULL, CLI_FLAG, NULL, NULL, NULL },
+        { "device", CLI_TEXT, &device, "SPEC", "device to check (default auto)", NULL },
+        { "suite", CLI_TEXT, &suite, "NAME", "quick (default), full, or fuzz: random problems", NULL },
+        { "cases", CLI_NUMBER, &n_drawn, "N", "how many fuzz draws (default 500)", NULL },
+        { "seed", CLI_NUMBER, &s.seed, "S", "seed of problems and data (default 1)", NULL },
+        { "algorithm", CLI_TEXT, &s.algorithm, "NAME", "only this one (default: all that apply)", NULL },
+        { "threads", CLI_NUMBER, &threads, "N", "threads of the cpu device", NULL },
+        { "list", CLI_FLAG, &list_only, NULL, "print the cases and do not run them", NULL },
+        { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
+        { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
     const struct cli_usage usage = {
         .command = "verify",

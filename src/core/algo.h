@@ -29,7 +29,7 @@ struct rmcp_algo {
     /* Estimated seconds of one execution on this device. */
     double (*cost)(const struct rmcp_request *request);
 
-    /* Bytes of workspace that emit's records will use. */
+    /* Bytes of workspace that emit's records will use. NULL: they use none. */
     rmcp_status (*workspace)(const struct rmcp_request *request, uint64_t *bytes);
 
     /* Append the launch records. On error the list may hold some: the planner frees it. */

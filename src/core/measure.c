@@ -8,19 +8,29 @@
  * be estimated and still be worth it. */
 enum { MOST_MEASURED = 4, REPEATS = 3, HOPELESS = 20 };
 
-/* A buffer of zeros: memory that was never written may hold denormals and skew the time. */
-static rmcp_status zero_buffer(rmcp_device *device, uint64_t bytes, rmcp_memory *out)
+rmcp_tensors rmcp_tensors_of(const rmcp_memory memory[RMCP_N_SLOTS], uint64_t workspace_bytes)
 {
-    enum { CHUNK = 1 << 20 };
-    void *zeros = calloc(1, CHUNK);
-    if (!zeros) return rmcp_fail_memory("zeros", CHUNK);
+    return (rmcp_tensors){
+        .struct_size = sizeof(rmcp_tensors),
+        .x = memory[RMCP_SLOT_X],
+        .w = memory[RMCP_SLOT_W],
+        .y = memory[RMCP_SLOT_Y],
+        .bias = memory[RMCP_SLOT_BIAS],
+        .workspace = memory[RMCP_SLOT_WORKSPACE],
+        .workspace_bytes = workspace_bytes,
+    };
+}
+
+rmcp_status rmcp_buffer_filled(rmcp_device *device, uint64_t bytes, const void *pattern,
+                               rmcp_memory *out)
+{
     rmcp_status status = rmcp_buffer_create(device, bytes, out);
-    for (uint64_t done = 0; done < bytes && !status; done += CHUNK) {
+    for (uint64_t done = 0; done < bytes && !status; done += RMCP_PATTERN_BYTES) {
+        const uint64_t left = bytes - done;
         rmcp_memory part = { out->base, out->offset + done };
-        status = rmcp_copy_to_device(device, NULL, part, zeros,
-                                     bytes - done < CHUNK ? bytes - done : CHUNK);
+        status = rmcp_copy_to_device(device, NULL, part, pattern,
+                                     left < RMCP_PATTERN_BYTES ? left : RMCP_PATTERN_BYTES);
     }
-    free(zeros);
     return status;
 }
 
@@ -61,19 +71,13 @@ static rmcp_status time_all(rmcp_device *device, const struct rmcp_request *requ
         if (choices[i].workspace_bytes > bytes[RMCP_SLOT_WORKSPACE])
             bytes[RMCP_SLOT_WORKSPACE] = choices[i].workspace_bytes;
 
-    rmcp_status status = RMCP_OK;
+    void *zeros = calloc(1, RMCP_PATTERN_BYTES);
+    rmcp_status status = zeros ? RMCP_OK : rmcp_fail_memory("zeros", RMCP_PATTERN_BYTES);
     for (int slot = 0; slot < RMCP_N_SLOTS && !status; slot++)
-        if (bytes[slot]) status = zero_buffer(device, bytes[slot], &memory[slot]);
+        if (bytes[slot]) status = rmcp_buffer_filled(device, bytes[slot], zeros, &memory[slot]);
+    free(zeros);
     if (!status) {
-        rmcp_tensors tensors = {
-            .struct_size = sizeof tensors,
-            .x = memory[RMCP_SLOT_X],
-            .w = memory[RMCP_SLOT_W],
-            .y = memory[RMCP_SLOT_Y],
-            .bias = memory[RMCP_SLOT_BIAS],
-            .workspace = memory[RMCP_SLOT_WORKSPACE],
-            .workspace_bytes = bytes[RMCP_SLOT_WORKSPACE],
-        };
+        const rmcp_tensors tensors = rmcp_tensors_of(memory, bytes[RMCP_SLOT_WORKSPACE]);
         *seconds = -1;
         for (size_t i = 0; i < n; i++) {
             double time = 0;

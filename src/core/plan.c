@@ -65,7 +65,7 @@ static rmcp_status ask(const struct rmcp_algo *algo, const struct rmcp_request *
     snprintf(why, why_size, "%s", reason ? reason : "");
     if (reason) return RMCP_OK;
 
-    rmcp_status status = algo->workspace(request, &choice->workspace_bytes);
+    rmcp_status status = algo->workspace ? algo->workspace(request, &choice->workspace_bytes) : RMCP_OK;
     if (status == RMCP_E_NOMEM || status == RMCP_E_LOST) return status;
     if (status) { /* it finds out only now; another one may do */
         snprintf(why, why_size, "%s", rmcp_last_error());

@@ -12,6 +12,15 @@ struct rmcp_plan {
     struct rmcp_launch_list list;
 };
 
+/* A caller's struct from memory by slot. */
+rmcp_tensors rmcp_tensors_of(const rmcp_memory memory[RMCP_N_SLOTS], uint64_t workspace_bytes);
+
+/* A device buffer that holds `pattern`, of RMCP_PATTERN_BYTES, over and over. Memory that was never
+ * written may hold denormals, which would skew a measurement. */
+enum { RMCP_PATTERN_BYTES = 1 << 20 };
+rmcp_status rmcp_buffer_filled(rmcp_device *device, uint64_t bytes, const void *pattern,
+                               rmcp_memory *out);
+
 /* An algorithm that can do the request within the limits. */
 struct rmcp_choice {
     const struct rmcp_algo *algo;

@@ -1,6 +1,8 @@
 # Reads gfx1010 assembly and prints the row of kernel `name`, function `entry`; see report.sh.
 # A loop is a backward branch with all that stands between its label and itself; loops around other
-# loops are left out. A gemm kernel has two: for problems with padding and for those without.
+# loops are left out. A gemm kernel has two: for problems with padding and for those without. Around
+# each stands the loop that fetches the next slices, in which the inner one makes two turns.
+BEGIN { turns = 2 }
 /^[a-z_]+:/ { inside = $1 == entry ":" }
 /^    \.name:/ { inside = $2 == entry }
 !inside { next }
@@ -8,14 +10,21 @@
 /^\t[a-z]/ {
     n++
     if ($1 ~ /^v_(pk_)?(fma|fmac|fma_mix)_/) fma++
-    if ($1 ~ /^s_c?branch/ && $2 in at && at[$2] > last_loop) {
-        last_loop = at[$2]
+    if ($1 ~ /^s_c?branch/ && $2 in at) {
         f = fma - fma_at[$2]
-        if (f > most) { most = f; loops = ""; low = 0 }
-        if (f && f == most) {
-            share = 100 * f / (n - at[$2])
-            if (share < 85) low = 1
-            loops = loops sprintf(" %d/%d %.1f%%", f, n - at[$2], share)
+        size = n - at[$2]
+        if (at[$2] > last_loop) { # an innermost loop
+            last_loop = at[$2]
+            inner_fma = f
+            inner_size = size
+            if (f > most) { most = f; loops = ""; low = 0 }
+            if (f && f == most) {
+                if (100 * f / size < 85) low = 1
+                loops = loops sprintf(" %d/%d %.1f%%", f, size, 100 * f / size)
+            }
+        } else if (f && f == inner_fma && f == most && !(last_loop in counted)) { # the loop around it
+            counted[last_loop]
+            around = around sprintf(" %.1f%%", 100 * turns * f / (turns * inner_size + size - inner_size))
         }
     }
 }
@@ -28,6 +37,6 @@
 END {
     gemm = name ~ /^gemm/
     printf "%-26s %4d %4d %5d %6d %7d %5d %s%s\n", name, vgpr, sgpr, lds, spills, scratch, waves,
-        loops, gemm && low ? "  (below 85%)" : ""
-    exit gemm && (spills || scratch)
+        loops, gemm ? " (with the fetches around it" around ")" : ""
+    exit gemm && (spills || scratch || low)
 }

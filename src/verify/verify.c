@@ -106,15 +106,7 @@ static rmcp_status run(struct trial *t)
         m[slot] = t->area[slot].buffer;
         m[slot].offset += t->area[slot].lead;
     }
-    rmcp_tensors tensors = {
-        .struct_size = sizeof tensors,
-        .x = m[RMCP_SLOT_X],
-        .w = m[RMCP_SLOT_W],
-        .y = m[RMCP_SLOT_Y],
-        .bias = m[RMCP_SLOT_BIAS],
-        .workspace = m[RMCP_SLOT_WORKSPACE],
-        .workspace_bytes = t->area[RMCP_SLOT_WORKSPACE].bytes,
-    };
+    const rmcp_tensors tensors = rmcp_tensors_of(m, t->area[RMCP_SLOT_WORKSPACE].bytes);
     rmcp_status status = rmcp_execute(t->plan, NULL, &tensors);
     return status ? status : rmcp_device_wait(t->device, NULL);
 }
