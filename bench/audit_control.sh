@@ -1,10 +1,11 @@
 #!/bin/sh
-# By hand: compiles every kernel variant with several clang releases for gfx1030 and gfx1010 and
+# By hand: compiles kernel variants with several clang releases for gfx1030 and gfx1010 and
 # audits the objects, rule by rule. What a compiler whose gfx1030 code is reported to work leaves in
 # it says which patterns alone explain nothing.
-# usage: audit_control.sh RMCP KERNEL-LIST CLANG…    e.g. build/rmcp build/src/kernels/kernel-list clang-14 clang-19
+# LIST has lines as build/src/kernels/kernel-list prints them; all of them take an hour.
+# usage: audit_control.sh RMCP LIST CLANG…
 set -eu
-[ $# -ge 3 ] || { echo "usage: $0 RMCP KERNEL-LIST CLANG…" >&2; exit 2; }
+[ $# -ge 3 ] || { echo "usage: $0 RMCP LIST CLANG…" >&2; exit 2; }
 if [ "$1" = one ]; then # one CLANG TARGET SOURCES OUT NAME FILE ENTRY BLOCK OPTIONS…
     clang=$2 target=$3 sources=$4 out=$5/$6.o file=$7
     shift 9
@@ -15,15 +16,16 @@ rmcp=$1 list=$2
 shift 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Older releases know no fence of one address space; all get the same text.
+# Older releases know neither a fence of one address space nor sched_barrier; all get the same text.
 sources=$work/sources
 cp -r "$(dirname "$0")/../src/kernels" "$sources"
-sed -i 's/"workgroup", "local"/"workgroup"/' "$sources"/*.h "$sources"/*.cl
+sed -i -e 's/"workgroup", "local"/"workgroup"/' -e 's/__builtin_amdgcn_sched_barrier(0)/(void)0/' \
+    "$sources"/*.h "$sources"/*.cl
 for clang; do
     for target in gfx1030 gfx1010; do
         out=$work/$(basename "$clang")/$target
         mkdir -p "$out"
-        "$list" | xargs -P "$(getconf _NPROCESSORS_ONLN)" -L 1 sh "$0" one "$clang" "$target" \
+        xargs <"$list" -P "$(getconf _NPROCESSORS_ONLN)" -L 1 sh "$0" one "$clang" "$target" \
             "$sources" "$out"
     done
     "$rmcp" audit --csv "$work/$(basename "$clang")" >"$work/$(basename "$clang").csv" || [ $? -eq 1 ]

@@ -109,6 +109,13 @@ if grep -qi 'will crash' "$folder/out"; then fail "it promises a crash"; fi
 run 0 "$folder/co/gfx1010.co"
 quiet
 has 'code for gfx1010: yes' '^  gfx1010 +1 +1 +0 +0  code for the chip' '0 of 1 libraries'
+clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx10-1-generic -mcode-object-version=6 "$folder/src/gfx1010.s" \
+    -o "$folder/generic.co" 2>/dev/null || exit 1
+run 0 "$folder/generic.co"
+has '^  gfx10-1-generic +1 +1 +0 +0  code for the chip'
+clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx1010:xnack+ "$folder/src/gfx1010.s" -o "$folder/xnack.co" || exit 1
+run 1 "$folder/xnack.co" # no RDNA1 driver loads it
+has 'code for gfx1010: none' 'needs XNACK'
 run 1 "$folder/co/gfx906.co"
 has 'code for gfx1010: none' '^  gfx906 +1 +1 +- +-  not gfx10: not decoded'
 run 0 --target gfx1030 "$folder/co/gfx1030.co" # which has none of these bugs
@@ -162,6 +169,15 @@ assert t["gfx1030"]["unknown_words"] == 0 and t["gfx1030"]["functions"] == 2
 assert {o["instruction"] for o in r["lacking_instructions"]} == {"v_dot2c_f32_f16", "v_fmac_legacy_f32"}
 assert all(x["pattern"] and x["silicon"] and x["llvm_feature"] for x in r["rules"])
 PYTHON
+odd=$folder/$(printf 'gr\303\274n \377"\355\240\200')
+mkdir "$odd"
+cp "$folder/co/gfx1010.co" "$odd/lib\"x.so"
+run 0 --json "$folder/gr"*
+python3 - "$folder/out" <<'PYTHON' || fail "JSON of odd names"
+import json, sys
+name = json.loads(open(sys.argv[1], "rb").read().decode())["libraries"][0]["library"]
+assert name.endswith('/gr\u00fcn ?"???/'), name
+PYTHON
 run 1 --csv "$folder/tree"
 python3 - "$folder/out" <<'PYTHON' || fail "CSV with other contents"
 import csv, sys
@@ -207,6 +223,11 @@ bad 1 'no GPU code in it' "$folder/nothing"
 bad 1 'cut off' "$folder/cut.co"
 run 1 "$folder/cut.co" "$folder/co/gfx1010.co" # the rest is still read
 has 'code for gfx1010: yes'
+# Symbols that all claim the same code: each instruction is still read once.
+awk 'BEGIN { print ".text\n.p2align 8"; for (i = 0; i < 1000; i++) print ".type f" i ",@function\nf" i ":\ns_nop 0\n.size f" i ", .Lend-f" i; for (i = 0; i < 90000; i++) print "s_nop 0"; print ".Lend:" }' >"$folder/src/overlap.s"
+clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx1030 "$folder/src/overlap.s" -o "$folder/overlap.co" || exit 1
+run 1 "$folder/overlap.co"
+has '^  all +0 +0 +91000 +0$'
 # Any byte may be wrong: no crash, one report or one message.
 for at in 16 40 48 64 100 200 400 800 1200 1600; do
     { head -c $at "$folder/co/gfx1030.co"; printf '\377\377\377\377'; tail -c +$((at + 5)) "$folder/co/gfx1030.co"; } >"$folder/damaged.co"

@@ -38,12 +38,11 @@ static void finish(struct scan_job *job)
 }
 
 /* A kernel's name rather than the function's: only a descriptor may tell of it. */
-static const char *name_of(const struct codeobj *object, const struct codeobj_function *function,
-                           bool is_kernel)
+static const char *name_of(const struct scan_job *job, size_t index)
 {
-    for (size_t i = 0; i < object->n_kernels && is_kernel; i++)
-        if (object->kernels[i].function == function) return object->kernels[i].name;
-    return *function->name ? function->name : "(no name)";
+    const char *name = job->modes[index].kernel;
+    if (!name) name = job->object->functions[index].name;
+    return *name ? name : "(no name)";
 }
 
 static rmcp_status merge(struct audit *audit, const struct scan_job *job, size_t index,
@@ -67,7 +66,7 @@ static rmcp_status merge(struct audit *audit, const struct scan_job *job, size_t
                                .patterns = found->patterns };
     if (!found->lacking && !found->patterns) return RMCP_OK;
     if (!report_is_worse(audit->report, audit->options->n_worst, &one)) return RMCP_OK;
-    one.name = (char *)(uintptr_t)name_of(job->object, function, n_kernels); /* copied below */
+    one.name = (char *)(uintptr_t)name_of(job, index); /* copied below */
     memcpy(one.target, group->target, sizeof one.target);
     memcpy(one.rule, found->rule, sizeof one.rule);
     return report_add_worst(audit->report, audit->options->n_worst, &one);
@@ -153,6 +152,7 @@ static rmcp_status make_job(const struct codeobj_item *item, struct scan_job **o
         if (object->kernels[i].function) {
             struct scan_mode *mode = &job->modes[object->kernels[i].function - object->functions];
             mode->n_kernels++;
+            mode->kernel = object->kernels[i].name;
             mode->mode = audit_mode_of(object, &object->kernels[i]);
         }
     *out = job;

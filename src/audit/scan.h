@@ -8,6 +8,7 @@
 struct scan_mode {
     struct audit_mode mode;
     uint32_t n_kernels; /* that enter there; 0 for a device function */
+    const char *kernel; /* the last of them; NULL when there is none */
 };
 
 /* What one function has. */
