@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the fuzzer of src/codeobj from small samples. usage: fuzz_codeobj.sh SOURCE-DIR FUZZER [RUNS]
 set -eu
+fuzzer=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
@@ -9,4 +10,4 @@ python3 "$1/tests/codeobj_samples.py" "$work" || status=$?
 mkdir "$work/corpus"
 find "$work" -maxdepth 1 -type f -size -32k -exec cp {} "$work/corpus" \;
 cd "$work"
-"$2" -runs="${3:-20000}" -max_len=32768 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 corpus
+"$fuzzer" -runs="${3:-20000}" -max_len=32768 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 corpus

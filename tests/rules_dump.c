@@ -71,7 +71,11 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s: %s\n", argv[i], rmcp_last_error());
             return 2;
         }
-        if (functions) return print_functions(object);
+        if (functions) {
+            int status = print_functions(object);
+            codeobj_close(object);
+            return status;
+        }
         int chip = isa_chip_of_mach(object->target.mach);
         for (size_t k = 0; k < object->n_kernels && chip >= 0; k++) {
             const struct codeobj_kernel *kernel = &object->kernels[k];
