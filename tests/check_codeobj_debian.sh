@@ -3,28 +3,16 @@
 # tools. Downloads some hundred megabytes; exit status 77 (skip) when they cannot be had.
 # usage: check_codeobj_debian.sh DUMP [RELEASE [PACKAGE…]]     e.g. build/tests/codeobj_dump sid librocblas5
 set -eu
-skip() { echo "skipped: $*"; exit 77; }
+. "$(dirname "$0")/debian.sh"
 [ -x "${1-}" ] || { echo "usage: $0 DUMP [RELEASE [PACKAGE…]]" >&2; exit 2; }
 dump=$1 release=${2:-sid}
 [ $# -lt 2 ] && shift || shift 2
 work=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
 trap 'rm -rf "$work"' EXIT
-chmod 755 "$work"
-
-# The mirror is the one that apt uses here.
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep '/debian/*$' | head -n 1) || true
-[ -n "$mirror" ] || skip "apt has no Debian mirror"
-mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/debs" "$work/root"
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $release main" >"$work/sources.list"
-apt() {
-    "$@" -q -o Dir::Etc::sourcelist="$work/sources.list" -o Dir::Etc::sourceparts=- \
-        -o Dir::State::lists="$work/lists" -o Dir::Cache="$work/cache" -o APT::Sandbox::User=root
-}
-apt apt-get update >"$work/log" 2>&1 || skip "no package lists of $release"
-[ $# -gt 0 ] || set -- $(apt apt-cache pkgnames librocblas | grep -v -e dev -e doc -e tests -e bench)
+debian_open "$work" "$release"
+[ $# -gt 0 ] || set -- $(debian_apt apt-cache pkgnames librocblas | grep -v -e dev -e doc -e tests -e bench)
 [ $# -gt 0 ] || skip "$release has no librocblas"
-(cd "$work/debs" && apt apt-get download "$@") >"$work/log" 2>&1 || skip "cannot download $*"
-for deb in "$work"/debs/*.deb; do dpkg -x "$deb" "$work/root"; done
+debian_unpack "$@"
 
 "$dump" --walk "$work/root" >"$work/items"
 python3 - "$work" <<'EOF'

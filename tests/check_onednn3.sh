@@ -3,28 +3,15 @@
 # library, on whatever Debian this is. Exit status 77 (skip) when the packages cannot be had.
 # usage: check_onednn3.sh SOURCE-DIR
 set -eu
-skip() { echo "skipped: $*"; exit 77; }
+. "$(dirname "$0")/debian.sh"
 source=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-chmod 755 "$work"
-
-# The mirror is the one that apt uses here.
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep '/debian/*$' | head -n 1) || true
-[ -n "$mirror" ] || skip "apt has no Debian mirror"
-mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/debs" "$work/root"
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >"$work/sources.list"
-apt() {
-    "$@" -q -o Dir::Etc::sourcelist="$work/sources.list" -o Dir::Etc::sourceparts=- \
-        -o Dir::State::lists="$work/lists" -o Dir::Cache="$work/cache" -o APT::Sandbox::User=root
-}
-apt apt-get update >"$work/log" 2>&1 || skip "no package lists of Debian 13"
-library=$(apt apt-cache depends libdnnl-dev | sed -n 's/.*Depends: \(libdnnl[0-9.]*\)$/\1/p' | head -n 1)
+debian_open "$work" trixie
+library=$(debian_apt apt-cache depends libdnnl-dev | sed -n 's/.*Depends: \(libdnnl[0-9.]*\)$/\1/p' | head -n 1)
 [ -n "$library" ] || skip "Debian 13 has no libdnnl"
-(cd "$work/debs" && apt apt-get download libdnnl-dev "$library" libc6 libgcc-s1 libgomp1 libstdc++6 libcjson1 \
-    zlib1g libzstd1 libbz2-1.0 libsqlite3-0) \
-    >"$work/log" 2>&1 || skip "the packages of Debian 13 cannot be downloaded"
-for deb in "$work"/debs/*.deb; do dpkg -x "$deb" "$work/root"; done
+debian_unpack libdnnl-dev "$library" libc6 libgcc-s1 libgomp1 libstdc++6 libcjson1 zlib1g libzstd1 \
+    libbz2-1.0 libsqlite3-0
 
 lib=$work/root/usr/lib/x86_64-linux-gnu
 [ -e "$lib/ld-linux-x86-64.so.2" ] || skip "only for x86-64"

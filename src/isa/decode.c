@@ -250,17 +250,24 @@ static bool push_dpp(struct isa_inst *in, uint32_t w)
     return row->src[2] != ISA_MASK || push_mask(in, ISA_OP_SRC2, ISA_READ, ISA_VCC_LO);
 }
 
-static bool decode_dpp16(struct isa_inst *in, uint32_t w)
+/* What the extra word of DPP16 says besides the operands. */
+static void set_dpp16(struct isa_inst *in)
 {
-    const struct isa_row *row = in->row;
-    uint32_t x = in->word[1];
-    if (!(row->forms >> ISA_FORM_DPP16 & 1)) return false;
+    const uint32_t x = in->word[1];
     in->form = ISA_FORM_DPP16;
     in->dpp_ctrl = (uint16_t)bits(x, 16, 8);
     in->fi = x >> 18 & 1;
     in->bound_ctrl = x >> 19 & 1;
     in->bank_mask = (uint8_t)bits(x, 27, 24);
     in->row_mask = (uint8_t)bits(x, 31, 28);
+}
+
+static bool decode_dpp16(struct isa_inst *in, uint32_t w)
+{
+    const struct isa_row *row = in->row;
+    uint32_t x = in->word[1];
+    if (!(row->forms >> ISA_FORM_DPP16 & 1)) return false;
+    set_dpp16(in);
     if (!push_dpp(in, w)) return false;
     /* Lanes that nothing reaches keep the old value. */
     if (in->bank_mask != 15 || in->row_mask != 15 || !in->bound_ctrl) in->op[0].access |= ISA_READ;
@@ -299,12 +306,7 @@ static bool decode_nop(struct isa_inst *in, uint32_t w, size_t n_words)
     if (in->id != ISA_v_nop_VOP1 || x & 255 || n_words < 2) return true;
     bool sdwa = !(x & ~0x40401f00u); /* nothing but dst_sel, dst_unused and spare bits */
     if (src0 == SRC_DPP16 && !(x & 0xf00000)) {
-        in->form = ISA_FORM_DPP16;
-        in->dpp_ctrl = (uint16_t)bits(x, 16, 8);
-        in->fi = x >> 18 & 1;
-        in->bound_ctrl = x >> 19 & 1;
-        in->bank_mask = (uint8_t)bits(x, 27, 24);
-        in->row_mask = (uint8_t)bits(x, 31, 28);
+        set_dpp16(in);
     } else if (src0 == SRC_DPP8 || src0 == SRC_DPP8_FI) {
         in->form = ISA_FORM_DPP8;
         in->dpp8 = x >> 8;

@@ -1,0 +1,26 @@
+# To be sourced: unpacks Debian packages of any release without installing them.
+
+skip() { echo "skipped: $*"; exit 77; }
+
+# debian_open FOLDER RELEASE: package lists of a release, from the mirror that apt uses here.
+debian_open() {
+    debian=$1
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep '/debian/*$' | head -n 1) || true
+    [ -n "$mirror" ] || skip "apt has no Debian mirror"
+    chmod 755 "$debian"
+    mkdir -p "$debian/lists/partial" "$debian/cache/archives/partial" "$debian/debs" "$debian/root"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $2 main" >"$debian/sources.list"
+    debian_apt apt-get update >"$debian/log" 2>&1 || skip "no package lists of $2"
+}
+
+# debian_apt apt-get|apt-cache ARGUMENTS…: on those lists.
+debian_apt() {
+    "$@" -q -o Dir::Etc::sourcelist="$debian/sources.list" -o Dir::Etc::sourceparts=- \
+        -o Dir::State::lists="$debian/lists" -o Dir::Cache="$debian/cache" -o APT::Sandbox::User=root
+}
+
+# debian_unpack PACKAGE…: into FOLDER/root.
+debian_unpack() {
+    (cd "$debian/debs" && debian_apt apt-get download "$@") >"$debian/log" 2>&1 || skip "cannot download $*"
+    for deb in "$debian"/debs/*.deb; do dpkg -x "$deb" "$debian/root"; done
+}
