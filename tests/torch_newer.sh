@@ -19,7 +19,7 @@ if [ ! -e "$root/ready" ]; then
     cp /etc/resolv.conf "$root/etc/resolv.conf"
     chroot "$root" apt-get update -q >>"$root.log" 2>&1 || skip "no package lists of Debian 13"
     DEBIAN_FRONTEND=noninteractive chroot "$root" apt-get install -qy --no-install-recommends \
-        python3-torch python3-torchvision python3-numpy g++ python3-dev gcc libc6-dev meson ninja-build \
+        python3-torch python3-torchvision libtorch-dev python3-numpy g++ python3-dev gcc libc6-dev meson ninja-build \
         pkg-config binutils libdnnl-dev libcjson-dev opencl-headers zlib1g-dev libzstd-dev libbz2-dev \
         libsqlite3-dev ocl-icd-libopencl1 pocl-opencl-icd >>"$root.log" 2>&1 ||
         { tail -n 5 "$root.log"; skip "the packages cannot be installed"; }

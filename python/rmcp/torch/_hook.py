@@ -18,7 +18,11 @@ _override = None  # the library object that holds aten::convolution; None: not e
 
 
 def _forget_compiled():
-    """Code that torch.compile made for the other state must not be used again."""
+    """What torch.compile made or looked up in the other state must not be used again."""
+    # Which kernel serves which key is remembered here, and a kernel that is gone is not missed.
+    cache = getattr(torch.ops.aten.convolution.default, "_dispatch_cache", None)
+    if cache is not None:
+        cache.clear()
     dynamo = sys.modules.get("torch._dynamo")
     if dynamo is not None:
         dynamo.reset()
