@@ -7,16 +7,21 @@ import torch.nn.functional as F
 from torch import nn
 
 
+def _autocast_dtype(kind):
+    """The type that autocast wants for tensors on a kind of device; None when it is off."""
+    if hasattr(torch, "get_autocast_dtype"):  # 2.4 and later
+        return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None
+    if kind == "cpu":
+        return torch.get_autocast_cpu_dtype() if torch.is_autocast_cpu_enabled() else None
+    return torch.get_autocast_gpu_dtype() if torch.is_autocast_enabled() else None
+
+
 def _autocast(tensors):
     """What autocast does to PyTorch's own convolutions."""
-    kind = tensors[0].device.type
-    if kind == "cpu":
-        on, dtype = torch.is_autocast_cpu_enabled, torch.get_autocast_cpu_dtype
-    else:
-        on, dtype = torch.is_autocast_enabled, torch.get_autocast_gpu_dtype
-    if not on():
+    dtype = _autocast_dtype(tensors[0].device.type)
+    if dtype is None:
         return tensors
-    return [t.to(dtype()) if t is not None and t.dtype == torch.float32 else t for t in tensors]
+    return [t.to(dtype) if t is not None and t.dtype == torch.float32 else t for t in tensors]
 
 
 def _call(module, input, weight, bias, padding, transposed, output_padding):
