@@ -50,14 +50,14 @@ class Library(unittest.TestCase):
     def test_something_else(self):
         with tempfile.TemporaryDirectory() as folder:
             path = compile_library(folder, "librmcp.so", "int other(void) { return 1; }")
-            code, text = python(ENABLE, RMCP_LIBRARY=path)
+            code, text = python('import rmcp; rmcp.version()', RMCP_LIBRARY=path)
         self.assertEqual(code, 1)
         self.assertIn("is not librmcp: it has no rmcp_version", text.splitlines()[-1])
 
     def test_another_version(self):
         with tempfile.TemporaryDirectory() as folder:
             path = compile_library(folder, "librmcp.so", 'const char *rmcp_version(void) { return "7.5.3"; }')
-            code, text = python(ENABLE, RMCP_LIBRARY=path)
+            code, text = python('import rmcp; rmcp.version()', RMCP_LIBRARY=path)
         self.assertEqual(code, 1)
         self.assertRegex(text.splitlines()[-1], "VersionMismatch: .* is librmcp 7.5.3, but this Python package needs "
                                                 r"0\.1\.x; install both")
@@ -65,7 +65,7 @@ class Library(unittest.TestCase):
     def test_functions_missing(self):
         with tempfile.TemporaryDirectory() as folder:
             path = compile_library(folder, "librmcp.so", 'const char *rmcp_version(void) { return "0.1.0"; }')
-            code, text = python(ENABLE, RMCP_LIBRARY=path)
+            code, text = python('import rmcp; rmcp.version()', RMCP_LIBRARY=path)
         self.assertEqual(code, 1)
         self.assertIn("VersionMismatch", text.splitlines()[-1])
 
