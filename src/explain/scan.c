@@ -28,6 +28,7 @@ struct automaton {
     uint16_t fail[MOST_STATES];
     uint16_t shorter[MOST_STATES]; /* the next state on the way of fail that ends a pattern, or 0 */
     int16_t ends[MOST_STATES];     /* the pattern that ends here, or -1 */
+    bool hit[MOST_STATES];         /* some pattern ends here, this one's or a shorter one */
     size_t n_states;
     struct pattern patterns[MOST_PATTERNS];
     size_t n_patterns;
@@ -83,6 +84,7 @@ static void link_states(struct automaton *m)
     while (head < tail) {
         uint16_t state = queue[head++], fail = m->fail[state];
         m->shorter[state] = m->ends[fail] >= 0 ? fail : m->shorter[fail];
+        m->hit[state] = m->ends[state] >= 0 || m->shorter[state];
         for (int c = 0; c < 256; c++) {
             uint16_t to = m->go[state][c];
             if (to) {
@@ -93,6 +95,13 @@ static void link_states(struct automaton *m)
             }
         }
     }
+}
+
+/* Capital letters move as small ones do. */
+static void ignore_case(struct automaton *m)
+{
+    for (size_t state = 0; state < m->n_states; state++)
+        memcpy(&m->go[state]['A'], &m->go[state]['a'], 26 * sizeof m->go[state][0]);
 }
 
 static rmcp_status build(struct automaton *m)
@@ -111,6 +120,7 @@ static rmcp_status build(struct automaton *m)
     if (!fits)
         return rmcp_fail(RMCP_E_INTERNAL, "the table of signatures has outgrown its scanner");
     link_states(m);
+    ignore_case(m);
     return RMCP_OK;
 }
 
@@ -187,17 +197,20 @@ static void found(struct scanner *s, const struct pattern *p, size_t end)
 static void scan(struct scanner *s, size_t until)
 {
     const struct automaton *m = &s->machine;
-    for (; s->done < until; s->done++) {
-        unsigned char c = lower(s->buffer[s->done]);
-        s->state = m->go[s->state][c];
-        if (c == '\n') {
+    uint16_t state = s->state;
+    for (size_t at = s->done; at < until; at++) {
+        state = m->go[state][(unsigned char)s->buffer[at]];
+        if (s->buffer[at] == '\n') {
             s->result->lines++;
-            s->line_start = s->done + 1;
+            s->line_start = at + 1;
         }
-        for (uint16_t at = s->state; at; at = m->shorter[at])
-            for (int16_t p = m->ends[at]; p >= 0; p = m->patterns[p].next)
-                found(s, &m->patterns[p], s->done + 1);
+        if (!m->hit[state]) continue;
+        for (uint16_t end = state; end; end = m->shorter[end])
+            for (int16_t p = m->ends[end]; p >= 0; p = m->patterns[p].next)
+                found(s, &m->patterns[p], at + 1);
     }
+    s->state = state;
+    s->done = until;
 }
 
 /* Forget what is scanned, but for the REACH bytes that an excerpt or a first part may need. */
@@ -215,6 +228,11 @@ static void compact(struct scanner *s)
 /* Append bytes without zero bytes and colour sequences; '\r' ends a line as '\n' does. */
 static void append(struct scanner *s, const char *bytes, size_t n)
 {
+    if (!s->escape && !memchr(bytes, 27, n) && !memchr(bytes, 0, n) && !memchr(bytes, '\r', n)) {
+        memcpy(s->buffer + s->filled, bytes, n); /* plain text, nearly always */
+        s->filled += n;
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         char c = bytes[i];
         if (s->escape == 1) {
