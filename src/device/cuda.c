@@ -140,9 +140,9 @@ static rmcp_status allocate(struct rmcp_device *device, uint64_t bytes, void **b
 static void release(struct rmcp_device *device, void *base)
 {
     struct rmcp_cuda_state *state = device->state;
-    if (state->cuda->CtxPushCurrent(state->context)) return;
+    const bool entered = !state->cuda->CtxPushCurrent(state->context);
     state->cuda->MemFree(base);
-    rmcp_cuda_leave(state);
+    if (entered) rmcp_cuda_leave(state);
 }
 
 /* A copy that the driver refuses for its arguments is the caller's mistake. */
