@@ -2,7 +2,7 @@
 #include <fenv.h>
 #include <string.h>
 
-#include "valu_impl.h"
+#include "sim/valu_impl.h"
 
 /* The levels that were compiled; the plain one is always there. */
 #ifdef VALU_HAVE_V3
@@ -129,8 +129,10 @@ static void modify_f64(const struct valu_args *args, uint32_t *low, uint32_t *hi
             if (fabs(x) < 0x1p-1022) x = 0;
         }
         if (args->inst->clamp) {
-            if (x != x) x = args->mode & VALU_DX10_CLAMP ? 0 : x;
-            else x = x > 0 ? x < 1 ? x : 1 : 0;
+            if (x != x)
+                x = args->mode & VALU_DX10_CLAMP ? 0 : x;
+            else
+                x = x > 0 ? x < 1 ? x : 1 : 0;
         }
         low[i] = (uint32_t)of_f64(x);
         high[i] = (uint32_t)(of_f64(x) >> 32);

@@ -1,7 +1,7 @@
 /* valu_bytes.c: lane functions on bytes (differences, averages, permutes) and between lanes. */
 #include <string.h>
 
-#include "valu_impl.h"
+#include "sim/valu_impl.h"
 
 static inline uint32_t byte(uint32_t x, unsigned k)
 {

@@ -1,9 +1,9 @@
 /* valu_compare.c: lane functions that compare; results are lane masks. */
-#include "valu_impl.h"
+#include "sim/valu_impl.h"
 
 /* `expression` of x and y, of type `type`, loaded by `load` from the words of a lane. */
 #define COMPARE(name, type, load0, load1, expression)                                              \
-    void FN(name)(struct valu_args *args)                                                          \
+    void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
         const uint32_t *s00 = args->src[0][0], *s10 = args->src[1][0];                             \
@@ -51,8 +51,8 @@ SHORT(u16, uint16_t)
 /* Floats obey the denormal mode of their sources. */
 #define MODED_COMPARE(name, kind, type, load0, load1, expression)                                  \
     static valu_fn FN(name##_plain);                                                               \
-    static COMPARE(name##_plain, type, load0, load1, expression) void FN(name)(                    \
-        struct valu_args * args)                                                                   \
+    static COMPARE(name##_plain, type, load0, load1, expression) void FN(name)(struct valu_args *  \
+                                                                               args)               \
     {                                                                                              \
         if (valu_is_plain(args->mode, VALU_##kind, VALU_MASK))                                     \
             FN(name##_plain)(args);                                                                \
@@ -66,7 +66,7 @@ SHORT(u16, uint16_t)
     MODED_COMPARE(cmp_eq_##suffix, kind, type, x0, x1, x == y)                                     \
     MODED_COMPARE(cmp_le_##suffix, kind, type, x0, x1, x <= y)                                     \
     MODED_COMPARE(cmp_gt_##suffix, kind, type, x0, x1, x > y)                                      \
-    MODED_COMPARE(cmp_lg_##suffix, kind, type, x0, x1, x < y || x > y)                             \
+    MODED_COMPARE(cmp_lg_##suffix, kind, type, x0, x1, x<y || x> y)                                \
     MODED_COMPARE(cmp_ge_##suffix, kind, type, x0, x1, x >= y)                                     \
     MODED_COMPARE(cmp_o_##suffix, kind, type, x0, x1, x == x && y == y)                            \
     MODED_COMPARE(cmp_u_##suffix, kind, type, x0, x1, x != x || y != y)                            \

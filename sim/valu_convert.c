@@ -1,5 +1,5 @@
 /* valu_convert.c: lane functions that convert between formats. */
-#include "valu_impl.h"
+#include "sim/valu_impl.h"
 
 /* To integers: towards 0, saturated, NaN to 0. */
 static inline int32_t to_i32(double x)
@@ -143,7 +143,7 @@ MODED(OP3, pk_u8_f32, F32, 1, INT, pk_u8(a, b, c))
             args->dst[0][i] = (expression);                                                        \
         }                                                                                          \
     }                                                                                              \
-    void FN(name)(struct valu_args *args)                                                          \
+    void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         if (valu_is_plain(args->mode, VALU_F64, VALU_##out))                                       \
             name##_plain(args);                                                                    \
@@ -164,7 +164,7 @@ WIDE_IN(cvt_f32_f64, F32, of_f32((float)x))
             args->dst[1][i] = (uint32_t)(r >> 32);                                                 \
         }                                                                                          \
     }                                                                                              \
-    void FN(name)(struct valu_args *args)                                                          \
+    void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         if (valu_is_plain(args->mode, VALU_##in, VALU_F64))                                        \
             name##_plain(args);                                                                    \

@@ -1,5 +1,5 @@
 /* valu_double.c: lane functions on f64. */
-#include "valu_impl.h"
+#include "sim/valu_impl.h"
 
 #define F(x) as_f64(x)
 #define SIGN (UINT64_C(1) << 63)
@@ -18,16 +18,16 @@
         (void)b0, (void)b1, (void)c0, (void)c1;                                                    \
         VALU_LANES                                                                                 \
         {                                                                                          \
-            const uint64_t a = pair(a0[i], a1[i]);                                       \
-            const uint64_t b = sources > 1 ? pair(b0[i], b1[i]) : 0;                     \
-            const uint64_t c = sources > 2 ? pair(c0[i], c1[i]) : 0;                     \
+            const uint64_t a = pair(a0[i], a1[i]);                                                 \
+            const uint64_t b = sources > 1 ? pair(b0[i], b1[i]) : 0;                               \
+            const uint64_t c = sources > 2 ? pair(c0[i], c1[i]) : 0;                               \
             const uint64_t r = (expression);                                                       \
             (void)b, (void)c;                                                                      \
             low[i] = (uint32_t)r;                                                                  \
             high[i] = (uint32_t)(r >> 32);                                                         \
         }                                                                                          \
     }                                                                                              \
-    void FN(name)(struct valu_args *args)                                                          \
+    void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         if (valu_is_plain(args->mode, VALU_F64, VALU_F64))                                         \
             name##_plain(args);                                                                    \
@@ -53,8 +53,8 @@ static inline uint64_t pick(uint64_t a, uint64_t b, bool first, bool ieee)
     r = ieee && is_nan64(a) && !(a & QUIET) ? a | QUIET : r;
     return r;
 }
-WIDE(min_f64, 2, pick(a, b, order64(a) < order64(b), args->mode & VALU_IEEE))
-WIDE(max_f64, 2, pick(a, b, order64(a) > order64(b), args->mode & VALU_IEEE))
+WIDE(min_f64, 2, pick(a, b, order64(a) < order64(b), args->mode &VALU_IEEE))
+WIDE(max_f64, 2, pick(a, b, order64(a) > order64(b), args->mode &VALU_IEEE))
 
 WIDE(floor_f64, 1, quiet(of_f64(floor(F(a)))))
 WIDE(ceil_f64, 1, quiet(of_f64(ceil(F(a)))))

@@ -1,5 +1,5 @@
 /* valu_float.c: lane functions on f32: sums, products, fused and not, limits, division steps. */
-#include "valu_impl.h"
+#include "sim/valu_impl.h"
 
 #define F(x) as_f32(x)
 #define IEEE (args->mode & VALU_IEEE)
@@ -176,8 +176,7 @@ static struct scaled div_scale(float x, float den, float num)
     const bool tiny = finite && (e - dist < -126 || (e - dist == -126 && nm < dm));
     const bool tiny_rcp = exponent(d) != 255 && fabsf(den) > 0x1p126f;
     if (den == 0 || num == 0) return (struct scaled){ F(0x7fc00000), false };
-    if (exponent(q) - exponent(d) >= 96)
-        return (struct scaled){ x == den ? x * 0x1p64f : x, true };
+    if (exponent(q) - exponent(d) >= 96) return (struct scaled){ x == den ? x * 0x1p64f : x, true };
     if (!exponent(d)) return (struct scaled){ x * 0x1p64f, false };
     if (tiny_rcp && tiny) return (struct scaled){ x == den ? x * 0x1p-64f : x, true };
     if (tiny_rcp) return (struct scaled){ x * 0x1p-64f, false };
@@ -190,8 +189,8 @@ static void div_scale_rows(struct valu_args *args)
 {
     args->mask_out = 0;
     for (unsigned i = 0; i < args->n; i++) {
-        struct scaled r = div_scale(F(args->src[0][0][i]), F(args->src[1][0][i]),
-                                    F(args->src[2][0][i]));
+        struct scaled r =
+            div_scale(F(args->src[0][0][i]), F(args->src[1][0][i]), F(args->src[2][0][i]));
         args->dst[0][i] = quiet(of_f32(r.value));
         args->mask_out |= (uint64_t)r.post << i;
     }
@@ -233,4 +232,4 @@ static inline bool is_away(uint32_t direction, uint32_t sign)
     return direction == (sign >> 31 ? 2u : 1u);
 }
 F32_3(div_fixup_f32,
-      quiet(div_fixup(a, b, c, is_away(args->mode & VALU_ROUND_F32, (b ^ c) & 0x80000000))))
+      quiet(div_fixup(a, b, c, is_away(args->mode &VALU_ROUND_F32, (b ^ c) & 0x80000000))))

@@ -1,5 +1,5 @@
 /* valu_half.c: lane functions on single halves; each rounds once. */
-#include "valu_impl.h"
+#include "sim/valu_impl.h"
 
 #define F(x) f64_of_f16(x)
 #define H(x) f16_of_f64(x)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "valu.h"
+#include "sim/valu.h"
 
 #ifndef VALU_SUFFIX
 #define VALU_SUFFIX base
@@ -30,20 +30,19 @@ struct valu_row {
 extern const struct valu_row FN(table)[ISA_N_IDS];
 
 #define VALU(name, encoding, function, result, src0, src1, src2) valu_fn FN(function);
-#include "valu_rows.inc"
+#include "sim/valu_rows.inc"
 #undef VALU
 
 /* A result row may be a source row, but lane i depends on lane i only. */
 #ifdef __clang__
-#define VALU_LANES                                                                                 \
-    _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < n; i++)
+#define VALU_LANES _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < n; i++)
 #else
 #define VALU_LANES _Pragma("GCC ivdep") for (unsigned i = 0; i < n; i++)
 #endif
 
 /* Define a lane function on 32-bit rows: `expression` of a, b, c. */
 #define OP1(name, expression)                                                                      \
-    void FN(name)(struct valu_args *args)                                                          \
+    void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
         uint32_t *d = args->dst[0];                                                                \
@@ -55,7 +54,7 @@ extern const struct valu_row FN(table)[ISA_N_IDS];
         }                                                                                          \
     }
 #define OP2(name, expression)                                                                      \
-    void FN(name)(struct valu_args *args)                                                          \
+    void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
         uint32_t *d = args->dst[0];                                                                \
@@ -67,7 +66,7 @@ extern const struct valu_row FN(table)[ISA_N_IDS];
         }                                                                                          \
     }
 #define OP3(name, expression)                                                                      \
-    void FN(name)(struct valu_args *args)                                                          \
+    void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
         uint32_t *d = args->dst[0];                                                                \

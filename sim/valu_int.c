@@ -1,5 +1,5 @@
 /* valu_int.c: lane functions on integers: moves, bits, shifts, sums, products, carries. */
-#include "valu_impl.h"
+#include "sim/valu_impl.h"
 
 static inline int32_t sext24(uint32_t x)
 {
@@ -119,10 +119,10 @@ CLAMPED(OP3, mad_i24, (int64_t)sext24(a) * sext24(b) + (int32_t)c,
 CLAMPED(OP3, mad_u24, u24(a) * u24(b) + c, sat_u32((int64_t)((uint64_t)u24(a) * u24(b) + c)))
 OP2(mul_lo, a *b)
 OP2(mul_hi_u, (uint64_t)a *b >> 32)
-OP2(mul_hi_i, (int64_t)(int32_t)a * (int32_t)b >> 32)
+OP2(mul_hi_i, (int64_t)(int32_t)a *(int32_t)b >> 32)
 
 /* 16 bits. */
-#define U16(x) ((x) & 0xffff)
+#define U16(x) ((x)&0xffff)
 #define I16(x) ((int32_t)(int16_t)(x))
 static inline uint32_t sat_u16(int64_t x)
 {
@@ -139,8 +139,7 @@ CLAMPED(OP2, sub_u16, U16(a - b), sat_u16((int64_t)U16(a) - U16(b)))
 CLAMPED(OP2, add_i16, U16(a + b), sat_i16(I16(a) + I16(b)))
 CLAMPED(OP2, sub_i16, U16(a - b), sat_i16(I16(a) - I16(b)))
 OP2(mul_lo_u16, U16(U16(a) * U16(b)))
-CLAMPED(OP3, mad_u16, U16(U16(a) * U16(b) + c),
-        sat_u16((int64_t)U16(a) * U16(b) + U16(c)))
+CLAMPED(OP3, mad_u16, U16(U16(a) * U16(b) + c), sat_u16((int64_t)U16(a) * U16(b) + U16(c)))
 CLAMPED(OP3, mad_i16, U16(U16(a) * U16(b) + c), sat_i16((int64_t)I16(a) * I16(b) + I16(c)))
 CLAMPED(OP3, mad_u32_u16, U16(a) * U16(b) + c, sat_u32((int64_t)U16(a) * U16(b) + c))
 CLAMPED(OP3, mad_i32_i16, (uint32_t)(I16(a) * I16(b)) + c,
@@ -174,7 +173,7 @@ OP2(cndmask, args->mask_in >> i & 1 ? b : a)
 
 /* Sums and differences with carry in and out; with clamp they saturate. */
 #define CARRY(name, sum, limit)                                                                    \
-    void FN(name)(struct valu_args *args)                                                          \
+    void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
         const uint64_t in = args->mask_in;                                                         \
@@ -201,7 +200,7 @@ CARRY(subrev_co_ci, b - a - (in >> i & 1), 0)
 
 /* 64 bits: `expression` of a, b (32 bits) and x (64 bits, source 1 or 2). */
 #define WIDE(name, wide, expression)                                                               \
-    void FN(name)(struct valu_args *args)                                                          \
+    void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
         uint32_t *low = args->dst[0], *high = args->dst[1];                                        \

@@ -1,5 +1,5 @@
 /* valu_packed.c: lane functions on two halves a word, mixed precision and dot products. */
-#include "valu_impl.h"
+#include "sim/valu_impl.h"
 
 /* How far to shift a source to get the half that op_sel, op_sel_hi want for either result, and
  * which bits to flip there for neg_lo, neg_hi. */
@@ -86,7 +86,7 @@ PACKED_INT(PACKED2, pk_sub_i16, a - b, sat_i16(I16(a) - I16(b)))
 PACKED_INT(PACKED2, pk_add_u16, a + b, sat_u16((int64_t)a + b))
 PACKED_INT(PACKED2, pk_sub_u16, a - b, sat_u16((int64_t)a - b))
 PACKED_INT(PACKED3, pk_mad_i16, a *b + c, sat_i16((int64_t)I16(a) * I16(b) + I16(c)))
-PACKED_INT(PACKED3, pk_mad_u16, a *b + c, sat_u16((int64_t)a * b + c))
+PACKED_INT(PACKED3, pk_mad_u16, a *b + c, sat_u16((int64_t)a *b + c))
 
 #define PACKED_PLAIN(name, expression)                                                             \
     PACKED2(name, false, expression) void FN(name)(struct valu_args * args)                        \
@@ -144,7 +144,8 @@ static void mix_source(const struct valu_args *args, unsigned k, float *out)
     else
         for (unsigned i = 0; i < n; i++) u[i] = s[i];
     if (half && !(args->mode & VALU_DENORM_F64_IN))
-        for (unsigned i = 0; i < n; i++) u[i] = flush_f16(s[i] >> shift) & 0x7fff ? u[i] : u[i] & 0x80000000;
+        for (unsigned i = 0; i < n; i++)
+            u[i] = flush_f16(s[i] >> shift) & 0x7fff ? u[i] : u[i] & 0x80000000;
     if (!half && !(args->mode & VALU_DENORM_F32_IN))
         for (unsigned i = 0; i < n; i++) u[i] = flush_f32(u[i]);
     for (unsigned i = 0; i < n; i++) out[i] = as_f32((u[i] & keep) ^ flip);
@@ -249,7 +250,7 @@ static inline void dot(struct valu_args *args, unsigned bits, bool is_signed, bo
 }
 
 #define DOT(name, bits, is_signed, select)                                                         \
-    void FN(name)(struct valu_args *args)                                                          \
+    void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         dot(args, bits, is_signed, select);                                                        \
     }

@@ -1,11 +1,11 @@
 /* valu_trans.c: transcendental lane functions: in double, then rounded; silicon is within 1 ulp. */
-#include "valu_impl.h"
+#include "sim/valu_impl.h"
 
 #define F(x) ((double)as_f32(flush_f32(x)))
 
 /* In single precision these know no denormals, neither as source nor as result. */
 #define TRANS_F32(name, expression)                                                                \
-    void FN(name)(struct valu_args *args)                                                          \
+    void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         for (unsigned i = 0; i < args->n; i++) {                                                   \
             const double x = F(args->src[0][0][i]);                                                \
@@ -20,7 +20,7 @@
             args->dst[0][i] = f16_of_f64(expression);                                              \
         }                                                                                          \
     }                                                                                              \
-    void FN(name)(struct valu_args *args)                                                          \
+    void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         if (valu_is_plain(args->mode, VALU_F16, VALU_F16))                                         \
             name##_plain(args);                                                                    \
@@ -66,12 +66,11 @@ TRANS_F16(cos_f16, cos_turns(x))
 
 /* 1216 bits of 2 / pi after the point, the highest first; the hardware has 1201 of them. */
 static const uint32_t two_over_pi[] = {
-    0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab,
-    0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e,
-    0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b,
-    0xbdf9283b, 0x1ff897ff, 0xde05980f, 0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7,
-    0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1,
-    0x1f8d5d08, 0x56033046, 0xfc7b6bab,
+    0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561,
+    0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484,
+    0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
+    0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b,
+    0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab,
 };
 
 /* 53 of those bits, as an integer: `first` is the number of bits before them. */
@@ -95,8 +94,8 @@ static double trig_preop(uint64_t a, uint32_t b)
 static void trig_preop_rows(struct valu_args *args)
 {
     for (unsigned i = 0; i < args->n; i++) {
-        const uint64_t r = of_f64(trig_preop(pair(args->src[0][0][i], args->src[0][1][i]),
-                                             args->src[1][0][i]));
+        const uint64_t r =
+            of_f64(trig_preop(pair(args->src[0][0][i], args->src[0][1][i]), args->src[1][0][i]));
         args->dst[0][i] = (uint32_t)r;
         args->dst[1][i] = (uint32_t)(r >> 32);
     }
