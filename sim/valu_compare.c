@@ -8,7 +8,7 @@
         const unsigned n = args->n & 96u;                                                          \
         const uint32_t *s00 = args->src[0][0], *s10 = args->src[1][0];                             \
         const uint32_t *s01 = args->src[0][1], *s11 = args->src[1][1];                             \
-        uint8_t flags[64];                                                                         \
+        uint32_t flags[64];                                                                        \
         (void)s01, (void)s11;                                                                      \
         VALU_LANES                                                                                 \
         {                                                                                          \
@@ -16,7 +16,7 @@
             (void)x, (void)y;                                                                      \
             flags[i] = (expression);                                                               \
         }                                                                                          \
-        args->mask_out = mask_of(flags, n);                                                        \
+        args->mask_out = mask_of_words(flags, n);                                                  \
     }
 
 #define LOW(k) s##k##0 [i]

@@ -2,7 +2,7 @@
 #include "sim/valu_impl.h"
 
 #define F(x) as_f32(x)
-#define IEEE (args->mode & VALU_IEEE)
+#define IEEE (mode & VALU_IEEE)
 #define F32_1(name, expression) MODED(OP1, name, F32, 1, F32, expression)
 #define F32_2(name, expression) MODED(OP2, name, F32, 2, F32, expression)
 #define F32_3(name, expression) MODED(OP3, name, F32, 3, F32, expression)
@@ -211,7 +211,7 @@ static inline uint32_t div_fmas(uint32_t a, uint32_t b, uint32_t c, bool scale)
     const double sum = odd_sum((double)F(a) * F(b), F(c));
     return of_f32(scale ? (float)(sum * factor) : fmaf(F(a), F(b), F(c)));
 }
-F32_3(div_fmas_f32, div_fmas(a, b, c, args->mask_in >> i & 1))
+F32_3(div_fmas_f32, div_fmas(a, b, c, mask >> i & 1))
 
 static inline uint32_t div_fixup(uint32_t q, uint32_t den, uint32_t num, bool away)
 {

@@ -3,7 +3,7 @@
 
 #define F(x) f64_of_f16(x)
 #define H(x) f16_of_f64(x)
-#define IEEE (args->mode & VALU_IEEE)
+#define IEEE (mode & VALU_IEEE)
 #define F16_1(name, expression) MODED(OP1, name, F16, 1, F16, expression)
 #define F16_2(name, expression) MODED(OP2, name, F16, 2, F16, expression)
 #define F16_3(name, expression) MODED(OP3, name, F16, 3, F16, expression)

@@ -40,13 +40,22 @@ extern const struct valu_row FN(table)[ISA_N_IDS];
 #define VALU_LANES _Pragma("GCC ivdep") for (unsigned i = 0; i < n; i++)
 #endif
 
-/* Define a lane function on 32-bit rows: `expression` of a, b, c. */
+/* The bit of lane i, in 32-bit operations only. */
+static inline uint32_t lane_bit(uint64_t mask, unsigned i)
+{
+    const uint32_t half = i < 32 ? (uint32_t)mask : (uint32_t)(mask >> 32);
+    return half >> (i & 31) & 1;
+}
+
+/* Define a lane function on 32-bit rows: `expression` of a, b, c, the lane i, mode and mask. */
 #define OP1(name, expression)                                                                      \
     void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
+        const uint32_t mode = args->mode;                                                          \
         uint32_t *d = args->dst[0];                                                                \
         const uint32_t *s0 = args->src[0][0];                                                      \
+        (void)mode;                                                                                \
         VALU_LANES                                                                                 \
         {                                                                                          \
             const uint32_t a = s0[i];                                                              \
@@ -57,8 +66,11 @@ extern const struct valu_row FN(table)[ISA_N_IDS];
     void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
+        const uint32_t mode = args->mode;                                                          \
+        const uint64_t mask = args->mask_in;                                                       \
         uint32_t *d = args->dst[0];                                                                \
         const uint32_t *s0 = args->src[0][0], *s1 = args->src[1][0];                               \
+        (void)mode, (void)mask;                                                                    \
         VALU_LANES                                                                                 \
         {                                                                                          \
             const uint32_t a = s0[i], b = s1[i];                                                   \
@@ -69,8 +81,11 @@ extern const struct valu_row FN(table)[ISA_N_IDS];
     void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
+        const uint32_t mode = args->mode;                                                          \
+        const uint64_t mask = args->mask_in;                                                       \
         uint32_t *d = args->dst[0];                                                                \
         const uint32_t *s0 = args->src[0][0], *s1 = args->src[1][0], *s2 = args->src[2][0];        \
+        (void)mode, (void)mask;                                                                    \
         VALU_LANES                                                                                 \
         {                                                                                          \
             const uint32_t a = s0[i], b = s1[i], c = s2[i];                                        \
@@ -248,9 +263,9 @@ static inline uint32_t clamp_f32(uint32_t u, uint32_t mode)
 static inline double odd_sum(double p, double z)
 {
     const double s = p + z, t = s - p, error = (p - (s - t)) + (z - t);
-    const uint64_t u = of_f64(s), step = (error > 0) == (s > 0) ? 1 : UINT64_MAX;
-    const bool even = (error > 0 || error < 0) && !(u & 1);
-    return as_f64(even ? u + step : u);
+    const uint64_t u = of_f64(s), below = (of_f64(error) ^ u) >> 63;
+    const uint64_t step = fabs(error) > 0 ? ~u & 1 : 0; /* not for NaN: s is no number then */
+    return as_f64(u + step - 2 * (step & below));
 }
 
 /* a * b + c of halves, to be rounded once. */
@@ -277,8 +292,8 @@ static inline uint32_t pick32(uint32_t a, uint32_t b, bool less, bool ieee)
     uint32_t r = less ? a : b;
     r = is_nan32(b) ? a : r;
     r = is_nan32(a) ? b : r;
-    r = ieee && is_nan32(b) && !(b & quiet) ? b | quiet : r;
-    r = ieee && is_nan32(a) && !(a & quiet) ? a | quiet : r;
+    r = ieee & is_nan32(b) & !(b & quiet) ? b | quiet : r;
+    r = ieee & is_nan32(a) & !(a & quiet) ? a | quiet : r;
     return r;
 }
 
@@ -299,8 +314,8 @@ static inline uint32_t pick16(uint32_t a, uint32_t b, bool less, bool ieee)
     uint32_t r = less ? a : b;
     r = is_nan16(b) ? a : r;
     r = is_nan16(a) ? b : r;
-    r = ieee && is_nan16(b) && !(b & quiet) ? b | quiet : r;
-    r = ieee && is_nan16(a) && !(a & quiet) ? a | quiet : r;
+    r = ieee & is_nan16(b) & !(b & quiet) ? b | quiet : r;
+    r = ieee & is_nan16(a) & !(a & quiet) ? a | quiet : r;
     return r & 0xffff;
 }
 
@@ -314,14 +329,14 @@ static inline uint32_t max_f16(uint32_t a, uint32_t b, bool ieee)
     return pick16(a, b, order32(a << 16) > order32(b << 16), ieee);
 }
 
-/* Flags, 0 or 1 a byte, to a lane mask; n is a multiple of 8. */
-static inline uint64_t mask_of(const uint8_t *flags, unsigned n)
+/* Words of 0 or 1 to a lane mask; n is 32 or 64. */
+static inline uint64_t mask_of_words(const uint32_t *flags, unsigned n)
 {
     uint64_t mask = 0;
-    for (unsigned i = 0; i < n; i += 8) {
-        uint64_t eight = 0;
-        for (unsigned k = 0; k < 8; k++) eight |= (uint64_t)flags[i + k] << 8 * k;
-        mask |= (eight * UINT64_C(0x0102040810204080) >> 56) << i;
+    for (unsigned k = 0; k < n; k += 32) {
+        uint32_t half = 0;
+        for (unsigned i = 0; i < 32; i++) half |= flags[k + i] << i;
+        mask |= (uint64_t)half << k;
     }
     return mask;
 }

@@ -169,34 +169,34 @@ static inline uint32_t sat_u8(int32_t x)
 OP1(sat_pk_u8_i16, sat_u8(I16(a)) | sat_u8((int32_t)a >> 16) << 8)
 
 /* One bit a lane chooses. */
-OP2(cndmask, args->mask_in >> i & 1 ? b : a)
+OP2(cndmask, lane_bit(mask, i) ? b : a)
 
-/* Sums and differences with carry in and out; with clamp they saturate. */
-#define CARRY(name, sum, limit)                                                                    \
+/* Sums and differences with carry in and out; with clamp they saturate. `over` tells from a, b, the
+ * carry ci and the result r whether the next place is carried to or borrowed from. */
+#define CARRY(name, carry, sum, over, limit)                                                       \
     void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
-        const uint64_t in = args->mask_in;                                                         \
+        const uint64_t mask = args->mask_in;                                                       \
         const bool clamp = args->inst->clamp;                                                      \
-        uint32_t *d = args->dst[0];                                                                \
+        uint32_t *d = args->dst[0], out[64];                                                       \
         const uint32_t *s0 = args->src[0][0], *s1 = args->src[1][0];                               \
-        uint8_t out[64];                                                                           \
-        (void)in;                                                                                  \
+        (void)mask;                                                                                \
         VALU_LANES                                                                                 \
         {                                                                                          \
-            const uint64_t a = s0[i], b = s1[i], r = (sum);                                        \
-            const bool over = r >> 32 & 1;                                                         \
-            out[i] = over;                                                                         \
-            d[i] = clamp && over ? (limit) : (uint32_t)r;                                          \
+            const uint32_t ci = (carry), a = s0[i], b = s1[i], r = (sum);                          \
+            const uint32_t co = (over);                                                            \
+            out[i] = co;                                                                           \
+            d[i] = clamp & (co != 0) ? (limit) : r;                                                \
         }                                                                                          \
-        args->mask_out = mask_of(out, n);                                                          \
+        args->mask_out = mask_of_words(out, n);                                                    \
     }
-CARRY(add_co, a + b, UINT32_MAX)
-CARRY(sub_co, a - b, 0)
-CARRY(subrev_co, b - a, 0)
-CARRY(add_co_ci, a + b + (in >> i & 1), UINT32_MAX)
-CARRY(sub_co_ci, a - b - (in >> i & 1), 0)
-CARRY(subrev_co_ci, b - a - (in >> i & 1), 0)
+CARRY(add_co, 0, a + b + ci, r < a, UINT32_MAX)
+CARRY(sub_co, 0, a - b - ci, a < b, 0)
+CARRY(subrev_co, 0, b - a - ci, b < a, 0)
+CARRY(add_co_ci, lane_bit(mask, i), a + b + ci, (r < a) | ((r == a) & ci), UINT32_MAX)
+CARRY(sub_co_ci, lane_bit(mask, i), a - b - ci, (a < b) | ((a == b) & ci), 0)
+CARRY(subrev_co_ci, lane_bit(mask, i), b - a - ci, (b < a) | ((b == a) & ci), 0)
 
 /* 64 bits: `expression` of a, b (32 bits) and x (64 bits, source 1 or 2). */
 #define WIDE(name, wide, expression)                                                               \
@@ -221,7 +221,7 @@ void FN(mad_u64_u32)(struct valu_args *args)
 {
     const unsigned n = args->n & 96u;
     const bool clamp = args->inst->clamp;
-    uint8_t out[64];
+    uint32_t out[64];
     for (unsigned i = 0; i < n; i++) {
         const uint64_t p = (uint64_t)args->src[0][0][i] * args->src[1][0][i];
         const uint64_t r = p + pair(args->src[2][0][i], args->src[2][1][i]);
@@ -229,14 +229,14 @@ void FN(mad_u64_u32)(struct valu_args *args)
         args->dst[0][i] = clamp && r < p ? UINT32_MAX : (uint32_t)r;
         args->dst[1][i] = clamp && r < p ? UINT32_MAX : (uint32_t)(r >> 32);
     }
-    args->mask_out = mask_of(out, n);
+    args->mask_out = mask_of_words(out, n);
 }
 
 void FN(mad_i64_i32)(struct valu_args *args)
 {
     const unsigned n = args->n & 96u;
     const bool clamp = args->inst->clamp;
-    uint8_t out[64];
+    uint32_t out[64];
     for (unsigned i = 0; i < n; i++) {
         const int64_t p = (int64_t)(int32_t)args->src[0][0][i] * (int32_t)args->src[1][0][i];
         const int64_t c = (int64_t)pair(args->src[2][0][i], args->src[2][1][i]);
@@ -247,5 +247,5 @@ void FN(mad_i64_i32)(struct valu_args *args)
         args->dst[0][i] = (uint32_t)r;
         args->dst[1][i] = (uint32_t)((uint64_t)r >> 32);
     }
-    args->mask_out = mask_of(out, n);
+    args->mask_out = mask_of_words(out, n);
 }

@@ -27,8 +27,10 @@ static struct halves halves_of(const struct isa_inst *inst, bool is_float)
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
         const struct halves h = halves_of(args->inst, is_float);                                   \
+        const uint32_t mode = args->mode;                                                          \
         uint32_t *d = args->dst[0];                                                                \
         const uint32_t *s0 = args->src[0][0], *s1 = args->src[1][0];                               \
+        (void)mode;                                                                                \
         VALU_LANES                                                                                 \
         {                                                                                          \
             uint32_t a = (s0[i] >> h.low[0] & 0xffff) ^ h.neg_low[0];                              \
@@ -44,8 +46,10 @@ static struct halves halves_of(const struct isa_inst *inst, bool is_float)
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
         const struct halves h = halves_of(args->inst, is_float);                                   \
+        const uint32_t mode = args->mode;                                                          \
         uint32_t *d = args->dst[0];                                                                \
         const uint32_t *s0 = args->src[0][0], *s1 = args->src[1][0], *s2 = args->src[2][0];        \
+        (void)mode;                                                                                \
         VALU_LANES                                                                                 \
         {                                                                                          \
             uint32_t a = (s0[i] >> h.low[0] & 0xffff) ^ h.neg_low[0];                              \
@@ -121,7 +125,7 @@ static void clamp_halves(struct valu_args *args)
                        (struct valu_float){ VALU_PACKED, sources, VALU_PACKED });                  \
         clamp_halves(args);                                                                        \
     }
-#define IEEE (args->mode & VALU_IEEE)
+#define IEEE (mode & VALU_IEEE)
 PACKED_FLOAT(PACKED2, pk_add_f16, 2, f16_of_f64(f64_of_f16(a) + f64_of_f16(b)))
 PACKED_FLOAT(PACKED2, pk_mul_f16, 2, f16_of_f64(f64_of_f16(a) * f64_of_f16(b)))
 PACKED_FLOAT(PACKED2, pk_min_f16, 2, min_f16(a, b, IEEE))
