@@ -45,7 +45,7 @@ static void print_heading(const struct doctor_machine *m)
     if (gpu)
         printf("%s, %s", gpu->name, *gpu->chip ? gpu->chip : "chip unknown");
     else
-        printf("no AMD GPU");
+        printf("%s", m->is_wsl ? "the chip cannot be seen in WSL" : "no AMD GPU");
     if (gpu && gpu->vram) printf(", %.0f GiB", (double)gpu->vram / (1u << 30));
     if (*m->kernel) printf("; Linux %s", m->kernel);
     if (*m->os_id) printf("; %s %s", m->os_id, m->os_version);

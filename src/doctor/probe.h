@@ -35,6 +35,21 @@ long doctor_read_lines(const struct doctor_view *view, const char *path, char *t
 /* The next line of a text: its length, and the start of the one behind it. */
 const char *doctor_next_line(const char *line, size_t *length);
 
+/* ---- run.c ---- */
+
+struct doctor_prober {
+    const char *name;
+    void (*run)(const struct doctor_search *search);
+};
+struct doctor_limits {
+    uint64_t soft, hard; /* milliseconds: a probe stops by itself, and is killed */
+};
+/* Run probes in child processes: the first by itself, then the others side by side. `m` must be in
+ * shared memory. */
+void doctor_run(struct doctor_view *view, struct doctor_machine *m,
+                const struct doctor_prober probers[DOCTOR_PROBES], const struct doctor_limits *first,
+                const struct doctor_limits *others);
+
 /* ---- library.c ---- */
 
 /* Look into a library: SONAME and targets, from headers only. */

@@ -124,7 +124,7 @@ const struct doctor_rule doctor_rules[] = {
     { RULE("rocm-llvm-clash", rocm_llvm_clash, "rocm", DOCTOR_WARNING), .title = "Compilers of different LLVM releases",
       .why = "Device libraries of the newer one cannot be read by the older one (\"Unknown attribute kind\");\n"
              "CMake takes what it finds first in /opt.",
-      .fix = "build with one of them only: export ROCM_PATH={}; remove the other" },
+      .fix = "export ROCM_PATH={} CMAKE_PREFIX_PATH={}   # for builds; better: keep only one" },
     { RULE("rocblas-no-arch", rocblas_no_arch, "rocm", DOCTOR_WARNING), .title = "A rocBLAS without code for this chip",
       .why = "Matrix products fail with \"Cannot read TensileLibrary.dat\".\n"
              "Do not link another chip's files in their place; rocBLAS from ROCm 6.2 on and Debian's have gfx1010.",

@@ -86,7 +86,8 @@ bool doctor_if_rocm_llvm_clash(const struct doctor_machine *m, struct doctor_wor
         const struct doctor_rocm *rocm = &m->rocms[i];
         if (!rocm->clang) continue;
         if (first && first->clang != rocm->clang) {
-            doctor_value(words, "%s", rocm->prefix);
+            const struct doctor_rocm *taken = doctor_loader_rocm(m);
+            doctor_value(words, "%s", taken ? taken->prefix : first->prefix);
             return doctor_say(words, "clang %u in %.120s, clang %u in %.120s", first->clang, first->prefix,
                               rocm->clang, rocm->prefix);
         }
@@ -128,15 +129,31 @@ bool doctor_if_rocblas_disguised(const struct doctor_machine *m, struct doctor_w
     return false;
 }
 
+/* The command that brings a whole library: a wheel that suits the chip, or the one that is there. */
+static void say_reinstall(const struct doctor_machine *m, const struct doctor_library *library,
+                          struct doctor_words *words)
+{
+    static const char pip[] = "pip install --force-reinstall --no-cache-dir";
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const struct doctor_python *python =
+        library->owner >= 100 ? &m->pythons[(library->owner - 100) % DOCTOR_PYTHONS] : NULL;
+    const char *release = python ? strstr(python->version, "+rocm") : NULL;
+    if (!python)
+        doctor_value(words, "sudo apt install --reinstall \"$(dpkg -S %.200s | cut -d: -f1)\"", library->path);
+    else if (gpu && doctor_chip_service(gpu->version) == DOCTOR_CHIP_LEFT_BEHIND)
+        doctor_value(words, "%s --index-url https://repo.amd.com/rocm/whl-multi-arch/ \"torch[device-%s]\"", pip,
+                     gpu->chip);
+    else
+        doctor_value(words, "%s torch==%s --index-url https://download.pytorch.org/whl/%s", pip, python->version,
+                     release ? release + 1 : "");
+}
+
 bool doctor_if_library_broken(const struct doctor_machine *m, struct doctor_words *words)
 {
     for (size_t i = 0; i < n_libraries(m); i++) {
         const struct doctor_library *library = library_at(m, i);
         if (!*library->trouble) continue;
-        doctor_value(words, "%s",
-                     library->owner >= 100
-                         ? "pip install --force-reinstall --no-cache-dir torch, from the index that it came from"
-                         : "reinstall the ROCm package that owns the file");
+        say_reinstall(m, library, words);
         return doctor_say(words, "%.250s: %s", library->path, library->trouble);
     }
     return false;

@@ -15,13 +15,12 @@
 #include "doctor/doctor.h"
 #include "doctor/probe.h"
 
-/* Milliseconds: a probe stops by itself at the first, and is killed at the second. */
-enum { SOFT_LIMIT = 1300, HARD_LIMIT = 1700, FIRST_LIMIT = 400 };
+/* Milliseconds: a probe stops by itself at the first, and is killed at the second. Recorded machines
+ * have nothing that blocks and get more, so that a busy computer does not change the answer. */
+static const struct doctor_limits first_limits = { 300, 500 }, live_limits = { 1100, 1400 },
+                                  recorded_limits = { 20000, 30000 };
 
-static const struct {
-    const char *name;
-    void (*run)(const struct doctor_search *search);
-} probes[DOCTOR_PROBES] = {
+static const struct doctor_prober probes[DOCTOR_PROBES] = {
     [DOCTOR_PROBE_ENVIRONMENT] = { "environment", doctor_probe_environment },
     [DOCTOR_PROBE_SYSTEM] = { "system", doctor_probe_system },
     [DOCTOR_PROBE_GPU] = { "gpu", doctor_probe_gpu },
@@ -38,25 +37,27 @@ const char *doctor_probe_name(enum doctor_probe probe)
     return probes[probe].name;
 }
 
-static void run_here(const struct doctor_view *view, struct doctor_machine *m, int probe, uint64_t milliseconds)
+static void run_here(const struct doctor_view *view, struct doctor_machine *m,
+                     const struct doctor_prober *prober, int probe, uint64_t milliseconds)
 {
     const struct doctor_search search = { view, m, doctor_now() + milliseconds * 1000000 };
     m->probes[probe] = DOCTOR_RUNNING;
-    probes[probe].run(&search);
+    prober->run(&search);
     m->probes[probe] = DOCTOR_DONE;
 }
 
 /* Start a probe; 0 when it ran here because there is no process to be had. */
-static pid_t start(const struct doctor_view *view, struct doctor_machine *m, int probe, uint64_t milliseconds)
+static pid_t start(const struct doctor_view *view, struct doctor_machine *m,
+                   const struct doctor_prober *prober, int probe, uint64_t milliseconds)
 {
     pid_t child = fork();
     if (child < 0) {
-        run_here(view, m, probe, milliseconds);
+        run_here(view, m, prober, probe, milliseconds);
         return 0;
     }
     if (child) return child;
-    for (int signal_number = 1; signal_number < 32; signal_number++) signal(signal_number, SIG_DFL);
-    run_here(view, m, probe, milliseconds);
+    for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
+    run_here(view, m, prober, probe, milliseconds);
     _exit(0);
 }
 
@@ -88,18 +89,26 @@ static void wait_for(struct doctor_machine *m, pid_t children[DOCTOR_PROBES], ui
     }
 }
 
-rmcp_status doctor_examine(struct doctor_view *view, struct doctor_machine **out)
+void doctor_run(struct doctor_view *view, struct doctor_machine *m,
+                const struct doctor_prober probers[DOCTOR_PROBES], const struct doctor_limits *first,
+                const struct doctor_limits *others)
 {
     pid_t children[DOCTOR_PROBES] = { 0 };
+    children[0] = start(view, m, &probers[0], 0, first->soft);
+    wait_for(m, children, doctor_now() + first->hard * 1000000);
+    for (int i = 1; i < DOCTOR_PROBES; i++) children[i] = start(view, m, &probers[i], i, others->soft);
+    wait_for(m, children, doctor_now() + others->hard * 1000000);
+}
+
+rmcp_status doctor_examine(struct doctor_view *view, struct doctor_machine **out)
+{
     *out = NULL;
     struct doctor_machine *m =
         mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (m == MAP_FAILED) return rmcp_fail_memory("facts", sizeof *m);
     m->is_recorded = !view->is_live;
-    children[0] = start(view, m, 0, FIRST_LIMIT);
-    wait_for(m, children, doctor_now() + FIRST_LIMIT * UINT64_C(2000000));
-    for (int i = 1; i < DOCTOR_PROBES; i++) children[i] = start(view, m, i, SOFT_LIMIT);
-    wait_for(m, children, doctor_now() + HARD_LIMIT * UINT64_C(1000000));
+    doctor_run(view, m, probes, view->is_live ? &first_limits : &recorded_limits,
+               view->is_live ? &live_limits : &recorded_limits);
     *out = m;
     return RMCP_OK;
 }
@@ -113,5 +122,5 @@ void doctor_examine_here(struct doctor_view *view, struct doctor_machine *machin
 {
     memset(machine, 0, sizeof *machine);
     machine->is_recorded = !view->is_live;
-    for (int i = 0; i < DOCTOR_PROBES; i++) run_here(view, machine, i, SOFT_LIMIT);
+    for (int i = 0; i < DOCTOR_PROBES; i++) run_here(view, machine, &probes[i], i, live_limits.soft);
 }
