@@ -31,7 +31,7 @@ static int report(const struct doctor_machine *machine, bool json, bool verbose)
 static rmcp_status examine(const char *root, const char *record, struct doctor_machine **machine)
 {
     struct doctor_view view;
-    if (record) return doctor_record(record, machine);
+    if (record) return doctor_record(root, record, machine);
     rmcp_status status = doctor_view_open(&view, root);
     if (status) return status;
     status = doctor_examine(&view, machine);
@@ -67,7 +67,6 @@ int cli_doctor(int argc, char **argv)
         if (!strcmp(argv[i], "-v")) argv[i] = long_form;
     int n, status;
     if (!cli_parse(&usage, argc, argv, &n, &status)) return status;
-    if (root && record) return cli_complain("doctor", "--root and --record exclude each other");
     struct doctor_machine *machine = NULL;
     rmcp_status failure = examine(root, record, &machine);
     status = failure ? cli_failed("doctor", failure) : report(machine, json, verbose);

@@ -52,15 +52,16 @@ struct doctor_advice {
 size_t doctor_advise(const struct doctor_machine *m, struct doctor_advice *advice, size_t room);
 
 /* Examine a machine: every probe in a child process with a time limit. The result is to be given
- * to doctor_release. `journal`: see view.h; -1 for none. */
+ * to doctor_release. */
 rmcp_status doctor_examine(struct doctor_view *view, struct doctor_machine **out);
 void doctor_release(struct doctor_machine *machine);
 /* The same in this process: for tests and fuzzing. */
 void doctor_examine_here(struct doctor_view *view, struct doctor_machine *machine);
 const char *doctor_probe_name(enum doctor_probe probe);
 
-/* Examine this machine and write what was read to a tar file, cleaned of what is private. */
-rmcp_status doctor_record(const char *file, struct doctor_machine **out);
+/* Examine a machine (NULL: this one) and write what was read to a new tar file, cleaned of what is
+ * private. */
+rmcp_status doctor_record(const char *root, const char *file, struct doctor_machine **out);
 
 /* ---- facts that rules and options share: facts.c ---- */
 

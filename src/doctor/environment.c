@@ -7,22 +7,22 @@
 
 extern char **environ;
 
-/* Names, or beginnings of names with '*'. */
-static const char *const wanted[] = { "HSA_*",          "HIP_*",           "ROCR_*",
-                                      "ROCM_*",         "ROC_*",           "MIOPEN_*",
-                                      "AMD_*",          "GPU_*",           "PYTORCH_*",
-                                      "TORCH_*",        "ROCBLAS_*",       "TENSILE_*",
-                                      "LD_PRELOAD",     "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
-                                      "VIRTUAL_ENV",    "CONDA_PREFIX",    "OCL_ICD_*",
-                                      "VK_ICD_*",       "VK_DRIVER_FILES", "RMCP_*",
-                                      "HCC_AMDGPU_*",   "DEVICE_LIB_PATH" };
-
-/* What a start-up file may set that matters here. */
-static const char profile_keys[] = "*HSA_OVERRIDE_GFX_VERSION *LD_PRELOAD *MIOPEN_ "
-                                   "*HIP_VISIBLE_DEVICES *ROCR_VISIBLE_DEVICES *PYTORCH_ROCM_ARCH";
+/* Names, or beginnings of names with '*': those that change what the GPU or the loader does. */
+static const char *const wanted[] = {
+    "HSA_*",       "HIP_*",          "ROCR_*",          "ROCM_*",               "ROC_*",
+    "MIOPEN_*",    "AMD_LOG_*",      "AMD_SERIALIZE_*", "AMD_DIRECT_DISPATCH",  "AMD_COMGR_*",
+    "GPU_MAX_*",   "GPU_DEVICE_*",   "PYTORCH_*",       "TORCH_*",              "ROCBLAS_*",
+    "TENSILE_*",   "LD_PRELOAD",     "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "VIRTUAL_ENV",
+    "CONDA_PREFIX", "OCL_ICD_*",     "VK_ICD_*",        "VK_DRIVER_FILES",      "RMCP_*",
+    "HCC_AMDGPU_*", "DEVICE_LIB_PATH",
+};
+/* Never these, whatever they begin with. */
+static const char *const unwanted[] = { "*TOKEN*", "*KEY*", "*SECRET*", "*PASSWORD*", "*CREDENTIAL*" };
 
 static bool is_wanted(const char *name)
 {
+    for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
+        if (doctor_like(name, unwanted[i])) return false;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (doctor_like(name, wanted[i])) return true;
     return false;
@@ -52,21 +52,27 @@ static void note_variables(const struct doctor_search *search)
     free(text);
 }
 
+/* Only the assignment itself is taken: the rest of the line is nobody's business. */
 static void read_profile(const struct doctor_search *search, const char *path)
 {
+    static const char name[] = "HSA_OVERRIDE_GFX_VERSION";
     struct doctor_machine *m = search->machine;
-    char text[DOCTOR_TEXT], shown[256];
+    struct doctor_view quiet = *search->view;
+    char text[DOCTOR_TEXT], line[256], shown[96];
     const size_t home = strlen(m->home);
     const bool at_home = home && !strncmp(path, m->home, home);
-    if (doctor_read_lines(search->view, path, text, sizeof text, profile_keys) < 0) return;
-    for (const char *line = text; *line && !*m->profile;) {
+    quiet.journal = -1;
+    if (*m->profile || doctor_read(&quiet, path, text, sizeof text) < 0) return;
+    for (const char *next = text; *next && !*m->profile;) {
         size_t length;
-        const char *next = doctor_next_line(line, &length);
-        doctor_copy_line(shown, sizeof shown, line);
-        if (*shown != '#' && strstr(shown, "HSA_OVERRIDE_GFX_VERSION"))
-            snprintf(m->profile, sizeof m->profile, "%s%.150s: %.200s", at_home ? "~" : "",
-                     at_home ? path + home : path, shown);
-        line = next;
+        doctor_copy_line(line, sizeof line, next);
+        next = doctor_next_line(next, &length);
+        const char *at = *line == '#' ? NULL : strstr(line, name);
+        if (!at) continue;
+        snprintf(shown, sizeof shown, "%.*s", (int)strcspn(at, " \t;&#"), at);
+        snprintf(m->profile, sizeof m->profile, "%s%.150s: %s", at_home ? "~" : "",
+                 at_home ? path + home : path, shown);
+        doctor_note(search->view, path, shown);
     }
 }
 

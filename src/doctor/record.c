@@ -109,7 +109,7 @@ static rmcp_status write_tar(int journal, const struct doctor_machine *m, int fi
     return status ? status : writer.status;
 }
 
-rmcp_status doctor_record(const char *name, struct doctor_machine **out)
+rmcp_status doctor_record(const char *root, const char *name, struct doctor_machine **out)
 {
     struct doctor_view view;
     *out = NULL;
@@ -118,7 +118,7 @@ rmcp_status doctor_record(const char *name, struct doctor_machine **out)
         return rmcp_fail(RMCP_E_ARG, "cannot create %.300s: %s%s", name, strerror(errno),
                          errno == EEXIST ? "; nothing is overwritten" : "");
     FILE *journal = tmpfile();
-    rmcp_status status = journal ? doctor_view_open(&view, NULL)
+    rmcp_status status = journal ? doctor_view_open(&view, root)
                                  : rmcp_fail(RMCP_E_IO, "no temporary file: %s", strerror(errno));
     if (!status) {
         view.journal = fileno(journal);

@@ -36,6 +36,7 @@ static bool find_in(const struct doctor_search *search, const char *folder, cons
         snprintf(one, sizeof one, "%s/%s", folder, name);
         enum doctor_kind kind;
         found = doctor_real(search->view, one, false, path, room, &kind, NULL) && kind == DOCTOR_FILE;
+        if (found) doctor_at(search->view, one); /* noted for a recording */
     }
     doctor_names_deinit(&names);
     return found;

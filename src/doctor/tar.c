@@ -84,6 +84,7 @@ static rmcp_status add(struct doctor_view *view, const char *path, enum doctor_k
 static rmcp_status add_with_folders(struct doctor_view *view, char *path, enum doctor_kind kind,
                                     const uint8_t *bytes, size_t size, const char *target)
 {
+    const size_t before = view->n_entries;
     rmcp_status status = add(view, path, kind, bytes, size, target);
     for (char *slash = strrchr(path, '/'); !status && slash && slash != path;
          slash = strrchr(path, '/')) {
@@ -91,8 +92,8 @@ static rmcp_status add_with_folders(struct doctor_view *view, char *path, enum d
         /* The entry before is usually in the same folder. */
         const size_t length = strlen(path);
         bool known = false;
-        for (size_t back = 2; back < 12 && back <= view->n_entries && !known; back++) {
-            const char *other = view->entries[view->n_entries - back].path;
+        for (size_t back = 1; back < 12 && back <= before && !known; back++) {
+            const char *other = view->entries[before - back].path;
             known = !strncmp(other, path, length) && (!other[length] || other[length] == '/');
         }
         if (known) break;
