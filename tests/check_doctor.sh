@@ -49,6 +49,11 @@ one() {
         *) grep -qx "$what $id" "$folder/answers" || fail "$name: no '$what $id'" ;;
         esac
     done <"$folder/expected"
+    # Recorded again, and asked again: the same.
+    rm -f "$folder/again.tar"
+    "$rmcp" doctor --json --root "$tree" --record "$folder/again.tar" >/dev/null 2>&1 </dev/null
+    "$rmcp" doctor --json --root "$folder/again.tar" >"$folder/json2" 2>&1 </dev/null
+    cmp -s "$folder/json" "$folder/json2" || fail "$name: the recording gives another answer than the folder"
     (cd "$tree" && tar cf "$folder/$name.tar" --format=ustar .)
     "$rmcp" doctor --json --root "$folder/$name.tar" >"$folder/json2" 2>&1 </dev/null
     cmp -s "$folder/json" "$folder/json2" || fail "$name: the tar file gives another answer than the folder"
