@@ -1,5 +1,5 @@
-/* test_doctor.c: rmcp doctor's way of reading machines: hostile trees and tar files, probes that hang or
- * crash, private things, chips and variables. */
+/* test_doctor.c: rmcp doctor's way of reading machines: hostile trees and tar files, probes that
+ * hang or crash, private things, chips and variables. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <setjmp.h>
@@ -153,16 +153,19 @@ static void test_hostile_tree(void **state)
     snprintf(path, sizeof path, "%s/0/properties", node);
     assert_int_equal(mkfifo(at(path), 0600), 0);
     put_file("/sys/class/kfd/kfd/topology/nodes/1/properties",
-             "simd_count 18446744073709551616\ngfx_target_version 4294967297\nvendor_id 0x1002\n\n\n\xff\xfe\n");
-    put_file("/sys/class/kfd/kfd/topology/nodes/2/properties",
-             "simd_count 72\nsimd_per_cu 0\nvendor_id 4098\ndevice_id 29471\ngfx_target_version 100199\n"
-             "location_id 18446744073709551615\ndomain 18446744073709551615\n");
+             "simd_count 18446744073709551616\ngfx_target_version 4294967297\nvendor_id "
+             "0x1002\n\n\n\xff\xfe\n");
+    put_file(
+        "/sys/class/kfd/kfd/topology/nodes/2/properties",
+        "simd_count 72\nsimd_per_cu 0\nvendor_id 4098\ndevice_id 29471\ngfx_target_version 100199\n"
+        "location_id 18446744073709551615\ndomain 18446744073709551615\n");
     put_link("/sys/class/kfd/kfd/topology/nodes/3", "3");
     put_link("/sys/class/kfd/kfd/topology/nodes/2/io_links", "..");
     put_file("/sys/bus/pci/devices/0000:03:00.0/class", "0x030000");
     put_file("/sys/bus/pci/devices/0000:03:00.0/vendor", "0x1002\n0x1002");
     put_link("/sys/bus/pci/devices/0000:03:00.0/device", "../0000:03:00.0/vendor");
-    put_file("/rmcp/environment", "NOEQUALS\n=\nHSA_OVERRIDE_GFX_VERSION=\n\x1b[31mLD_PRELOAD=x\nLD_PRELOAD=\x1b[31m\n");
+    put_file("/rmcp/environment",
+             "NOEQUALS\n=\nHSA_OVERRIDE_GFX_VERSION=\n\x1b[31mLD_PRELOAD=x\nLD_PRELOAD=\x1b[31m\n");
     put_file("/rmcp/devices", "/dev/kfd c 99999999999999 a b c\n/dev/kfd c 660 0 0 EVIL\n");
     put_file("/rmcp/user", "uid -1\ngroups : :: a:b 1:99999999999\n");
     put_file("/opt/rocm/lib/x", "");
@@ -183,7 +186,8 @@ static void test_hostile_tree(void **state)
 
 /* ---- tar files ---- */
 
-static size_t make_tar(uint8_t *out, size_t room, const char *const *paths, const char *types, size_t n)
+static size_t make_tar(uint8_t *out, size_t room, const char *const *paths, const char *types,
+                       size_t n)
 {
     snprintf(folder, sizeof folder, "/tmp/rmcp-doctor-XXXXXX");
     int file = mkstemp(folder);
@@ -206,10 +210,12 @@ static size_t make_tar(uint8_t *out, size_t room, const char *const *paths, cons
 
 static void test_tar(void **state)
 {
-    static const char longest[] = "/home/user/env1/lib/python3.12/site-packages/a-very-long-name-for-a-folder-indeed/"
-                                  "and-a-file-of-its-own.txt";
-    static const char *const paths[] = { "/etc/one", "1\n",   "/a/b/c",  "", "/a/link", "../etc/one",
-                                         "/loop",    "loop",  "/../out", "x", longest,  "long\n" };
+    static const char longest[] =
+        "/home/user/env1/lib/python3.12/site-packages/a-very-long-name-for-a-folder-indeed/"
+        "and-a-file-of-its-own.txt";
+    static const char *const paths[] = { "/etc/one", "1\n",        "/a/b/c", "",
+                                         "/a/link",  "../etc/one", "/loop",  "loop",
+                                         "/../out",  "x",          longest,  "long\n" };
     uint8_t *bytes = calloc(1, 1 << 16);
     struct doctor_view view;
     struct doctor_names names;
@@ -268,12 +274,14 @@ static void test_bad_probes(void **state)
     const struct doctor_limits limits = { 100, 300 }, patient = { 60000, 60000 };
     struct doctor_view view;
     (void)state;
-    struct doctor_machine *m = mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct doctor_machine *m =
+        mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(m, MAP_FAILED);
     assert_int_equal(doctor_view_open(&view, NULL), RMCP_OK);
     for (int i = 0; i < DOCTOR_PROBES; i++) probers[i] = (struct doctor_prober){ "fine", fine };
     probers[1].run = crash;
-    doctor_run(&view, m, probers, &patient, &patient); /* a crash is seen at once, whatever the limit */
+    doctor_run(&view, m, probers, &patient,
+               &patient); /* a crash is seen at once, whatever the limit */
     assert_int_equal(m->probes[0], DOCTOR_DONE);
     assert_int_equal(m->probes[1], DOCTOR_CRASHED);
     assert_int_equal(m->probes[2], DOCTOR_DONE);
@@ -316,7 +324,8 @@ static void test_clean(void **state)
         { "/home/alice/.bashrc", "/home/user/.bashrc" },
         { "/home/alice/secret/venv/lib/python3.12/site-packages/torch/version.py",
           "/home/user/env1/lib/python3.12/site-packages/torch/version.py" },
-        { "/home/alice/thesis/libhip_memory_intercept.so", "/home/user/private/libhip_memory_intercept.so" },
+        { "/home/alice/thesis/libhip_memory_intercept.so",
+          "/home/user/private/libhip_memory_intercept.so" },
         { "/opt/rocm/lib/libamdhip64.so", "/opt/rocm/lib/libamdhip64.so" },
     };
     struct doctor_cleaner *cleaner = calloc(1, sizeof *cleaner);
@@ -326,7 +335,8 @@ static void test_clean(void **state)
     assert_non_null(m);
     snprintf(m->home, sizeof m->home, "/home/alice");
     m->n_pythons = 1;
-    snprintf(m->pythons[0].site, sizeof m->pythons[0].site, "/home/alice/secret/venv/lib/python3.12/site-packages");
+    snprintf(m->pythons[0].site, sizeof m->pythons[0].site,
+             "/home/alice/secret/venv/lib/python3.12/site-packages");
     doctor_cleaner_init(cleaner, m);
     snprintf(cleaner->host, sizeof cleaner->host, "alices-pc.example.org");
     snprintf(cleaner->short_host, sizeof cleaner->short_host, "alices-pc");
@@ -373,7 +383,8 @@ static void test_chips(void **state)
     assert_int_equal(version, 100300);
     assert_true(doctor_override_parse("9.0.10", &version));
     assert_int_equal(version, 90010);
-    static const char *const wrong[] = { "", "10", "10.3", "10.3.0.0", "gfx1030", "10.3.x", " 10.3.0", "10..0", "99.3.0", "10.3.0 " };
+    static const char *const wrong[] = { "",       "10",      "10.3",  "10.3.0.0", "gfx1030",
+                                         "10.3.x", " 10.3.0", "10..0", "99.3.0",   "10.3.0 " };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_false(doctor_override_parse(wrong[i], &version));
     assert_true(doctor_like("libamdhip64.so.6", "lib*hip*.so*"));

@@ -1,5 +1,5 @@
-/* test_doctor_rules.c: every rule and every option of rmcp doctor: facts that make it hold, and facts
- * that do not. */
+/* test_doctor_rules.c: every rule and every option of rmcp doctor: facts that make it hold, and
+ * facts that do not. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,13 +13,19 @@
 
 /* ---- machines made of facts ---- */
 
-static struct doctor_gpu *add_gpu(struct doctor_machine *m, uint32_t vendor, uint32_t device, uint32_t revision,
-                                  uint32_t version)
+static struct doctor_gpu *add_gpu(struct doctor_machine *m, uint32_t vendor, uint32_t device,
+                                  uint32_t revision, uint32_t version)
 {
     struct doctor_gpu *gpu = &m->gpus[m->n_gpus++];
-    *gpu = (struct doctor_gpu){ .vendor = vendor, .device = device, .revision = revision, .version = version,
-                                .compute_units = 36, .vram = UINT64_C(6) << 30, .in_kfd = version != 0,
-                                .chip_from_kfd = version != 0, .node = (uint32_t)m->n_gpus,
+    *gpu = (struct doctor_gpu){ .vendor = vendor,
+                                .device = device,
+                                .revision = revision,
+                                .version = version,
+                                .compute_units = 36,
+                                .vram = UINT64_C(6) << 30,
+                                .in_kfd = version != 0,
+                                .chip_from_kfd = version != 0,
+                                .node = (uint32_t)m->n_gpus,
                                 .atomics = DOCTOR_YES };
     snprintf(gpu->pci, sizeof gpu->pci, "0000:%02zx:00.0", m->n_gpus);
     snprintf(gpu->driver, sizeof gpu->driver, "%s", vendor == DOCTOR_AMD ? "amdgpu" : "nvidia");
@@ -34,8 +40,8 @@ static void add_variable(struct doctor_machine *m, const char *name, const char 
     snprintf(one->value, sizeof one->value, "%s", value);
 }
 
-static struct doctor_library *add_torch(struct doctor_machine *m, const char *version, const char *hip,
-                                        const char *targets)
+static struct doctor_library *add_torch(struct doctor_machine *m, const char *version,
+                                        const char *hip, const char *targets)
 {
     struct doctor_python *python = &m->pythons[m->n_pythons];
     struct doctor_library *library = &m->python_libraries[m->n_python_libraries];
@@ -45,7 +51,8 @@ static struct doctor_library *add_torch(struct doctor_machine *m, const char *ve
     snprintf(python->version, sizeof python->version, "%s", version);
     if (hip) {
         snprintf(python->hip, sizeof python->hip, "%s", hip);
-        *library = (struct doctor_library){ .kind = DOCTOR_LIB_TORCH, .has_targets = true,
+        *library = (struct doctor_library){ .kind = DOCTOR_LIB_TORCH,
+                                            .has_targets = true,
                                             .owner = 100 + (int)m->n_pythons };
         snprintf(library->path, sizeof library->path, "%s/torch/lib/libtorch_hip.so", site);
         snprintf(library->targets, sizeof library->targets, "%s", targets);
@@ -79,7 +86,8 @@ static void navi10(struct doctor_machine *m)
     nothing(m);
     m->has_kfd = m->has_amdgpu = true;
     m->kfd = (struct doctor_device){ .path = "/dev/kfd", .exists = true, .mode = 0660, .gid = 109 };
-    m->render[m->n_render++] = (struct doctor_device){ .path = "/dev/dri/renderD128", .exists = true };
+    m->render[m->n_render++] =
+        (struct doctor_device){ .path = "/dev/dri/renderD128", .exists = true };
     add_gpu(m, DOCTOR_AMD, 0x731f, 0xca, 100100);
 }
 
@@ -152,7 +160,8 @@ static void rejected(struct doctor_machine *m)
 {
     kfd_without_gpu(m);
     m->log[DOCTOR_LOG_ATOMICS].n = 1;
-    snprintf(m->log[DOCTOR_LOG_ATOMICS].line, 200, "kfd kfd: skipped device 1002:731f, PCI rejects atomics");
+    snprintf(m->log[DOCTOR_LOG_ATOMICS].line, 200,
+             "kfd kfd: skipped device 1002:731f, PCI rejects atomics");
 }
 
 static void no_atomics(struct doctor_machine *m)
@@ -176,7 +185,8 @@ static void old_kernel(struct doctor_machine *m)
 static void mtype(struct doctor_machine *m)
 {
     navi10(m);
-    snprintf(m->mtype, sizeof m->mtype, "/etc/modprobe.d/amdgpu-mtype.conf: options amdgpu mtype_local=1");
+    snprintf(m->mtype, sizeof m->mtype,
+             "/etc/modprobe.d/amdgpu-mtype.conf: options amdgpu mtype_local=1");
 }
 
 static void cwsr(struct doctor_machine *m)
@@ -251,7 +261,8 @@ static void rocblas(struct doctor_machine *m)
 {
     one_rocm(m);
     struct doctor_library *library = &m->system_libraries[m->n_system_libraries++];
-    *library = (struct doctor_library){ .kind = DOCTOR_LIB_ROCBLAS, .has_targets = true, .owner = 0 };
+    *library =
+        (struct doctor_library){ .kind = DOCTOR_LIB_ROCBLAS, .has_targets = true, .owner = 0 };
     snprintf(library->path, sizeof library->path, "/opt/rocm-6.2.0/lib/librocblas.so.4");
     snprintf(library->targets, sizeof library->targets, "gfx900,gfx1030");
 }
@@ -455,10 +466,13 @@ static void small(struct doctor_machine *m)
 
 static void add_icds(struct doctor_machine *m, bool missing)
 {
-    m->icds[0] = (struct doctor_icd){ .file = "/etc/OpenCL/vendors/mesa.icd", .library = "libMesaOpenCL.so.1",
-                                      .is_amd = true, .library_missing = missing };
+    m->icds[0] = (struct doctor_icd){ .file = "/etc/OpenCL/vendors/mesa.icd",
+                                      .library = "libMesaOpenCL.so.1",
+                                      .is_amd = true,
+                                      .library_missing = missing };
     m->icds[1] = (struct doctor_icd){ .file = "/usr/share/vulkan/icd.d/radeon_icd.x86_64.json",
-                                      .is_vulkan = true, .is_amd = true };
+                                      .is_vulkan = true,
+                                      .is_amd = true };
     m->n_icds = 2;
 }
 
@@ -646,12 +660,15 @@ static void test_rules(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (!finds(rules[i].yes, rules[i].id)) fail_msg("%s: not found (sample %zu)", rules[i].id, i);
-        if (finds(rules[i].no, rules[i].id)) fail_msg("%s: found where it must not be (sample %zu)", rules[i].id, i);
+        if (!finds(rules[i].yes, rules[i].id))
+            fail_msg("%s: not found (sample %zu)", rules[i].id, i);
+        if (finds(rules[i].no, rules[i].id))
+            fail_msg("%s: found where it must not be (sample %zu)", rules[i].id, i);
     }
     for (size_t i = 0; i < doctor_n_rules; i++) {
         bool known = false;
-        for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) known |= !strcmp(rules[k].id, doctor_rules[i].id);
+        for (size_t k = 0; k < sizeof rules / sizeof *rules; k++)
+            known |= !strcmp(rules[k].id, doctor_rules[i].id);
         if (!known) fail_msg("%s has no sample", doctor_rules[i].id);
     }
 }
@@ -660,8 +677,10 @@ static void test_options(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        if (!offers(options[i].yes, options[i].id)) fail_msg("%s: not offered (sample %zu)", options[i].id, i);
-        if (offers(options[i].no, options[i].id)) fail_msg("%s: offered where it must not be (sample %zu)", options[i].id, i);
+        if (!offers(options[i].yes, options[i].id))
+            fail_msg("%s: not offered (sample %zu)", options[i].id, i);
+        if (offers(options[i].no, options[i].id))
+            fail_msg("%s: offered where it must not be (sample %zu)", options[i].id, i);
     }
     for (size_t i = 0; i < doctor_n_options; i++) {
         bool known = false;
@@ -691,7 +710,8 @@ static void test_texts(void **state)
     }
     for (size_t i = 0; i < doctor_n_options; i++) {
         const struct doctor_option *option = &doctor_options[i];
-        assert_true(is_name(option->id) && *option->title && *option->effort && *option->result && *option->risk);
+        assert_true(is_name(option->id) && *option->title && *option->effort && *option->result &&
+                    *option->risk);
         if (strstr(option->title, "RMCP") && strcmp(option->id, "opencl-cpu"))
             assert_non_null(strstr(option->evidence, "only simulated"));
     }

@@ -45,8 +45,10 @@ int cli_doctor(int argc, char **argv)
     bool json = false, verbose = false;
     const struct cli_option options[] = {
         { "root", CLI_TEXT, &root, "PATH", "a recorded machine: a folder or a tar file", NULL },
-        { "record", CLI_TEXT, &record, "FILE.tar", "also write what was looked at, cleaned of private things", NULL },
-        { "verbose", CLI_FLAG, &verbose, NULL, "everything: notes, what is well, all options (also -v)", NULL },
+        { "record", CLI_TEXT, &record, "FILE.tar",
+          "also write what was looked at, cleaned of private things", NULL },
+        { "verbose", CLI_FLAG, &verbose, NULL,
+          "everything: notes, what is well, all options (also -v)", NULL },
         { "json", CLI_FLAG, &json, NULL, "print JSON (schema rmcp.doctor/1)", NULL },
         { 0 },
     };
@@ -54,7 +56,8 @@ int cli_doctor(int argc, char **argv)
         "doctor",
         "",
         "Look at GPUs, driver, permissions, ROCm, PyTorch, variables, kernel log and leftovers of\n"
-        "earlier attempts; say what is wrong, why it matters and what cures it; then recommend how\n"
+        "earlier attempts; say what is wrong, why it matters and what cures it; then recommend "
+        "how\n"
         "to compute on this machine. Nothing is changed, no driver is loaded, nothing is sent.\n"
         "Exit status: 0 no problem, 1 problems, 2 wrong usage, 3 internal error.",
         "  rmcp doctor\n"
@@ -71,7 +74,8 @@ int cli_doctor(int argc, char **argv)
     rmcp_status failure = examine(root, record, &machine);
     status = failure ? cli_failed("doctor", failure) : report(machine, json, verbose);
     if (!failure && record)
-        fprintf(stderr, "rmcp doctor: recorded in %s; look at it before you send it: tar xOf %s\n", record, record);
+        fprintf(stderr, "rmcp doctor: recorded in %s; look at it before you send it: tar xOf %s\n",
+                record, record);
     doctor_release(machine);
     return status;
 }

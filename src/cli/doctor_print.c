@@ -56,12 +56,13 @@ static void print_heading(const struct doctor_machine *m)
 static void print_finding(const struct doctor_finding *finding, bool in_full, bool verbose)
 {
     const struct doctor_rule *rule = finding->rule;
-    printf("%s%-*s%s%s%s%s%s\n", colour(rule->verdict), INDENT, doctor_verdict_name(rule->verdict), plain(),
-           rule->title, verbose ? "  [" : "", verbose ? rule->id : "", verbose ? "]" : "");
+    printf("%s%-*s%s%s%s%s%s\n", colour(rule->verdict), INDENT, doctor_verdict_name(rule->verdict),
+           plain(), rule->title, verbose ? "  [" : "", verbose ? rule->id : "", verbose ? "]" : "");
     print_wrapped(INDENT, "", finding->seen);
     if (!in_full) return;
     if (*rule->why) print_wrapped(INDENT, "why: ", rule->why);
-    if (*finding->fix) printf("%*sfix: %s\n", INDENT, "", finding->fix); /* to be copied: one line */
+    if (*finding->fix)
+        printf("%*sfix: %s\n", INDENT, "", finding->fix); /* to be copied: one line */
 }
 
 static void print_option(const struct doctor_advice *advice, size_t rank, bool in_full)
@@ -84,7 +85,8 @@ static void print_rest(const struct doctor_report *report, size_t shown)
     char text[512] = "";
     for (size_t i = shown; i < report->n_advice; i++) {
         const size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", report->advice[i].option->id);
+        snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "",
+                 report->advice[i].option->id);
     }
     if (*text) print_wrapped(0, " further: ", text);
 }
@@ -103,11 +105,12 @@ void doctor_print_text(const struct doctor_report *report, bool verbose)
         print_finding(finding, verbose || full < SHOWN_IN_FULL, verbose);
         full += serious;
     }
-    printf("%s%zu problem%s, %zu warning%s, %zu note%s, %zu ok%s\n", report->n_findings > hidden ? "\n" : "",
-           report->n_verdict[DOCTOR_PROBLEM], report->n_verdict[DOCTOR_PROBLEM] == 1 ? "" : "s",
-           report->n_verdict[DOCTOR_WARNING], report->n_verdict[DOCTOR_WARNING] == 1 ? "" : "s",
-           report->n_verdict[DOCTOR_NOTE], report->n_verdict[DOCTOR_NOTE] == 1 ? "" : "s",
-           report->n_verdict[DOCTOR_OK], hidden ? " (rmcp doctor -v shows all)" : "");
+    printf("%s%zu problem%s, %zu warning%s, %zu note%s, %zu ok%s\n",
+           report->n_findings > hidden ? "\n" : "", report->n_verdict[DOCTOR_PROBLEM],
+           report->n_verdict[DOCTOR_PROBLEM] == 1 ? "" : "s", report->n_verdict[DOCTOR_WARNING],
+           report->n_verdict[DOCTOR_WARNING] == 1 ? "" : "s", report->n_verdict[DOCTOR_NOTE],
+           report->n_verdict[DOCTOR_NOTE] == 1 ? "" : "s", report->n_verdict[DOCTOR_OK],
+           hidden ? " (rmcp doctor -v shows all)" : "");
     if (!report->n_advice) return;
     printf("\nRecommended, best first:\n");
     size_t shown = verbose || report->n_advice < SHOWN_OPTIONS ? report->n_advice : SHOWN_OPTIONS;
@@ -126,7 +129,10 @@ static void add_gpus(cJSON *machine, const struct doctor_machine *m)
         cJSON *one = cJSON_CreateObject();
         cJSON_AddStringToObject(one, "name", gpu->name);
         cJSON_AddStringToObject(one, "chip", gpu->chip);
-        cJSON_AddStringToObject(one, "chip_source", !*gpu->chip ? "none" : gpu->chip_from_kfd ? "kfd" : "pci");
+        cJSON_AddStringToObject(one, "chip_source",
+                                !*gpu->chip          ? "none"
+                                : gpu->chip_from_kfd ? "kfd"
+                                                     : "pci");
         cJSON_AddStringToObject(one, "pci", gpu->pci);
         cJSON_AddNumberToObject(one, "vendor", gpu->vendor);
         cJSON_AddNumberToObject(one, "device", gpu->device);
@@ -141,7 +147,8 @@ static void add_gpus(cJSON *machine, const struct doctor_machine *m)
     }
 }
 
-static void add_libraries(cJSON *machine, const char *name, const struct doctor_library *list, size_t n)
+static void add_libraries(cJSON *machine, const char *name, const struct doctor_library *list,
+                          size_t n)
 {
     static const char *const kinds[] = { "hip", "hsa", "miopen", "rocblas", "torch" };
     cJSON *libraries = cJSON_AddArrayToObject(machine, name);

@@ -12,9 +12,9 @@
 static const struct {
     const char *name;
     int number;
-} errors[] = { { "ok", 0 },           { "EACCES", EACCES }, { "EPERM", EPERM }, { "EINVAL", EINVAL },
-               { "ENOMEM", ENOMEM }, { "ENODEV", ENODEV }, { "ENXIO", ENXIO }, { "EBUSY", EBUSY },
-               { "EIO", EIO } };
+} errors[] = { { "ok", 0 },          { "EACCES", EACCES }, { "EPERM", EPERM },
+               { "EINVAL", EINVAL }, { "ENOMEM", ENOMEM }, { "ENODEV", ENODEV },
+               { "ENXIO", ENXIO },   { "EBUSY", EBUSY },   { "EIO", EIO } };
 
 static void read_device(const char *path, struct doctor_device *device)
 {
@@ -45,8 +45,7 @@ static void read_live(struct doctor_machine *m)
     m->has_user = true;
     m->uid = geteuid();
     m->groups[m->n_groups++] = getegid();
-    for (int i = 0; i < n && m->n_groups < DOCTOR_GROUPS; i++)
-        m->groups[m->n_groups++] = groups[i];
+    for (int i = 0; i < n && m->n_groups < DOCTOR_GROUPS; i++) m->groups[m->n_groups++] = groups[i];
 }
 
 static void note_device(char *text, size_t room, const struct doctor_device *device)
@@ -56,8 +55,8 @@ static void note_device(char *text, size_t room, const struct doctor_device *dev
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].number == device->open_error) error = errors[i].name;
     const size_t used = strlen(text);
-    snprintf(text + used, room - used, "%s c %o %u %u %s\n", device->path, device->mode, device->uid,
-             device->gid, error);
+    snprintf(text + used, room - used, "%s c %o %u %u %s\n", device->path, device->mode,
+             device->uid, device->gid, error);
 }
 
 static void note_live(const struct doctor_search *search)

@@ -5,7 +5,8 @@
 
 #include "doctor/machine.h"
 
-/* PCI ids by range; the kernel's amdgpu driver has the same numbers. Where KFD says more, it wins. */
+/* PCI ids by range; the kernel's amdgpu driver has the same numbers. Where KFD says more, it wins.
+ */
 static const struct {
     uint32_t first, last, version;
     bool is_integrated;
@@ -121,8 +122,8 @@ bool doctor_chip_name(uint32_t version, char chip[static 16])
 
 enum doctor_service doctor_chip_service(uint32_t version)
 {
-    static const uint32_t in_wheels[] = { 90000,  90006,  90008,  90010,  90402,  90500, 100300, 110000,
-                                          110001, 110002, 110500, 110501, 120000, 120001 };
+    static const uint32_t in_wheels[] = { 90000,  90006,  90008,  90010,  90402,  90500,  100300,
+                                          110000, 110001, 110002, 110500, 110501, 120000, 120001 };
     if (!version) return DOCTOR_CHIP_UNKNOWN;
     if (version < 90000) return DOCTOR_CHIP_OLD;
     if (version / 100 == 1001) return DOCTOR_CHIP_LEFT_BEHIND;
@@ -193,8 +194,7 @@ const struct doctor_gpu *doctor_main_gpu(const struct doctor_machine *machine)
         const struct doctor_gpu *gpu = &machine->gpus[i];
         if (gpu->vendor != DOCTOR_AMD) continue;
         if (!best || (best->is_integrated && !gpu->is_integrated) ||
-            (best->is_integrated == gpu->is_integrated &&
-             gpu->compute_units > best->compute_units))
+            (best->is_integrated == gpu->is_integrated && gpu->compute_units > best->compute_units))
             best = gpu;
     }
     return best;

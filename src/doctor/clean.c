@@ -16,7 +16,8 @@ static void add_prefix(struct doctor_cleaner *cleaner, const char *from)
     for (size_t i = 0; i < cleaner->n_prefixes; i++)
         if (!strcmp(cleaner->prefixes[i].from, from)) return;
     snprintf(cleaner->prefixes[cleaner->n_prefixes].from, DOCTOR_PATH, "%s", from);
-    snprintf(cleaner->prefixes[cleaner->n_prefixes].to, 32, "/home/user/env%zu", cleaner->n_prefixes + 1);
+    snprintf(cleaner->prefixes[cleaner->n_prefixes].to, 32, "/home/user/env%zu",
+             cleaner->n_prefixes + 1);
     cleaner->n_prefixes++;
 }
 
@@ -25,7 +26,8 @@ static size_t home_length(const struct doctor_cleaner *cleaner, const char *path
 {
     const char *home = cleaner->machine->home;
     const size_t n = strlen(home);
-    if (n > 1 && !strncmp(path, home, n) && (!path[n] || !(isalnum((unsigned char)path[n]) || path[n] == '-' || path[n] == '_')))
+    if (n > 1 && !strncmp(path, home, n) &&
+        (!path[n] || !(isalnum((unsigned char)path[n]) || path[n] == '-' || path[n] == '_')))
         return n;
     if (!strncmp(path, "/root", 5) && (!path[5] || path[5] == '/')) return 5;
     static const char *const homes[] = { "/home/", "/Users/", "/media/", "/run/media/" };
@@ -124,7 +126,8 @@ static size_t match_groups(const char *start, const char *at, const int *groups,
 /* "unique_id 1234", "serial: …": the rest of the line. */
 static size_t match_serial(const char *start, const char *at)
 {
-    static const char *const keys[] = { "unique_id", "serial", "Serial", "SERIAL", "board_id", "asset_tag" };
+    static const char *const keys[] = { "unique_id", "serial",   "Serial",
+                                        "SERIAL",    "board_id", "asset_tag" };
     if (at > start && is_word(at[-1])) return 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!strncmp(at, keys[i], strlen(keys[i]))) return strcspn(at, "\n");
@@ -137,7 +140,9 @@ static size_t match_home(const struct doctor_cleaner *cleaner, const char *start
     if (*at != '/' || (at > start && is_word(at[-1]))) return 0;
     for (size_t i = 0; i < cleaner->n_prefixes; i++) {
         const size_t n = strlen(cleaner->prefixes[i].from);
-        if (strncmp(at, cleaner->prefixes[i].from, n) || (at[n] && at[n] != '/' && !strchr(":;\n\"' ", at[n]))) continue;
+        if (strncmp(at, cleaner->prefixes[i].from, n) ||
+            (at[n] && at[n] != '/' && !strchr(":;\n\"' ", at[n])))
+            continue;
         *instead = cleaner->prefixes[i].to;
         return n;
     }
@@ -147,14 +152,17 @@ static size_t match_home(const struct doctor_cleaner *cleaner, const char *start
     return strcspn(at, ":;\n\"' \t");
 }
 
-static size_t match(const struct doctor_cleaner *cleaner, const char *start, const char *at, const char **instead)
+static size_t match(const struct doctor_cleaner *cleaner, const char *start, const char *at,
+                    const char **instead)
 {
     static const int uuid[] = { 8, 4, 4, 4, 12, 0 }, mac[] = { 2, 2, 2, 2, 2, 2, 0 };
     size_t n;
     if ((n = match_home(cleaner, start, at, instead))) return n;
     *instead = "host";
     if ((n = match_word(start, at, cleaner->host))) return n;
-    if (strcmp(cleaner->short_host, "localhost") && (n = match_word(start, at, cleaner->short_host))) return n;
+    if (strcmp(cleaner->short_host, "localhost") &&
+        (n = match_word(start, at, cleaner->short_host)))
+        return n;
     *instead = "user";
     if (strcmp(cleaner->user, "root") && (n = match_word(start, at, cleaner->user))) return n;
     *instead = "removed";
@@ -181,7 +189,8 @@ char *doctor_clean_text(const struct doctor_cleaner *cleaner, const char *start)
 char *doctor_clean_path(const struct doctor_cleaner *cleaner, const char *path)
 {
     char *cleaned = doctor_clean_text(cleaner, path);
-    if (!cleaned || strncmp(cleaned, "/home/user/private", 18) || !home_length(cleaner, path)) return cleaned;
+    if (!cleaned || strncmp(cleaned, "/home/user/private", 18) || !home_length(cleaner, path))
+        return cleaned;
     /* The last component only: a start-up file or a leftover, both known by name. */
     const char *base = strrchr(path, '/') + 1;
     char text[DOCTOR_PATH];

@@ -16,8 +16,8 @@ struct doctor_cleaner {
 void doctor_cleaner_init(struct doctor_cleaner *cleaner, const struct doctor_machine *machine);
 
 /* Cleaned copies, the caller's to free; NULL when memory runs out.
- * In texts: homes, host and user names, MAC addresses, UUIDs, long numbers of serial and unique ids.
- * In paths below a home: environments by number, the rest by the last component only. */
+ * In texts: homes, host and user names, MAC addresses, UUIDs, long numbers of serial and unique
+ * ids. In paths below a home: environments by number, the rest by the last component only. */
 char *doctor_clean_text(const struct doctor_cleaner *cleaner, const char *text);
 char *doctor_clean_path(const struct doctor_cleaner *cleaner, const char *path);
 

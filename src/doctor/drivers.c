@@ -4,8 +4,8 @@
 
 #include "doctor/probe.h"
 
-static const char *const amd_marks[] = { "amdocl", "rusticl", "MesaOpenCL", "radeon", "amdvlk", "amd_",
-                                         "amdgpu" };
+static const char *const amd_marks[] = { "amdocl", "rusticl", "MesaOpenCL", "radeon",
+                                         "amdvlk", "amd_",    "amdgpu" };
 
 static bool is_amd(const char *text)
 {
@@ -58,7 +58,8 @@ void doctor_probe_drivers(const struct doctor_search *search)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         struct doctor_names names;
         doctor_list(search->view, places[i].folder, &names);
-        for (size_t k = 0; k < names.n; k++) places[i].read(search, places[i].folder, names.list[k]);
+        for (size_t k = 0; k < names.n; k++)
+            places[i].read(search, places[i].folder, names.list[k]);
         doctor_names_deinit(&names);
     }
 }

@@ -9,15 +9,37 @@ extern char **environ;
 
 /* Names, or beginnings of names with '*': those that change what the GPU or the loader does. */
 static const char *const wanted[] = {
-    "HSA_*",       "HIP_*",          "ROCR_*",          "ROCM_*",               "ROC_*",
-    "MIOPEN_*",    "AMD_LOG_*",      "AMD_SERIALIZE_*", "AMD_DIRECT_DISPATCH",  "AMD_COMGR_*",
-    "GPU_MAX_*",   "GPU_DEVICE_*",   "PYTORCH_*",       "TORCH_*",              "ROCBLAS_*",
-    "TENSILE_*",   "LD_PRELOAD",     "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "VIRTUAL_ENV",
-    "CONDA_PREFIX", "OCL_ICD_*",     "VK_ICD_*",        "VK_DRIVER_FILES",      "RMCP_*",
-    "HCC_AMDGPU_*", "DEVICE_LIB_PATH",
+    "HSA_*",
+    "HIP_*",
+    "ROCR_*",
+    "ROCM_*",
+    "ROC_*",
+    "MIOPEN_*",
+    "AMD_LOG_*",
+    "AMD_SERIALIZE_*",
+    "AMD_DIRECT_DISPATCH",
+    "AMD_COMGR_*",
+    "GPU_MAX_*",
+    "GPU_DEVICE_*",
+    "PYTORCH_*",
+    "TORCH_*",
+    "ROCBLAS_*",
+    "TENSILE_*",
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "CUDA_VISIBLE_DEVICES",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "OCL_ICD_*",
+    "VK_ICD_*",
+    "VK_DRIVER_FILES",
+    "RMCP_*",
+    "HCC_AMDGPU_*",
+    "DEVICE_LIB_PATH",
 };
 /* Never these, whatever they begin with. */
-static const char *const unwanted[] = { "*TOKEN*", "*KEY*", "*SECRET*", "*PASSWORD*", "*CREDENTIAL*" };
+static const char *const unwanted[] = { "*TOKEN*", "*KEY*", "*SECRET*", "*PASSWORD*",
+                                        "*CREDENTIAL*" };
 
 static bool is_wanted(const char *name)
 {
@@ -78,9 +100,8 @@ static void read_profile(const struct doctor_search *search, const char *path)
 
 static void read_profiles(const struct doctor_search *search)
 {
-    static const char *const at_home[] = { ".bashrc",  ".profile",  ".bash_profile",
-                                           ".zshrc",   ".zprofile", ".xprofile",
-                                           ".pam_environment" };
+    static const char *const at_home[] = { ".bashrc",   ".profile",  ".bash_profile",   ".zshrc",
+                                           ".zprofile", ".xprofile", ".pam_environment" };
     static const char *const folders[] = { "/etc/profile.d", "/etc/environment.d" };
     char path[DOCTOR_PATH + 300];
     for (size_t i = 0; i < sizeof at_home / sizeof *at_home && *search->machine->home; i++) {

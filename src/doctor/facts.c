@@ -48,7 +48,8 @@ const struct doctor_python *doctor_fit_python(const struct doctor_machine *m,
                                               const struct doctor_gpu *gpu, bool native)
 {
     char chip[16];
-    if (!gpu || !doctor_chip_name(native ? gpu->version : doctor_believed(m, gpu), chip)) return NULL;
+    if (!gpu || !doctor_chip_name(native ? gpu->version : doctor_believed(m, gpu), chip))
+        return NULL;
     for (size_t i = 0; i < m->n_pythons; i++) {
         const struct doctor_library *library = doctor_torch_library(m, &m->pythons[i]);
         if (library && !*library->trouble && doctor_targets_have(library->targets, chip))
@@ -60,20 +61,21 @@ const struct doctor_python *doctor_fit_python(const struct doctor_machine *m,
 bool doctor_has_vendor(const struct doctor_machine *m, uint32_t vendor, bool discrete_only)
 {
     for (size_t i = 0; i < m->n_gpus; i++)
-        if (m->gpus[i].vendor == vendor && !(discrete_only && m->gpus[i].is_integrated)) return true;
+        if (m->gpus[i].vendor == vendor && !(discrete_only && m->gpus[i].is_integrated))
+            return true;
     return false;
 }
 
 bool doctor_is_hidden(const struct doctor_machine *m)
 {
-    return doctor_variable(m, "HIP_VISIBLE_DEVICES") || doctor_variable(m, "ROCR_VISIBLE_DEVICES") ||
-           doctor_variable(m, "CUDA_VISIBLE_DEVICES");
+    return doctor_variable(m, "HIP_VISIBLE_DEVICES") ||
+           doctor_variable(m, "ROCR_VISIBLE_DEVICES") || doctor_variable(m, "CUDA_VISIBLE_DEVICES");
 }
 
 bool doctor_looks_like_shim(const char *text)
 {
-    static const char *const marks[] = { "intercept", "shim", "coarse", "rdna1", "forcegtt", "force_host",
-                                         "force-host", "forcehost" };
+    static const char *const marks[] = { "intercept", "shim",       "coarse",     "rdna1",
+                                         "forcegtt",  "force_host", "force-host", "forcehost" };
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (strstr(text, marks[i])) return true;
     return false;

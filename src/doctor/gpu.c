@@ -58,7 +58,8 @@ static struct doctor_gpu *gpu_of_node(struct doctor_machine *m, uint64_t domain,
 {
     char address[16];
     snprintf(address, sizeof address, "%04x:%02x:%02x.%x", (unsigned)(domain & 0xffff),
-             (unsigned)(location >> 8 & 0xff), (unsigned)(location >> 3 & 31), (unsigned)(location & 7));
+             (unsigned)(location >> 8 & 0xff), (unsigned)(location >> 3 & 31),
+             (unsigned)(location & 7));
     for (size_t i = 0; i < m->n_gpus; i++)
         if (!strcmp(m->gpus[i].pci, address) && m->gpus[i].vendor == DOCTOR_AMD) return &m->gpus[i];
     for (size_t i = 0; i < m->n_gpus; i++) /* partitions and odd locations: by id */
@@ -80,8 +81,10 @@ static void read_links(const struct doctor_search *search, unsigned long node,
     doctor_list(search->view, path, &names);
     for (size_t i = 0; i < names.n && i < 64; i++) {
         uint64_t flags = 0, to = 0;
-        snprintf(path, sizeof path, "%s/%lu/io_links/%.20s/properties", node_folder, node, names.list[i]);
-        if (doctor_read_lines(search->view, path, text, sizeof text, "node_ flags type") < 0) continue;
+        snprintf(path, sizeof path, "%s/%lu/io_links/%.20s/properties", node_folder, node,
+                 names.list[i]);
+        if (doctor_read_lines(search->view, path, text, sizeof text, "node_ flags type") < 0)
+            continue;
         if (!doctor_number(text, "flags", &flags)) continue;
         *flags_from |= flags;
         if (doctor_number(text, "node_to", &to) && to < MOST_KFD_NODES) flags_to[to] |= flags;
@@ -118,9 +121,10 @@ static void read_node(const struct doctor_search *search, unsigned long node,
     uint64_t simds = 0, per_cu = 0, version = 0, device = 0, location = 0, domain = 0, vendor = 0,
              firmware = 0, flags = 0;
     snprintf(path, sizeof path, "%s/%lu/properties", node_folder, node);
-    if (doctor_read_lines(search->view, path, text, sizeof text,
-                          "cpu_cores_count simd_ gfx_target_version vendor_id device_id location_id "
-                          "domain fw_version") < 0)
+    if (doctor_read_lines(
+            search->view, path, text, sizeof text,
+            "cpu_cores_count simd_ gfx_target_version vendor_id device_id location_id "
+            "domain fw_version") < 0)
         return;
     m->has_kfd = true;
     read_links(search, node, flags_to, &flags);

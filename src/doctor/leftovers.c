@@ -9,13 +9,20 @@
 static const struct {
     const char *pattern, *what;
 } patterns[] = {
-    { "lib*hip*intercept*.so*", "shim" },    { "lib*hip*shim*.so*", "shim" },
-    { "lib*memory*intercept*.so*", "shim" }, { "lib*force*alloc*.so*", "shim" },
-    { "lib*coarse*grain*.so*", "shim" },     { "lib*hsa*shim*.so*", "shim" },
-    { "lib*rdna1*.so*", "shim" },            { "libhsa-runtime64.so*.bak*", "rocr" },
-    { "libhsa-runtime64.so*.orig*", "rocr" }, { "libhsa-runtime64.so*.backup*", "rocr" },
-    { "libhsa-runtime64.so*.old", "rocr" },  { "ROCR-Runtime", "rocr" },
-    { "conv2d_gfx10*.py", "conv" },          { "*rdna1*conv*.pth", "conv" },
+    { "lib*hip*intercept*.so*", "shim" },
+    { "lib*hip*shim*.so*", "shim" },
+    { "lib*memory*intercept*.so*", "shim" },
+    { "lib*force*alloc*.so*", "shim" },
+    { "lib*coarse*grain*.so*", "shim" },
+    { "lib*hsa*shim*.so*", "shim" },
+    { "lib*rdna1*.so*", "shim" },
+    { "libhsa-runtime64.so*.bak*", "rocr" },
+    { "libhsa-runtime64.so*.orig*", "rocr" },
+    { "libhsa-runtime64.so*.backup*", "rocr" },
+    { "libhsa-runtime64.so*.old", "rocr" },
+    { "ROCR-Runtime", "rocr" },
+    { "conv2d_gfx10*.py", "conv" },
+    { "*rdna1*conv*.pth", "conv" },
     { "amdgpu-mtype*.conf", "mtype" },
 };
 
@@ -64,8 +71,10 @@ static void look_at_home(const struct doctor_search *search)
 
 void doctor_probe_leftovers(const struct doctor_search *search)
 {
-    static const char *const folders[] = { "/etc/modprobe.d", "/tmp", "/usr/local/lib", "/usr/local/lib64",
-                                           "/opt/rocm/lib", "/usr/lib/x86_64-linux-gnu", "/usr/src" };
+    static const char *const folders[] = { "/etc/modprobe.d", "/tmp",
+                                           "/usr/local/lib",  "/usr/local/lib64",
+                                           "/opt/rocm/lib",   "/usr/lib/x86_64-linux-gnu",
+                                           "/usr/src" };
     struct doctor_names names;
     char path[DOCTOR_PATH], text[DOCTOR_TEXT];
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) look_in(search, folders[i]);

@@ -15,8 +15,8 @@
 #include "doctor/probe.h"
 
 enum {
-    TABLE = 1 << 14,    /* bytes of a compressed bundle that hold its table */
-    GAP = 1 << 16,      /* padding between bundles                          */
+    TABLE = 1 << 14, /* bytes of a compressed bundle that hold its table */
+    GAP = 1 << 16,   /* padding between bundles                          */
     MOST_BUNDLES = 4096,
     SHT_DYNAMIC = 6,
     DT_SONAME = 14
@@ -59,13 +59,14 @@ static void read_table(struct doctor_library *out, const uint8_t *bytes, size_t 
     }
 }
 
-/* A compressed bundle: only as much as its table needs. Returns its size in the file, 0: unknown. */
+/* A compressed bundle: only as much as its table needs. Returns its size in the file, 0: unknown.
+ */
 static uint64_t read_compressed(struct doctor_library *out, const uint8_t *bytes, size_t size)
 {
     if (!compressed_bundle_is(bytes, size)) return 0;
     static const size_t headers[] = { 0, 20, 24, 32 };
     const unsigned version = load_u16(bytes + 4), method = load_u16(bytes + 6);
-    const uint64_t file_size = version == 2 ? load_u32(bytes + 8)
+    const uint64_t file_size = version == 2   ? load_u32(bytes + 8)
                                : version == 3 ? load_u64(bytes + 8)
                                               : 0;
     const size_t header = headers[version], left = size - header;
@@ -132,7 +133,8 @@ static void read_soname(const struct elf_view *view, const struct codeobj_sectio
     if (dynamic->link >= view->n_sections) return;
     const struct codeobj_section names = elf_section(view, dynamic->link);
     for (uint64_t at = 0; names.bytes && at + 16 <= dynamic->size && at < 16 * 4096; at += 16) {
-        const uint64_t tag = load_u64(dynamic->bytes + at), value = load_u64(dynamic->bytes + at + 8);
+        const uint64_t tag = load_u64(dynamic->bytes + at),
+                       value = load_u64(dynamic->bytes + at + 8);
         if (!tag) return;
         if (tag != DT_SONAME || value >= names.size) continue;
         const char *name = (const char *)names.bytes + value;
@@ -152,7 +154,8 @@ static void read_elf(const struct doctor_search *search, const struct doctor_map
         return;
     }
     if (elf_view_init(&view, map->bytes, map->size)) {
-        doctor_copy(out->trouble, sizeof out->trouble, rmcp_last_error(), strlen(rmcp_last_error()));
+        doctor_copy(out->trouble, sizeof out->trouble, rmcp_last_error(),
+                    strlen(rmcp_last_error()));
         return;
     }
     for (uint32_t i = 0; i < view.n_sections; i++) {
@@ -186,8 +189,7 @@ static void read_stub(const char *text, struct doctor_library *out)
         if (key == 4 && !strncmp(line, "late", 4)) out->is_late = true;
         if (key == 7 && !strncmp(line, "targets", 7)) {
             out->has_targets = true;
-            if (strcmp(value, "none"))
-                snprintf(out->targets, sizeof out->targets, "%s", value);
+            if (strcmp(value, "none")) snprintf(out->targets, sizeof out->targets, "%s", value);
         }
     }
 }
@@ -235,7 +237,8 @@ static void read_kpacks(const struct doctor_search *search, const char *site,
 static void note_stub(const struct doctor_search *search, const struct doctor_library *library)
 {
     char text[1024 + DOCTOR_TARGETS];
-    int n = snprintf(text, sizeof text, "%ssize %llu\n", stub_magic, (unsigned long long)library->size);
+    int n =
+        snprintf(text, sizeof text, "%ssize %llu\n", stub_magic, (unsigned long long)library->size);
     if (*library->soname)
         n += snprintf(text + n, sizeof text - (size_t)n, "soname %s\n", library->soname);
     if (library->has_targets)

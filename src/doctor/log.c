@@ -45,7 +45,8 @@ static void scan(const struct doctor_search *search, const char *text)
         const char *next = doctor_next_line(line, &length);
         doctor_copy(one, sizeof one, line, length);
         for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
-            if (!strstr(one, signatures[i].words[0]) || !strstr(one, signatures[i].words[1])) continue;
+            if (!strstr(one, signatures[i].words[0]) || !strstr(one, signatures[i].words[1]))
+                continue;
             hide_process(one);
             m->log[signatures[i].kind].n++;
             memcpy(m->log[signatures[i].kind].line, one, sizeof one);

@@ -40,16 +40,16 @@ struct doctor_gpu {
     char pci[16];            /* "0000:03:00.0", "" when only KFD tells of it          */
     uint32_t vendor, device; /* PCI ids */
     uint32_t revision;
-    char driver[32];         /* the bound driver, "" for none                         */
-    char name[64];           /* "Radeon RX 5600 XT", or the ids                       */
-    char chip[16];           /* "gfx1010", "" when unknown                            */
-    uint32_t version;        /* 100100: major, minor, stepping in two digits each     */
-    bool chip_from_kfd;      /* else guessed from the PCI id                          */
+    char driver[32];    /* the bound driver, "" for none                         */
+    char name[64];      /* "Radeon RX 5600 XT", or the ids                       */
+    char chip[16];      /* "gfx1010", "" when unknown                            */
+    uint32_t version;   /* 100100: major, minor, stepping in two digits each     */
+    bool chip_from_kfd; /* else guessed from the PCI id                          */
     bool is_integrated, in_kfd;
-    uint32_t node;           /* of KFD */
+    uint32_t node; /* of KFD */
     uint32_t compute_units;
-    uint64_t vram;           /* bytes */
-    uint32_t mec_firmware;   /* 0: unknown */
+    uint64_t vram;         /* bytes */
+    uint32_t mec_firmware; /* 0: unknown */
     enum doctor_answer atomics;
 };
 
@@ -183,7 +183,7 @@ struct doctor_machine {
     /* software; ROCm and Python fill different halves of the libraries */
     size_t n_rocms;
     struct doctor_rocm rocms[DOCTOR_ROCMS];
-    char loader_hip[DOCTOR_PATH];    /* the libamdhip64 that ld.so takes, resolved */
+    char loader_hip[DOCTOR_PATH]; /* the libamdhip64 that ld.so takes, resolved */
     char loader_miopen[DOCTOR_PATH];
     char variable_miopen[DOCTOR_PATH]; /* the MIOpen that LD_LIBRARY_PATH brings in */
     size_t n_system_libraries;

@@ -47,8 +47,8 @@ struct doctor_limits {
 /* Run probes in child processes: the first by itself, then the others side by side. `m` must be in
  * shared memory. */
 void doctor_run(struct doctor_view *view, struct doctor_machine *m,
-                const struct doctor_prober probers[DOCTOR_PROBES], const struct doctor_limits *first,
-                const struct doctor_limits *others);
+                const struct doctor_prober probers[DOCTOR_PROBES],
+                const struct doctor_limits *first, const struct doctor_limits *others);
 
 /* ---- library.c ---- */
 

@@ -89,7 +89,8 @@ static void read_site(const struct doctor_search *search, const char *site)
     struct doctor_machine *m = search->machine;
     struct doctor_python python = { .library = -1, .miopen = -1 };
     char path[DOCTOR_PATH + 64], text[8192];
-    if (!doctor_real(search->view, site, false, python.site, sizeof python.site, NULL, NULL)) return;
+    if (!doctor_real(search->view, site, false, python.site, sizeof python.site, NULL, NULL))
+        return;
     if (is_known(m, python.site) || m->n_pythons == DOCTOR_PYTHONS) return;
     snprintf(path, sizeof path, "%s/torch/version.py", python.site);
     if (doctor_read(search->view, path, text, sizeof text) < 0) return;
@@ -145,7 +146,8 @@ static void read_children(const struct doctor_search *search, const char *parent
         struct doctor_view quiet = *search->view;
         char real[2 * DOCTOR_PATH];
         quiet.journal = -1;
-        if (!doctor_real(&quiet, path, true, real, sizeof real, &kind, NULL) || kind != DOCTOR_FOLDER)
+        if (!doctor_real(&quiet, path, true, real, sizeof real, &kind, NULL) ||
+            kind != DOCTOR_FOLDER)
             continue;
         read_prefix(search, path);
         if (deeper) read_children(search, path, deeper - 1);
@@ -167,10 +169,12 @@ void doctor_probe_python(const struct doctor_search *search)
         snprintf(path, sizeof path, "%s/.local", m->home);
         read_prefix(search, path);
     }
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) read_prefix(search, prefixes[i]);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        read_prefix(search, prefixes[i]);
     read_children(search, "/opt/conda/envs", 0);
     if (*m->home && strcmp(m->home, "/")) {
-        static const char *const condas[] = { "miniconda3", "anaconda3", "miniforge3", "mambaforge" };
+        static const char *const condas[] = { "miniconda3", "anaconda3", "miniforge3",
+                                              "mambaforge" };
         for (size_t i = 0; i < sizeof condas / sizeof *condas; i++) {
             snprintf(path, sizeof path, "%s/%s/envs", m->home, condas[i]);
             read_children(search, path, 0);

@@ -40,8 +40,9 @@ static void write_notes(struct doctor_tar_writer *writer, struct note *notes, si
 }
 
 /* The notes of the journal, cleaned. */
-static rmcp_status read_notes(const uint8_t *bytes, size_t size, const struct doctor_cleaner *cleaner,
-                              struct note **out, size_t *n_out)
+static rmcp_status read_notes(const uint8_t *bytes, size_t size,
+                              const struct doctor_cleaner *cleaner, struct note **out,
+                              size_t *n_out)
 {
     size_t n = 0, room = 0;
     struct note *notes = NULL;
@@ -82,9 +83,9 @@ static rmcp_status read_notes(const uint8_t *bytes, size_t size, const struct do
 
 static rmcp_status write_tar(int journal, const struct doctor_machine *m, int file)
 {
-    static const char about[] =
-        "rmcp-machine 1\n"
-        "Made by rmcp doctor --record. Text only; look at it before you send it: tar tvf, tar xOf.\n";
+    static const char about[] = "rmcp-machine 1\n"
+                                "Made by rmcp doctor --record. Text only; look at it before you "
+                                "send it: tar tvf, tar xOf.\n";
     struct doctor_tar_writer writer = { file, RMCP_OK };
     struct doctor_cleaner cleaner;
     struct stat size;
@@ -129,7 +130,8 @@ rmcp_status doctor_record(const char *root, const char *name, struct doctor_mach
         doctor_view_close(&view);
     }
     if (journal) fclose(journal);
-    if (close(file) && !status) status = rmcp_fail(RMCP_E_IO, "cannot write %.300s: %s", name, strerror(errno));
+    if (close(file) && !status)
+        status = rmcp_fail(RMCP_E_IO, "cannot write %.300s: %s", name, strerror(errno));
     if (status) unlink(name);
     return status;
 }

@@ -16,9 +16,13 @@ static const struct {
     { DOCTOR_LIB_ROCBLAS, "librocblas.so" },
 };
 
-static const char *const system_folders[] = { "/usr/local/lib", "/lib/x86_64-linux-gnu",
-                                              "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64",
-                                              "/lib", "/usr/lib" };
+static const char *const system_folders[] = { "/usr/local/lib",
+                                              "/lib/x86_64-linux-gnu",
+                                              "/usr/lib/x86_64-linux-gnu",
+                                              "/lib64",
+                                              "/usr/lib64",
+                                              "/lib",
+                                              "/usr/lib" };
 
 /* The first file in a folder whose name begins so: "libamdhip64.so", "libamdhip64.so.6" … */
 static bool find_in(const struct doctor_search *search, const char *folder, const char *prefix,
@@ -35,7 +39,8 @@ static bool find_in(const struct doctor_search *search, const char *folder, cons
         if (strspn(name + length, ".0123456789") != strlen(name + length)) continue; /* .bak … */
         snprintf(one, sizeof one, "%s/%s", folder, name);
         enum doctor_kind kind;
-        found = doctor_real(search->view, one, false, path, room, &kind, NULL) && kind == DOCTOR_FILE;
+        found =
+            doctor_real(search->view, one, false, path, room, &kind, NULL) && kind == DOCTOR_FILE;
         if (found) doctor_at(search->view, one); /* noted for a recording */
     }
     doctor_names_deinit(&names);
@@ -98,7 +103,8 @@ static void read_libraries(const struct doctor_search *search, const char *folde
     struct doctor_machine *m = search->machine;
     for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++) {
         char path[DOCTOR_PATH];
-        if (!find_in(search, folder, wanted[k].prefix, path, sizeof path) || is_known(m, path)) continue;
+        if (!find_in(search, folder, wanted[k].prefix, path, sizeof path) || is_known(m, path))
+            continue;
         if (m->n_system_libraries == DOCTOR_LIBRARIES) return;
         struct doctor_library *library = &m->system_libraries[m->n_system_libraries];
         doctor_library_read(search, path, wanted[k].kind, library);
@@ -164,7 +170,8 @@ static void add_distribution(const struct doctor_search *search)
     struct doctor_machine *m = search->machine;
     for (size_t i = 0; i < sizeof system_folders / sizeof *system_folders; i++) {
         char path[DOCTOR_PATH], real[DOCTOR_PATH];
-        if (!doctor_real(search->view, system_folders[i], false, real, sizeof real, NULL, NULL)) continue;
+        if (!doctor_real(search->view, system_folders[i], false, real, sizeof real, NULL, NULL))
+            continue;
         if (!find_in(search, real, "libamdhip64.so", path, sizeof path) || is_known(m, path)) {
             read_libraries(search, real, -1);
             continue;

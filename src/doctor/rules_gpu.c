@@ -11,7 +11,8 @@ static void describe(const struct doctor_gpu *gpu, char text[static 160])
 {
     int n = snprintf(text, 160, "%s (%s", gpu->name, *gpu->chip ? gpu->chip : "chip unknown");
     if (*gpu->chip && !gpu->chip_from_kfd) n += snprintf(text + n, 160 - (size_t)n, " by PCI id");
-    if (gpu->compute_units) n += snprintf(text + n, 160 - (size_t)n, ", %u CUs", gpu->compute_units);
+    if (gpu->compute_units)
+        n += snprintf(text + n, 160 - (size_t)n, ", %u CUs", gpu->compute_units);
     if (gpu->vram)
         n += snprintf(text + n, 160 - (size_t)n, ", %.1f GiB", (double)gpu->vram / (1u << 30));
     snprintf(text + n, 160 - (size_t)n, ")");
@@ -56,7 +57,8 @@ static bool is_old(const struct doctor_gpu *gpu)
 
 static bool has_no_driver(const struct doctor_gpu *gpu)
 {
-    return *gpu->pci && strcmp(gpu->driver, "amdgpu") && strcmp(gpu->driver, "vfio-pci") && !gpu->in_kfd;
+    return *gpu->pci && strcmp(gpu->driver, "amdgpu") && strcmp(gpu->driver, "vfio-pci") &&
+           !gpu->in_kfd;
 }
 
 static bool is_passed_on(const struct doctor_gpu *gpu)
@@ -120,7 +122,8 @@ bool doctor_if_gpu_left_behind(const struct doctor_machine *m, struct doctor_wor
         doctor_value(words, "%s", ""); /* native code is there already */
     else
         doctor_value(words,
-                     "pip install --index-url https://repo.amd.com/rocm/whl-multi-arch/ \"torch[device-%s]\"",
+                     "pip install --index-url https://repo.amd.com/rocm/whl-multi-arch/ "
+                     "\"torch[device-%s]\"",
                      gpu->chip);
     return true;
 }
@@ -155,9 +158,10 @@ bool doctor_if_kfd_missing(const struct doctor_machine *m, struct doctor_words *
     if (m->is_wsl || *m->container || !has_amd_driver(m) || m->kfd.exists || m->has_kfd ||
         m->probes[DOCTOR_PROBE_ACCESS] != DOCTOR_DONE)
         return false;
-    doctor_value(words, "%s", m->config_hsa == DOCTOR_NO
-                                  ? "build the kernel with CONFIG_HSA_AMD=y"
-                                  : "install the newest kernel of the distribution and reboot; then: sudo dmesg | grep -i kfd");
+    doctor_value(words, "%s",
+                 m->config_hsa == DOCTOR_NO ? "build the kernel with CONFIG_HSA_AMD=y"
+                                            : "install the newest kernel of the distribution and "
+                                              "reboot; then: sudo dmesg | grep -i kfd");
     return doctor_say(words, "amdgpu is loaded, /dev/kfd is not there%s",
                       m->config_hsa == DOCTOR_NO    ? "; CONFIG_HSA_AMD is off in this kernel"
                       : m->config_hsa == DOCTOR_YES ? "; CONFIG_HSA_AMD is on in this kernel"
@@ -215,7 +219,8 @@ bool doctor_if_kernel_old(const struct doctor_machine *m, struct doctor_words *w
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     unsigned major, minor;
-    if (!gpu || gpu->version < 100100 || sscanf(m->kernel, "%u.%u", &major, &minor) != 2) return false;
+    if (!gpu || gpu->version < 100100 || sscanf(m->kernel, "%u.%u", &major, &minor) != 2)
+        return false;
     if (major > 5 || (major == 5 && minor >= 10)) return false;
     return doctor_say(words, "Linux %s with %s", m->kernel, gpu->chip);
 }
@@ -257,8 +262,8 @@ static bool is_denied(const struct doctor_device *device)
 static void say_device(const struct doctor_machine *m, const struct doctor_device *device,
                        struct doctor_words *words)
 {
-    doctor_say(words, "%s: mode %o, owner %u, group %u; you are uid %u in groups", device->path, device->mode,
-               device->uid, device->gid, m->uid);
+    doctor_say(words, "%s: mode %o, owner %u, group %u; you are uid %u in groups", device->path,
+               device->mode, device->uid, device->gid, m->uid);
     for (size_t i = 0; i < m->n_groups && i < 12; i++) {
         const size_t used = strlen(words->seen);
         snprintf(words->seen + used, sizeof words->seen - used, " %u", m->groups[i]);
@@ -307,7 +312,8 @@ bool doctor_if_render_no_access(const struct doctor_machine *m, struct doctor_wo
 bool doctor_if_access_ok(const struct doctor_machine *m, struct doctor_words *words)
 {
     return m->kfd.exists && !m->kfd.open_error && doctor_has_vendor(m, DOCTOR_AMD, false) &&
-           doctor_say(words, "/dev/kfd opens; %zu render node%s", m->n_render, m->n_render == 1 ? "" : "s");
+           doctor_say(words, "/dev/kfd opens; %zu render node%s", m->n_render,
+                      m->n_render == 1 ? "" : "s");
 }
 
 bool doctor_if_wsl(const struct doctor_machine *m, struct doctor_words *words)

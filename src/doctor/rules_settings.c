@@ -11,8 +11,8 @@ static void version_text(uint32_t version, char text[static 24])
 }
 
 /* The override of the GPU to compute on, when it can be read. */
-static bool main_override(const struct doctor_machine *m, const struct doctor_gpu **gpu, char name[static 64],
-                          const char **value, uint32_t *version)
+static bool main_override(const struct doctor_machine *m, const struct doctor_gpu **gpu,
+                          char name[static 64], const char **value, uint32_t *version)
 {
     *gpu = doctor_main_gpu(m);
     if (!*gpu || !(*gpu)->version) return false;
@@ -40,7 +40,8 @@ bool doctor_if_override_malformed(const struct doctor_machine *m, struct doctor_
         if (strncmp(one->name, "HSA_OVERRIDE_GFX_VERSION", 24)) continue;
         if (doctor_override_parse(one->value, &version)) continue;
         doctor_value(words, "unset %s", one->name);
-        return doctor_say(words, "%s='%s'; it must be three numbers, such as 10.1.0", one->name, one->value);
+        return doctor_say(words, "%s='%s'; it must be three numbers, such as 10.1.0", one->name,
+                          one->value);
     }
     return false;
 }
@@ -72,12 +73,14 @@ bool doctor_if_override_mixed(const struct doctor_machine *m, struct doctor_word
     char name[64], own[24];
     for (size_t i = 0; i < m->n_gpus && main && !doctor_is_hidden(m); i++) {
         const struct doctor_gpu *gpu = &m->gpus[i];
-        if (gpu == main || gpu->vendor != DOCTOR_AMD || !gpu->in_kfd || !doctor_is_foreign(m, gpu)) continue;
+        if (gpu == main || gpu->vendor != DOCTOR_AMD || !gpu->in_kfd || !doctor_is_foreign(m, gpu))
+            continue;
         const char *value = doctor_override_of(m, gpu, name);
         version_text(gpu->version, own);
         doctor_value(words, "unset %s; export HSA_OVERRIDE_GFX_VERSION_%u=%s", name, main->node,
                      value ? value : own);
-        return doctor_say(words, "%s=%s is also for %s (%s)", name, value ? value : "", gpu->name, gpu->chip);
+        return doctor_say(words, "%s=%s is also for %s (%s)", name, value ? value : "", gpu->name,
+                          gpu->chip);
     }
     return false;
 }
@@ -87,7 +90,8 @@ bool doctor_if_visible_none(const struct doctor_machine *m, struct doctor_words 
     static const char *const names[] = { "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
                                          "CUDA_VISIBLE_DEVICES" };
     unsigned long n = 0;
-    for (size_t i = 0; i < m->n_gpus; i++) n += m->gpus[i].vendor == DOCTOR_AMD && m->gpus[i].in_kfd;
+    for (size_t i = 0; i < m->n_gpus; i++)
+        n += m->gpus[i].vendor == DOCTOR_AMD && m->gpus[i].in_kfd;
     for (size_t i = 0; i < 3 && n; i++) {
         const char *value = doctor_variable(m, names[i]);
         if (!value || strspn(value, "0123456789-") != strcspn(value, ",")) continue; /* UUIDs */
@@ -124,7 +128,8 @@ bool doctor_if_sdma_off(const struct doctor_machine *m, struct doctor_words *wor
 }
 
 /* All variables of a kind, as "A=1 B=2". */
-static bool say_variables(const struct doctor_machine *m, struct doctor_words *words, const char *const *prefixes)
+static bool say_variables(const struct doctor_machine *m, struct doctor_words *words,
+                          const char *const *prefixes)
 {
     bool any = false;
     for (size_t i = 0; i < m->n_variables; i++)
@@ -132,8 +137,8 @@ static bool say_variables(const struct doctor_machine *m, struct doctor_words *w
             const struct doctor_variable *one = &m->variables[i];
             if (strncmp(one->name, *prefix, strlen(*prefix))) continue;
             const size_t used = strlen(words->seen);
-            snprintf(words->seen + used, sizeof words->seen - used, "%s%s=%.60s", used ? " " : "", one->name,
-                     one->value);
+            snprintf(words->seen + used, sizeof words->seen - used, "%s%s=%.60s", used ? " " : "",
+                     one->name, one->value);
             if (!any) doctor_value(words, "%s", one->name);
             any = true;
             break;
@@ -155,7 +160,8 @@ bool doctor_if_arch_variable(const struct doctor_machine *m, struct doctor_words
 
 bool doctor_if_serialize(const struct doctor_machine *m, struct doctor_words *words)
 {
-    static const char *const prefixes[] = { "AMD_SERIALIZE_", "HIP_LAUNCH_BLOCKING", "AMD_LOG_LEVEL", NULL };
+    static const char *const prefixes[] = { "AMD_SERIALIZE_", "HIP_LAUNCH_BLOCKING",
+                                            "AMD_LOG_LEVEL", NULL };
     return say_variables(m, words, prefixes);
 }
 
@@ -166,11 +172,12 @@ bool doctor_if_profile_sets(const struct doctor_machine *m, struct doctor_words 
 
 /* ---- the kernel log ---- */
 
-static bool say_log(const struct doctor_machine *m, enum doctor_log kind, struct doctor_words *words)
+static bool say_log(const struct doctor_machine *m, enum doctor_log kind,
+                    struct doctor_words *words)
 {
     if (!m->log[kind].n) return false;
-    return doctor_say(words, "%u line%s, the last: %s", m->log[kind].n, m->log[kind].n == 1 ? "" : "s",
-                      m->log[kind].line);
+    return doctor_say(words, "%u line%s, the last: %s", m->log[kind].n,
+                      m->log[kind].n == 1 ? "" : "s", m->log[kind].line);
 }
 
 bool doctor_if_log_page_fault(const struct doctor_machine *m, struct doctor_words *words)
@@ -201,7 +208,8 @@ bool doctor_if_log_unreadable(const struct doctor_machine *m, struct doctor_word
 
 /* ---- leftovers ---- */
 
-static bool say_leftover(const struct doctor_machine *m, const char *what, struct doctor_words *words)
+static bool say_leftover(const struct doctor_machine *m, const char *what,
+                         struct doctor_words *words)
 {
     for (size_t i = 0; i < m->n_leftovers; i++)
         if (!strcmp(m->leftovers[i].what, what)) {
@@ -274,7 +282,8 @@ bool doctor_if_opencl_broken(const struct doctor_machine *m, struct doctor_words
     for (size_t i = 0; i < m->n_icds; i++)
         if (!m->icds[i].is_vulkan && m->icds[i].library_missing) {
             doctor_value(words, "%s", m->icds[i].file);
-            return doctor_say(words, "%s names %s, which is not there", m->icds[i].file, m->icds[i].library);
+            return doctor_say(words, "%s names %s, which is not there", m->icds[i].file,
+                              m->icds[i].library);
         }
     return false;
 }
@@ -282,7 +291,8 @@ bool doctor_if_opencl_broken(const struct doctor_machine *m, struct doctor_words
 bool doctor_if_opencl_ok(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_icd *icd = find_icd(m, false);
-    return icd && doctor_has_vendor(m, DOCTOR_AMD, false) && doctor_say(words, "%s: %s", icd->file, icd->library);
+    return icd && doctor_has_vendor(m, DOCTOR_AMD, false) &&
+           doctor_say(words, "%s: %s", icd->file, icd->library);
 }
 
 bool doctor_if_vulkan_none(const struct doctor_machine *m, struct doctor_words *words)

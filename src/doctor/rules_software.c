@@ -27,7 +27,8 @@ static void say_rocms(const struct doctor_machine *m, struct doctor_words *words
     const struct doctor_rocm *taken = doctor_loader_rocm(m);
     const size_t used = strlen(words->seen);
     if (taken && m->n_rocms > 1)
-        snprintf(words->seen + used, sizeof words->seen - used, "; programs get %.160s", m->loader_hip);
+        snprintf(words->seen + used, sizeof words->seen - used, "; programs get %.160s",
+                 m->loader_hip);
 }
 
 static bool has_several(const struct doctor_machine *m)
@@ -70,7 +71,8 @@ bool doctor_if_rocm_path_mixed(const struct doctor_machine *m, struct doctor_wor
     const struct doctor_rocm *taken = doctor_loader_rocm(m);
     for (size_t i = 0; i < 3 && taken; i++) {
         const char *value = doctor_variable(m, names[i]);
-        if (!value || strncmp(value, "/opt/rocm-", 10) || strncmp(taken->prefix, "/opt/rocm-", 10)) continue;
+        if (!value || strncmp(value, "/opt/rocm-", 10) || strncmp(taken->prefix, "/opt/rocm-", 10))
+            continue;
         const size_t n = strlen(taken->prefix);
         if (!strncmp(value, taken->prefix, n) && (!value[n] || value[n] == '/')) continue;
         doctor_value(words, "%s=%s", names[i], taken->prefix);
@@ -88,8 +90,8 @@ bool doctor_if_rocm_llvm_clash(const struct doctor_machine *m, struct doctor_wor
         if (first && first->clang != rocm->clang) {
             const struct doctor_rocm *taken = doctor_loader_rocm(m);
             doctor_value(words, "%s", taken ? taken->prefix : first->prefix);
-            return doctor_say(words, "clang %u in %.120s, clang %u in %.120s", first->clang, first->prefix,
-                              rocm->clang, rocm->prefix);
+            return doctor_say(words, "clang %u in %.120s, clang %u in %.120s", first->clang,
+                              first->prefix, rocm->clang, rocm->prefix);
         }
         if (!first) first = rocm;
     }
@@ -103,14 +105,16 @@ bool doctor_if_rocblas_no_arch(const struct doctor_machine *m, struct doctor_wor
     if (!gpu || !doctor_chip_name(doctor_believed(m, gpu), chip)) return false;
     for (size_t i = 0; i < n_libraries(m); i++) {
         const struct doctor_library *library = library_at(m, i);
-        if (library->kind != DOCTOR_LIB_ROCBLAS || !library->has_targets || !*library->targets) continue;
+        if (library->kind != DOCTOR_LIB_ROCBLAS || !library->has_targets || !*library->targets)
+            continue;
         if (doctor_targets_have(library->targets, chip)) continue;
         if (library->owner >= 100) { /* where torch has no code either, that is said once */
             const struct doctor_library *torch =
                 doctor_torch_library(m, &m->pythons[(library->owner - 100) % DOCTOR_PYTHONS]);
             if (!torch || !doctor_targets_have(torch->targets, chip)) continue;
         }
-        return doctor_say(words, "%.200s has %.150s, not %s", library->path, library->targets, chip);
+        return doctor_say(words, "%.200s has %.150s, not %s", library->path, library->targets,
+                          chip);
     }
     return false;
 }
@@ -123,13 +127,14 @@ bool doctor_if_rocblas_disguised(const struct doctor_machine *m, struct doctor_w
         const char *slash = strrchr(library->path, '/');
         doctor_value(words, "%.*s/rocblas/library/%s", slash ? (int)(slash - library->path) : 0,
                      library->path, library->disguised);
-        return doctor_say(words, "%s beside %.200s is a link to another chip's file", library->disguised,
-                          library->path);
+        return doctor_say(words, "%s beside %.200s is a link to another chip's file",
+                          library->disguised, library->path);
     }
     return false;
 }
 
-/* The command that brings a whole library: a wheel that suits the chip, or the one that is there. */
+/* The command that brings a whole library: a wheel that suits the chip, or the one that is there.
+ */
 static void say_reinstall(const struct doctor_machine *m, const struct doctor_library *library,
                           struct doctor_words *words)
 {
@@ -139,13 +144,15 @@ static void say_reinstall(const struct doctor_machine *m, const struct doctor_li
         library->owner >= 100 ? &m->pythons[(library->owner - 100) % DOCTOR_PYTHONS] : NULL;
     const char *release = python ? strstr(python->version, "+rocm") : NULL;
     if (!python)
-        doctor_value(words, "sudo apt install --reinstall \"$(dpkg -S %.200s | cut -d: -f1)\"", library->path);
+        doctor_value(words, "sudo apt install --reinstall \"$(dpkg -S %.200s | cut -d: -f1)\"",
+                     library->path);
     else if (gpu && doctor_chip_service(gpu->version) == DOCTOR_CHIP_LEFT_BEHIND)
-        doctor_value(words, "%s --index-url https://repo.amd.com/rocm/whl-multi-arch/ \"torch[device-%s]\"", pip,
-                     gpu->chip);
+        doctor_value(
+            words, "%s --index-url https://repo.amd.com/rocm/whl-multi-arch/ \"torch[device-%s]\"",
+            pip, gpu->chip);
     else
-        doctor_value(words, "%s torch==%s --index-url https://download.pytorch.org/whl/%s", pip, python->version,
-                     release ? release + 1 : "");
+        doctor_value(words, "%s torch==%s --index-url https://download.pytorch.org/whl/%s", pip,
+                     python->version, release ? release + 1 : "");
 }
 
 bool doctor_if_library_broken(const struct doctor_machine *m, struct doctor_words *words)
@@ -179,7 +186,8 @@ static bool has_hip_build(const struct doctor_machine *m)
 bool doctor_if_torch_none(const struct doctor_machine *m, struct doctor_words *words)
 {
     return !m->n_pythons && m->probes[DOCTOR_PROBE_PYTHON] == DOCTOR_DONE &&
-           doctor_say(words, "no PyTorch in the usual places, $VIRTUAL_ENV, $CONDA_PREFIX or two levels below home");
+           doctor_say(words, "no PyTorch in the usual places, $VIRTUAL_ENV, $CONDA_PREFIX or two "
+                             "levels below home");
 }
 
 bool doctor_if_torch_ok(const struct doctor_machine *m, struct doctor_words *words)
@@ -189,7 +197,8 @@ bool doctor_if_torch_ok(const struct doctor_machine *m, struct doctor_words *wor
     if (!python || doctor_is_foreign(m, gpu)) return false;
     char chip[16];
     doctor_chip_name(doctor_believed(m, gpu), chip);
-    return doctor_say(words, "PyTorch %s in %.200s has code for %s", python->version, python->site, chip);
+    return doctor_say(words, "PyTorch %s in %.200s has code for %s", python->version, python->site,
+                      chip);
 }
 
 bool doctor_if_torch_no_arch(const struct doctor_machine *m, struct doctor_words *words)
@@ -234,14 +243,15 @@ bool doctor_if_torch_cuda_build(const struct doctor_machine *m, struct doctor_wo
         return false;
     for (size_t i = 0; i < m->n_pythons; i++)
         if (*m->pythons[i].cuda)
-            return doctor_say(words, "PyTorch %s in %.200s is built for CUDA %s", m->pythons[i].version,
-                              m->pythons[i].site, m->pythons[i].cuda);
+            return doctor_say(words, "PyTorch %s in %.200s is built for CUDA %s",
+                              m->pythons[i].version, m->pythons[i].site, m->pythons[i].cuda);
     return false;
 }
 
 bool doctor_if_torch_wrong_vendor(const struct doctor_machine *m, struct doctor_words *words)
 {
-    if (!doctor_has_vendor(m, DOCTOR_NVIDIA, true) || doctor_has_vendor(m, DOCTOR_AMD, true)) return false;
+    if (!doctor_has_vendor(m, DOCTOR_NVIDIA, true) || doctor_has_vendor(m, DOCTOR_AMD, true))
+        return false;
     for (size_t i = 0; i < m->n_pythons; i++)
         if (*m->pythons[i].hip)
             return doctor_say(words, "PyTorch %s in %.200s is built for ROCm, the card is NVIDIA's",
@@ -254,9 +264,11 @@ bool doctor_if_torch_rocm_mismatch(const struct doctor_machine *m, struct doctor
     const struct doctor_rocm *rocm = doctor_loader_rocm(m);
     for (size_t i = 0; i < m->n_pythons && rocm && *rocm->version; i++) {
         const struct doctor_python *python = &m->pythons[i];
-        if (!*python->hip || python->bundles_rocm || doctor_same_release(python->hip, rocm->version))
+        if (!*python->hip || python->bundles_rocm ||
+            doctor_same_release(python->hip, rocm->version))
             continue;
-        return doctor_say(words, "PyTorch %s was built with HIP %.20s and would load ROCm %s of %.120s",
+        return doctor_say(words,
+                          "PyTorch %s was built with HIP %.20s and would load ROCm %s of %.120s",
                           python->version, python->hip, rocm->version, rocm->prefix);
     }
     return false;

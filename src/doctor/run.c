@@ -15,8 +15,9 @@
 #include "doctor/doctor.h"
 #include "doctor/probe.h"
 
-/* Milliseconds: a probe stops by itself at the first, and is killed at the second. Recorded machines
- * have nothing that blocks and get more, so that a busy computer does not change the answer. */
+/* Milliseconds: a probe stops by itself at the first, and is killed at the second. Recorded
+ * machines have nothing that blocks and get more, so that a busy computer does not change the
+ * answer. */
 static const struct doctor_limits first_limits = { 300, 500 }, live_limits = { 1100, 1400 },
                                   recorded_limits = { 20000, 30000 };
 
@@ -90,13 +91,14 @@ static void wait_for(struct doctor_machine *m, pid_t children[DOCTOR_PROBES], ui
 }
 
 void doctor_run(struct doctor_view *view, struct doctor_machine *m,
-                const struct doctor_prober probers[DOCTOR_PROBES], const struct doctor_limits *first,
-                const struct doctor_limits *others)
+                const struct doctor_prober probers[DOCTOR_PROBES],
+                const struct doctor_limits *first, const struct doctor_limits *others)
 {
     pid_t children[DOCTOR_PROBES] = { 0 };
     children[0] = start(view, m, &probers[0], 0, first->soft);
     wait_for(m, children, doctor_now() + first->hard * 1000000);
-    for (int i = 1; i < DOCTOR_PROBES; i++) children[i] = start(view, m, &probers[i], i, others->soft);
+    for (int i = 1; i < DOCTOR_PROBES; i++)
+        children[i] = start(view, m, &probers[i], i, others->soft);
     wait_for(m, children, doctor_now() + others->hard * 1000000);
 }
 
@@ -122,5 +124,6 @@ void doctor_examine_here(struct doctor_view *view, struct doctor_machine *machin
 {
     memset(machine, 0, sizeof *machine);
     machine->is_recorded = !view->is_live;
-    for (int i = 0; i < DOCTOR_PROBES; i++) run_here(view, machine, &probes[i], i, live_limits.soft);
+    for (int i = 0; i < DOCTOR_PROBES; i++)
+        run_here(view, machine, &probes[i], i, live_limits.soft);
 }

@@ -10,10 +10,18 @@
 static const struct {
     const char *name, *usual;
 } parameters[] = {
-    { "noretry", "-1" },      { "cwsr_enable", "1" },   { "sched_policy", "0" },
-    { "vm_fragment_size", "-1" }, { "mtype_local", "0" }, { "hws_max_conc_proc", "-1" },
-    { "queue_preemption_timeout_ms", "9000" }, { "lockup_timeout", "" }, { "gpu_recovery", "-1" },
-    { "ppfeaturemask", "" },  { "dpm", "-1" },          { "vm_update_mode", "-1" },
+    { "noretry", "-1" },
+    { "cwsr_enable", "1" },
+    { "sched_policy", "0" },
+    { "vm_fragment_size", "-1" },
+    { "mtype_local", "0" },
+    { "hws_max_conc_proc", "-1" },
+    { "queue_preemption_timeout_ms", "9000" },
+    { "lockup_timeout", "" },
+    { "gpu_recovery", "-1" },
+    { "ppfeaturemask", "" },
+    { "dpm", "-1" },
+    { "vm_update_mode", "-1" },
     { "no_system_mem_limit", "N" },
 };
 
@@ -87,9 +95,10 @@ static void read_modprobe(const struct doctor_search *search, const char *folder
 
 static void read_command_line(const struct doctor_search *search)
 {
-    static const char *const options[] = { "amdgpu.*", "nomodeset", "iommu=*", "amd_iommu=*",
-                                           "intel_iommu=*", "pci=*", "pcie_aspm=*", "radeon.*",
-                                           "module_blacklist=*", "modprobe.blacklist=*" };
+    static const char *const options[] = {
+        "amdgpu.*", "nomodeset",   "iommu=*",  "amd_iommu=*",        "intel_iommu=*",
+        "pci=*",    "pcie_aspm=*", "radeon.*", "module_blacklist=*", "modprobe.blacklist=*"
+    };
     struct doctor_machine *m = search->machine;
     struct doctor_view quiet = *search->view;
     char text[4096];
@@ -131,8 +140,7 @@ static void read_kernel(const struct doctor_search *search)
     if (strchr(m->kernel, '/')) return;
     char *config = malloc(1 << 19);
     snprintf(path, sizeof path, "/boot/config-%s", m->kernel);
-    if (config && doctor_read_lines(search->view, path, config, 1 << 19,
-                                    "*CONFIG_HSA_AMD") > 0)
+    if (config && doctor_read_lines(search->view, path, config, 1 << 19, "*CONFIG_HSA_AMD") > 0)
         m->config_hsa = strstr(config, "CONFIG_HSA_AMD=y") ? DOCTOR_YES : DOCTOR_NO;
     free(config);
 }
@@ -142,7 +150,8 @@ static void read_resources(const struct doctor_search *search)
     struct doctor_machine *m = search->machine;
     char text[8192];
     uint64_t value;
-    if (doctor_read_lines(search->view, "/proc/meminfo", text, sizeof text, "MemTotal SwapTotal") > 0) {
+    if (doctor_read_lines(search->view, "/proc/meminfo", text, sizeof text, "MemTotal SwapTotal") >
+        0) {
         if (doctor_number(text, "MemTotal", &value) && value < UINT64_MAX / 1024)
             m->ram = value * 1024, m->has_memory = true;
         if (doctor_number(text, "SwapTotal", &value) && value < UINT64_MAX / 1024)

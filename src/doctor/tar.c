@@ -118,7 +118,8 @@ static rmcp_status read_block(struct doctor_view *view, size_t *at)
     const size_t blocks = ((size_t)size + BLOCK - 1) / BLOCK * BLOCK;
     *at = blocks > view->tar_size - *at ? view->tar_size : *at + blocks;
     if (!memcmp(block + 257, "ustar", 5) && block[345])
-        snprintf(name, sizeof name, "%.155s/%.100s", (const char *)block + 345, (const char *)block);
+        snprintf(name, sizeof name, "%.155s/%.100s", (const char *)block + 345,
+                 (const char *)block);
     else
         snprintf(name, sizeof name, "%.100s", (const char *)block);
     memcpy(target, block + 157, 100);
@@ -180,7 +181,9 @@ static void put(struct doctor_tar_writer *writer, const void *bytes, size_t size
     for (size_t done = 0; !writer->status && done < size;) {
         ssize_t n = write(writer->file, (const char *)bytes + done, size - done);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) writer->status = rmcp_fail(RMCP_E_IO, "cannot write the recording: %s", strerror(errno));
+        if (n <= 0)
+            writer->status =
+                rmcp_fail(RMCP_E_IO, "cannot write the recording: %s", strerror(errno));
         if (n > 0) done += (size_t)n;
     }
 }

@@ -62,7 +62,7 @@ static bool read_value(const char *text, uint64_t *value)
 bool doctor_number(const char *text, const char *key, uint64_t *value)
 {
     const size_t n = strlen(key);
-    for (size_t length; *text; ) {
+    for (size_t length; *text;) {
         const char *line = text;
         text = doctor_next_line(line, &length);
         if (length > n && !strncmp(line, key, n) && strspn(line + n, " :\t"))

@@ -34,8 +34,9 @@ static rmcp_status read_tar(struct doctor_view *view, int file, const struct sta
                             const char *name)
 {
     if (about->st_size > LARGEST_TAR)
-        return rmcp_fail(RMCP_E_ARG, "%.300s: %lld bytes are too many for a recorded machine (%d MiB)",
-                         name, (long long)about->st_size, LARGEST_TAR >> 20);
+        return rmcp_fail(RMCP_E_ARG,
+                         "%.300s: %lld bytes are too many for a recorded machine (%d MiB)", name,
+                         (long long)about->st_size, LARGEST_TAR >> 20);
     const size_t size = (size_t)about->st_size;
     uint8_t *bytes = malloc(size + 1);
     if (!bytes) return rmcp_fail_memory("recorded machine", size);
@@ -45,8 +46,8 @@ static rmcp_status read_tar(struct doctor_view *view, int file, const struct sta
     rmcp_status status = doctor_view_open_tar(view, bytes, have);
     if (status) {
         free(bytes);
-        return rmcp_fail(RMCP_E_ARG, "%.300s is neither a folder nor a tar file of rmcp doctor --record",
-                         name);
+        return rmcp_fail(RMCP_E_ARG,
+                         "%.300s is neither a folder nor a tar file of rmcp doctor --record", name);
     }
     view->tar_is_ours = true;
     return RMCP_OK;
@@ -92,7 +93,8 @@ static void put_note(const struct doctor_view *view, enum doctor_kind kind, cons
                      const char *text, size_t size)
 {
     if (view->journal < 0 || size > LARGEST_NOTE) return;
-    const struct doctor_note_header head = { (uint32_t)kind, (uint32_t)strlen(path), (uint32_t)size };
+    const struct doctor_note_header head = { (uint32_t)kind, (uint32_t)strlen(path),
+                                             (uint32_t)size };
     const size_t total = sizeof head + head.path_size + size;
     uint8_t *all = malloc(total);
     if (!all) return;
@@ -183,7 +185,8 @@ bool doctor_real(const struct doctor_view *view, const char *path, bool link_las
         memmove(rest, name + n, strlen(name + n) + 1);
         if (!strcmp(component, ".")) continue;
         if (!strcmp(component, "..")) {
-            while (length && done[--length] != '/') {}
+            while (length && done[--length] != '/') {
+            }
             done[length] = '\0';
             kind = DOCTOR_FOLDER;
             continue;
@@ -223,8 +226,8 @@ enum doctor_kind doctor_at(const struct doctor_view *view, const char *path)
 static int open_file(const struct doctor_view *view, const char *real)
 {
     struct stat about;
-    int file = openat(view->root, real + 1,
-                      O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+    int file =
+        openat(view->root, real + 1, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
     if (file >= 0 && (fstat(file, &about) || !S_ISREG(about.st_mode))) {
         close(file);
         return -1;
@@ -319,7 +322,8 @@ void doctor_unmap(struct doctor_map *map)
 
 static void add_name(struct doctor_names *names, const char *name, size_t length)
 {
-    if (names->n >= MOST_NAMES || !length || (*name == '.' && (length == 1 || !strncmp(name, "..", length))))
+    if (names->n >= MOST_NAMES || !length ||
+        (*name == '.' && (length == 1 || !strncmp(name, "..", length))))
         return;
     if (!(names->n % 64)) {
         char **grown = realloc(names->list, (names->n + 64) * sizeof *grown);

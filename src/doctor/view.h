@@ -27,7 +27,7 @@ struct doctor_view {
     int root; /* folder, -1 for a tar file */
     uint8_t *tar;
     size_t tar_size;
-    bool tar_is_ours; /* to be freed */
+    bool tar_is_ours;                 /* to be freed */
     struct doctor_tar_entry *entries; /* sorted by path */
     size_t n_entries;
     int journal; /* what is read is written there for a recording; -1: not */
