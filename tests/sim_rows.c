@@ -85,16 +85,34 @@ static void encode(const struct isa_row *row, uint32_t sources, uint32_t word[2]
     case ISA_SOPC: word[0] = 0xbf000000 | op << 16; break;
     case ISA_SOPK: word[0] = 0xb0000000 | op << 23; break;
     case ISA_SOPP: word[0] = 0xbf800000 | op << 16; break;
-    case ISA_SMEM: word[0] = 0xf4000000 | op << 18; word[1] = 0xfa000000; break;
+    case ISA_SMEM:
+        word[0] = 0xf4000000 | op << 18;
+        word[1] = 0xfa000000;
+        break;
     case ISA_VOP1: word[0] = 0x7e000000 | op << 9 | (v & 511); break;
     case ISA_VOP2: word[0] = op << 25 | (v & 511); break;
     case ISA_VOPC: word[0] = 0x7c000000 | op << 17 | (v & 511); break;
-    case ISA_VOP3: word[0] = 0xd4000000 | op << 16; word[1] = v; break;
-    case ISA_VOP3P: word[0] = 0xcc000000 | op << 16; word[1] = v; break;
+    case ISA_VOP3:
+        word[0] = 0xd4000000 | op << 16;
+        word[1] = v;
+        break;
+    case ISA_VOP3P:
+        word[0] = 0xcc000000 | op << 16;
+        word[1] = v;
+        break;
     case ISA_DS: word[0] = 0xd8000000 | op << 18; break;
-    case ISA_FLAT: word[0] = 0xdc000000 | op << 18; word[1] = 0x7d0000; break;
-    case ISA_GLOBAL: word[0] = 0xdc008000 | op << 18; word[1] = 0x7d0000; break;
-    case ISA_SCRATCH: word[0] = 0xdc004000 | op << 18; word[1] = 0x7d0000; break;
+    case ISA_FLAT:
+        word[0] = 0xdc000000 | op << 18;
+        word[1] = 0x7d0000;
+        break;
+    case ISA_GLOBAL:
+        word[0] = 0xdc008000 | op << 18;
+        word[1] = 0x7d0000;
+        break;
+    case ISA_SCRATCH:
+        word[0] = 0xdc004000 | op << 18;
+        word[1] = 0x7d0000;
+        break;
     case ISA_MUBUF:
         word[0] = 0xe0000000 | (op & 127) << 18;
         word[1] = 0x80000000 | (op >> 7 ? 1u << 21 : 0); /* soffset 0 */
@@ -128,7 +146,7 @@ static bool has_semantics(const struct isa_row *row)
 }
 
 static const char *const encodings[ISA_N_ENCODINGS] = {
-    "SOP1", "SOP2",   "SOPC", "SOPK",  "SOPP",  "SMEM", "VOP1", "VOP2",   "VOPC",    "VOP3",
+    "SOP1",  "SOP2",   "SOPC", "SOPK",  "SOPP",  "SMEM", "VOP1", "VOP2",   "VOPC",    "VOP3",
     "VOP3P", "VINTRP", "DS",   "MUBUF", "MTBUF", "MIMG", "FLAT", "GLOBAL", "SCRATCH", "EXP"
 };
 

@@ -46,10 +46,10 @@ static const char *take_text(struct reader *r)
 
 static unsigned row_id(const char *name, const char *encoding)
 {
-    static const char *const names[] = { "SOP1", "SOP2", "SOPC",   "SOPK", "SOPP",
-                                         "SMEM", "VOP1", "VOP2",   "VOPC", "VOP3",
-                                         "VOP3P", "VINTRP", "DS",  "MUBUF", "MTBUF",
-                                         "MIMG", "FLAT", "GLOBAL", "SCRATCH", "EXP" };
+    static const char *const names[] = { "SOP1",  "SOP2",   "SOPC",   "SOPK",    "SOPP",
+                                         "SMEM",  "VOP1",   "VOP2",   "VOPC",    "VOP3",
+                                         "VOP3P", "VINTRP", "DS",     "MUBUF",   "MTBUF",
+                                         "MIMG",  "FLAT",   "GLOBAL", "SCRATCH", "EXP" };
     for (unsigned id = 1; id < ISA_N_IDS; id++) {
         const struct isa_row *row = isa_row(id);
         if (!strcmp(row->name, name) && !strcmp(names[row->encoding], encoding)) return id;
@@ -173,10 +173,11 @@ void case_begin(struct machine *m, const struct one_case *c)
 
 /* ---- comparison ---- */
 
+/* The same number, or one beside it; -0 and 0 are alike. */
 static bool near(uint32_t a, uint32_t b, uint32_t sign)
 {
-    if (!(a & ~sign) && !(b & ~sign)) return true; /* zeros */
-    return a == b || ((a ^ b) & sign) == 0 ? a - b + 1 <= 2 : !((a | b) & ~sign & ~1u);
+    const uint32_t x = a & ~sign, y = b & ~sign;
+    return (a ^ b) & sign ? x + y <= 1 : x - y + 1 <= 2;
 }
 
 static bool is_quiet16(uint32_t h)
@@ -190,13 +191,13 @@ static bool is_like(uint32_t got, uint32_t want, uint32_t kind)
     switch (kind) {
     case 0: return got == want;
     case 1: return true;
-    case 2: return (got & 0x7fc00000) == 0x7fc00000;            /* a quiet f32 NaN            */
-    case 4: return near(got, want, 0x80000000);                 /* f32 within 1 ulp           */
-    case 5:                                                     /* f16 within 1 ulp           */
+    case 2: return (got & 0x7fc00000) == 0x7fc00000; /* a quiet f32 NaN            */
+    case 4: return near(got, want, 0x80000000);      /* f32 within 1 ulp           */
+    case 5:                                          /* f16 within 1 ulp           */
         return near(got & 0xffff, want & 0xffff, 0x8000) && got >> 16 == want >> 16;
-    case 6: return (got & 0x7ff80000) == 0x7ff80000;            /* high word of a quiet NaN   */
-    case 7: return got - want + 1 <= 2;                         /* high word of 2^-20         */
-    default:                                                    /* halves: 1 low, 2 high NaN  */
+    case 6: return (got & 0x7ff80000) == 0x7ff80000; /* high word of a quiet NaN   */
+    case 7: return got - want + 1 <= 2;              /* high word of 2^-20         */
+    default:                                         /* halves: 1 low, 2 high NaN  */
         return (kind & 1 ? is_quiet16(got) : !((got ^ want) & 0xffff)) &&
                (kind & 2 ? is_quiet16(got >> 16) : !((got ^ want) >> 16));
     }
@@ -239,7 +240,7 @@ static bool compare_vgprs(const struct machine *m, const struct one_case *c)
 bool case_end(struct machine *m, const struct one_case *c)
 {
     static const char *const scalars[] = { "vcc_lo", "vcc_hi", "exec_lo", "exec_hi",
-                                           "m0", "scc", "mode" };
+                                           "m0",     "scc",    "mode" };
     const uint32_t *out = m->memory + OUT, *data = m->memory + DATA;
     if (!compare_vgprs(m, c)) return false;
     for (unsigned i = 0; i < N_SGPRS; i++)

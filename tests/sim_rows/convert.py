@@ -309,7 +309,7 @@ def dot(name, bits, signed, **options):
             value += s(x, bits) * s(y, bits) if signed else x * y
         return clamped(c, value, 32, signed)
 
-    op(name, "i32", "pk pk i32", packed=True, **options)(run)
+    op(name, "i32", ("pk pk" if bits == 16 else "i32 i32") + " i32", packed=True, **options)(run)
 
 
 dot("v_dot2_i32_i16", 16, True)
