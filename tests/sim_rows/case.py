@@ -20,6 +20,7 @@ class Case:
         self.vcc = 0x123456789abcdef0
         self.exec = (1 << self.lanes) - 1
         self.m0, self.scc, self.mode = 0x55, 0, MODE
+        self.ends = 0  # 1: the program ends here; 2: by a trap
         self.want = {}  # vcc, exec, m0, scc, mode: when they change
         self.items = []
         self.words = None
@@ -153,7 +154,7 @@ def write(cases, path):
     out.append(len(kept))
     for c in kept:
         out.extend(text_words(c.name) + text_words(c.encoding) + text_words(c.text))
-        out.extend([c.chip, int(c.wave64), len(c.words)] + c.words)
+        out.extend([c.chip, int(c.wave64), c.ends, len(c.words)] + c.words)
         out.extend(c.scalars(False) + c.scalars(True))
         out.append(len(c.items))
         for what, index, values, kinds in c.items:
