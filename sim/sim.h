@@ -48,14 +48,17 @@ struct sim_memory {
 /* ---- what is checked ---- */
 
 enum sim_check {
-    SIM_CHECK_WAITCNT = 1 << 0,  /* a register touched before its load was waited for       */
-    SIM_CHECK_PATTERNS = 1 << 1, /* the silicon-bug patterns of isa/rules.h, as executed     */
-    SIM_CHECK_ALIGNMENT = 1 << 2,
+    SIM_CHECK_WAITCNT = 1 << 0,   /* a register touched before its load was waited for       */
+    SIM_CHECK_PATTERNS = 1 << 1,  /* the silicon-bug patterns of isa/rules.h, as executed     */
+    SIM_CHECK_ALIGNMENT = 1 << 2, /* atomics, and LDS in the pattern that WGP mode punishes */
     SIM_CHECK_REGISTERS = 1 << 3, /* values never written that reach an address, a branch,
                                    * EXEC or memory                                          */
     SIM_CHECK_LDS = 1 << 4,       /* LDS bytes read that this workgroup never wrote          */
     SIM_CHECK_BARRIER = 1 << 5,   /* waves that leave or wait where the others do not        */
     SIM_CHECK_ALL = 63,
+    /* Not in ALL, because ROCm lets the hardware take such addresses: loads and stores that are not
+     * aligned to their size or to 4 bytes. */
+    SIM_CHECK_UNALIGNED = 1 << 6,
 };
 
 /* What a report is about. The first group ends the dispatch: there is no way to go on. */

@@ -94,6 +94,7 @@ int cli_verify(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_plan(int argc, char **argv);
 int cli_audit(int argc, char **argv);
+int cli_sim(int argc, char **argv);
 int cli_version(int argc, char **argv);
 
 #endif

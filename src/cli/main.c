@@ -14,6 +14,7 @@ static const struct {
     { "bench", cli_bench, "time convolutions: networks, DeepBench, single cases" },
     { "plan", cli_plan, "show which algorithm a case gets, and why" },
     { "audit", cli_audit, "check GPU libraries on disk for an RDNA1 chip" },
+    { "sim", cli_sim, "run GPU code on a simulated card, with checks" },
     { "version", cli_version, "show version, drivers and algorithms" },
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
