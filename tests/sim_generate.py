@@ -19,6 +19,7 @@ BLOCKS = [(64, 1, 1), (32, 1, 1), (96, 1, 1), (128, 1, 1), (40, 1, 1), (8, 8, 1)
 # The arrays of a workgroup in local memory: name, type, elements of a work-item.
 LOCALS = [("word", "u32", 1), ("byte", "u8", 1), ("shorts", "u16", 1), ("wide", "u64", 1), ("real", "f32", 1),
           ("quad", "u32x4", 1), ("pair", "f64", 1)]
+SWAPS = [1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 31]  # those that sim_programs.h has
 ATOMICS = ["add", "or", "xor", "and", "max", "min"]
 
 
@@ -296,6 +297,16 @@ class Program:
 
     # ---- phases ----
 
+    def atomic(self, operation):
+        """Of a device most of the time: with the scope of a system some become loops."""
+        self.scope = ", __MEMORY_SCOPE_" + self.random.choice(["DEVICE", "DEVICE", ""])
+        if self.scope.endswith("_"):
+            self.scope = ""
+        return f"__{'scoped_' if self.scope else ''}atomic_fetch_{operation}"
+
+    def order(self):
+        return "__ATOMIC_" + self.random.choice(["RELAXED", "RELAXED", "ACQ_REL", "SEQ_CST"]) + self.scope
+
     def memory_statements(self, written, counters):
         """What a phase may do to memory. `written`: the local arrays in which a work-item now changes
         its own element; all others are read anywhere. `counters`: True when they are being counted."""
@@ -356,8 +367,8 @@ class Program:
             slot = r.randrange(8)
             kind, name = ("u64", "counters64") if slot >= 4 else ("u32", "counters")
             kind = "i" + kind[1:] if self.atom_ops[slot] in ("max", "min") and slot & 1 else kind
-            self.emit(f"(void)__atomic_fetch_{self.atom_ops[slot]}((LOCAL {kind} *)&s->{name}[{slot & 3}], "
-                      f"{self.scalar(kind, scope, 2)}, __ATOMIC_RELAXED);")
+            self.emit(f"(void){self.atomic(self.atom_ops[slot])}((LOCAL {kind} *)&s->{name}[{slot & 3}], "
+                      f"{self.scalar(kind, scope, 2)}, {self.order()});")
 
         def counter_load(scope):
             variable = self.name_of("v")
@@ -369,8 +380,8 @@ class Program:
             kind = "u32" if slot < 8 else "u64"
             at = slot if slot < 8 else 2 * slot - 8
             kind = "i" + kind[1:] if self.atom_ops[slot] in ("max", "min") and slot & 1 else kind
-            self.emit(f"(void)__atomic_fetch_{self.atom_ops[slot]}((GLOBAL {kind} *)&c->atom[{at}], "
-                      f"{self.scalar(kind, scope, 2)}, __ATOMIC_RELAXED);")
+            self.emit(f"(void){self.atomic(self.atom_ops[slot])}((GLOBAL {kind} *)&c->atom[{at}], "
+                      f"{self.scalar(kind, scope, 2)}, {self.order()});")
 
         def own_atomic(scope):
             kind = r.choice(["u32", "u64"])
@@ -383,8 +394,8 @@ class Program:
             elif self.chance(0.3):
                 self.emit(f"{kind} {variable} = __atomic_exchange_n({cell}, {self.scalar(kind, scope, 2)}, __ATOMIC_RELAXED);")
             else:
-                self.emit(f"{kind} {variable} = __atomic_fetch_{r.choice(ATOMICS + ['sub'])}({cell}, "
-                          f"{self.scalar(kind, scope, 2)}, __ATOMIC_RELAXED);")
+                self.emit(f"{kind} {variable} = {self.atomic(r.choice(ATOMICS + ['sub']))}({cell}, "
+                          f"{self.scalar(kind, scope, 2)}, {self.order()});")
             scope.append((variable, kind))
 
         readable = [a for a in LOCALS if a not in written]
@@ -401,7 +412,7 @@ class Program:
         self.emit("{")
         self.indent += 1
         scope = [("c->lid", "u32"), ("c->gid", "u32"), ("c->turn", "u32"), ("c->x", "u32"), ("c->y", "u32"),
-                 ("a->word", "u32"), ("a->byte", "u8"), ("a->wide", "u64"), ("a->real", "f32"), ("a->shorts[2]", "u16")]
+                 ("p->swapped", "u32"), ("a->word", "u32"), ("a->byte", "u8"), ("a->wide", "u64"), ("a->real", "f32"), ("a->shorts[2]", "u16")]
         assignable = [(f"p->{n}", t) for n, t in self.own]
         scope += assignable
         self.hash, outer = "p->hash", len(scope)
@@ -426,13 +437,22 @@ class Program:
         self.indent -= 1
         self.emit("}")
 
+    def swap(self, number):
+        """A phase in which work-items read each other's registers; all of them take part."""
+        self.emit(f"NOINLINE void {self.name}_phase{number}(const struct ctx *c, LOCAL struct {self.name}_shared *s, "
+                  f"struct {self.name}_own *p, const struct args *a)")
+        self.emit("{")
+        masks = self.random.sample(SWAPS, 4)
+        self.emit("    p->swapped = " + " * 3 + ".join(f"SWAP(hash, {m})" for m in masks) + ";")
+        self.emit("}")
+
     def fold(self):
         """The last phase: everything the work-item has goes into one word."""
         self.emit(f"NOINLINE void {self.name}_fold(const struct ctx *c, LOCAL struct {self.name}_shared *s, "
                   f"struct {self.name}_own *p, const struct args *a)")
         self.emit("{")
         self.indent += 1
-        self.emit("u32 hash = p->hash ^ c->gid;")
+        self.emit("u32 hash = p->hash ^ c->gid ^ p->swapped;")
         for name, kind in self.own + [(f"{n}", k) for n, k, _ in LOCALS]:
             local = (name, kind) not in self.own
             text = f"s->{name}[(c->lid + 1) % {self.size}u]" if local else f"p->{name}"
@@ -464,7 +484,7 @@ class Program:
         self.emit(f"CONSTANT u32 {name}_table[16] = {{{', '.join(str(r.getrandbits(32)) + 'u' for _ in range(16))}}};")
         self.emit(f"struct {name}_shared {{ u32 counters[4]; u64 counters64[4]; "
                   + " ".join(f"{t} {n}[{self.size}];" for n, t, _ in LOCALS) + " };")
-        self.emit(f"struct {name}_own {{ {' '.join(f'{t} {n};' for n, t in self.own)} u32 hash, words[8]; u8 bytes[16]; "
+        self.emit(f"struct {name}_own {{ {' '.join(f'{t} {n};' for n, t in self.own)} u32 hash, swapped, words[8]; u8 bytes[16]; "
                   "f32 reals[4]; struct args records[4]; };")
         self.emit(f"NOINLINE struct args {name}_record(struct args r, u32 v)")
         self.emit("{")
@@ -477,7 +497,10 @@ class Program:
             self.function()
         phases = r.randint(3, 6)
         for i in range(phases):
-            self.phase(i, i == 0)
+            if i > 0 and self.size % 32 == 0 and self.chance(0.3):
+                self.swap(i)
+            else:
+                self.phase(i, i == 0)
         self.fold()
         order = [f"PHASE({name}_phase0, 0)"]
         i = 1

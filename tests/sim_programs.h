@@ -297,6 +297,30 @@ OP i16 narrow_i16(i32 a)
     return (i16)(a < -32768 ? -32768 : a > 32767 ? 32767 : a);
 }
 
+/* ---- other lanes ---- */
+
+#ifdef __OPENCL_C_VERSION__
+/* What `value` is in the work-item whose index differs by the bits of `mask`, a constant below 32.
+ * All 32 of them must be there. */
+#define SWAP_DPP(value, control) __builtin_amdgcn_update_dpp(0u, value, control, 0xf, 0xf, 1)
+#define SWAP_1(value, lid) SWAP_DPP(value, 0xb1)   /* quad_perm:[1,0,3,2] */
+#define SWAP_2(value, lid) SWAP_DPP(value, 0x4e)   /* quad_perm:[2,3,0,1] */
+#define SWAP_3(value, lid) SWAP_DPP(value, 0x1b)   /* quad_perm:[3,2,1,0] */
+#define SWAP_7(value, lid) SWAP_DPP(value, 0x141)  /* row_half_mirror     */
+#define SWAP_15(value, lid) SWAP_DPP(value, 0x140) /* row_mirror          */
+#define SWAP_8(value, lid) SWAP_DPP(value, 0x128)  /* row_ror:8           */
+#define SWAP_16(value, lid)                                                                        \
+    __builtin_amdgcn_permlanex16(0u, value, 0x76543210u, 0xfedcba98u, false, false)
+#define SWAP_5(value, lid) ((u32)__builtin_amdgcn_ds_swizzle((i32)(value), 5 << 10 | 0x1f))
+#define SWAP_12(value, lid) ((u32)__builtin_amdgcn_ds_bpermute((i32)((lid) ^ 12) * 4, (i32)(value)))
+#define SWAP_31(value, lid) ((u32)__builtin_amdgcn_ds_permute((i32)((lid) ^ 31) * 4, (i32)(value)))
+#define SWAP_4(value, lid)                                                                         \
+    __builtin_amdgcn_permlane16(0u, value, 0x32107654u, 0xba98fedcu, false, false)
+#define SWAP(member, mask) SWAP_##mask(p->member, c->lid)
+#else
+#define SWAP(member, mask) ((p - c->lid + (c->lid ^ (mask)))->member)
+#endif
+
 /* ---- folding everything into one word ---- */
 
 OP u32 mix(u32 hash, u32 word)
