@@ -1,5 +1,6 @@
 /* main.c: the rmcp command: a table of subcommands. */
 #include "cli/cli.h"
+#include "core/guard.h"
 #include "core/plan_cache.h"
 
 #include <string.h>
@@ -53,6 +54,7 @@ int main(int argc, char **argv)
         if (strcmp(name, commands[i].name)) continue;
         int status = commands[i].run(argc - 2, argv + 2);
         if (*rmcp_plan_cache_remark()) fprintf(stderr, "rmcp: %s\n", rmcp_plan_cache_remark());
+        if (*rmcp_guard_remark()) fprintf(stderr, "rmcp: %s\n", rmcp_guard_remark());
         return finish(name, status);
     }
     return cli_complain(NULL, "no command '%.60s'; rmcp --help lists them", name);
