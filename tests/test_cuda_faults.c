@@ -193,11 +193,8 @@ static void fail_each(int code, bool sticky)
 static void fails_cleanly_wherever_a_call_fails(void **state)
 {
     (void)state;
-    const int codes[] = { RMCP_CUDA_OUT_OF_MEMORY,  RMCP_CUDA_ILLEGAL_ADDRESS,
-                          RMCP_CUDA_LAUNCH_TIMEOUT, RMCP_CUDA_ECC_UNCORRECTABLE,
-                          RMCP_CUDA_INVALID_VALUE,  RMCP_CUDA_INVALID_CONTEXT,
-                          RMCP_CUDA_INVALID_HANDLE, RMCP_CUDA_LAUNCH_FAILED,
-                          RMCP_CUDA_DEINITIALIZED,  999 };
+    const int codes[] = { RMCP_CUDA_OUT_OF_MEMORY, RMCP_CUDA_ILLEGAL_ADDRESS,
+                          RMCP_CUDA_ECC_UNCORRECTABLE, RMCP_CUDA_INVALID_VALUE, 999 };
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         fail_each(codes[i], false);
         fail_each(codes[i], true);
