@@ -105,6 +105,15 @@ static void reports_a_missing_driver_and_tries_again(void **state)
     setenv("RMCP_CUDA_LIBRARY", "/nonexistent/libcuda.so", 1);
     assert_int_equal(rmcp_device_open("cuda", NULL, &device), RMCP_E_DEVICE);
     contains("/nonexistent/libcuda.so");
+    /* "auto" passes it over and says why. */
+    unsetenv("RMCP_DEVICE");
+    assert_int_equal(rmcp_device_open("auto", NULL, &device), RMCP_OK);
+    rmcp_device_info info = { .struct_size = sizeof info };
+    assert_int_equal(rmcp_device_describe(device, &info), RMCP_OK);
+    if (strncmp(info.spec, "hip", 3) &&
+        !strstr(rmcp_device_note(device), "/nonexistent/libcuda.so"))
+        fail_msg("no reason in '%s'", rmcp_device_note(device));
+    rmcp_device_close(device);
     setenv("RMCP_CUDA_LIBRARY", "libm.so.6", 1);
     assert_int_equal(rmcp_device_open("cuda", NULL, &device), RMCP_E_DEVICE);
     contains("cuInit");
