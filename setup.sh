@@ -72,7 +72,7 @@ compile() {
 }
 
 build() {
-    say "building"
+    say "building (some minutes the first time, most of them for the GPU kernels)"
     configure build
     compile build
 }
