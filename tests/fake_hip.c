@@ -421,6 +421,7 @@ API hipModuleLoadData(void **module, const void *image)
     if (elf[48] != wanted) return result(209);
     create(module, &object);
     object->image = (unsigned char *)(size_t)image;
+    fake_hip.image = image;
     return 0;
 }
 

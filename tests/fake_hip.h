@@ -20,6 +20,7 @@ struct fake_hip {
     int last;           /* what hipGetLastError would say                                */
     int current;        /* the device that the last call was made on                     */
     unsigned mach;      /* EF_AMDGPU_MACH of the code object loaded last                 */
+    const void *image;  /* that code object, while its module lives                      */
     const char *failed; /* name of the function that failed                              */
 };
 
