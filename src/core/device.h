@@ -62,6 +62,11 @@ struct rmcp_driver {
      * devices that take no kernels. */
     rmcp_status (*load_kernel)(struct rmcp_device *device, const char *kernel, void **handle);
 
+    /* Make a kernel of a code object ready that the caller brings: for looking into silicon, not for
+     * convolutions. NULL for devices that cannot. The bytes are not needed afterwards. */
+    rmcp_status (*load_object)(struct rmcp_device *device, const void *object, size_t bytes,
+                               const char *kernel, void **handle);
+
     /* Submit the records in order. With `seconds` also wait and set the time that the device
      * took. */
     rmcp_status (*submit)(struct rmcp_device *device, void *stream,
