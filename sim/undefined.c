@@ -157,6 +157,23 @@ static uint64_t result_defined(const struct wave *w, const struct op *op)
     return lanes;
 }
 
+/* The same for the low word of the result: in 64-bit products and shifts to the left, compilers leave
+ * the high word of an operand undefined where they need only the low one of the result. */
+static uint64_t low_defined(const struct wave *w, const struct op *op)
+{
+    const unsigned id = op->inst.id;
+    const bool multiply = id == ISA_v_mad_u64_u32_VOP3 || id == ISA_v_mad_i64_i32_VOP3;
+    if (!multiply && id != ISA_v_lshlrev_b64_VOP3) return result_defined(w, op);
+    uint64_t lanes = w->full;
+    for (unsigned i = 0; i < 3; i++) {
+        if (!op->in[i]) continue;
+        struct isa_operand low = *op->in[i];
+        low.n_regs = 1;
+        lanes &= vector_defined(w, &low);
+    }
+    return lanes;
+}
+
 static void lane_instruction(struct wave *w, const struct op *op)
 {
     unsigned lane = w->exec ? (unsigned)__builtin_ctzll(w->exec) : 0;
@@ -195,10 +212,11 @@ static void valu(struct wave *w, const struct op *op)
         struct finding f = { .kind = SIM_UNDEFINED, .rule = -1, .lanes = w->exec & ~good };
         report(w, op, &f, "a register that was never written reaches EXEC");
     }
+    const uint64_t low = good == w->full ? good : low_defined(w, op);
     if (op->out && op->out->kind == ISA_KIND_VGPR)
         for (unsigned k = 0; k < op->n_dst && op->dst + k < 256u; k++) {
-            uint64_t old = w->vgpr_defined[op->dst + k];
-            set_vgpr_defined(w, op->dst + k, (old & ~w->exec) | (good & w->exec));
+            const uint64_t old = w->vgpr_defined[op->dst + k], new = k ? good : good | low;
+            set_vgpr_defined(w, op->dst + k, (old & ~w->exec) | (new & w->exec));
         }
     if (op->flags & OP_MASK_OUT) {
         uint64_t bits = ~w->exec | good; /* lanes that are off give 0 */

@@ -35,7 +35,7 @@ inside() {
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
 trap 'umount "$root/proc"' EXIT
 inside "[ -f build13/build.ninja ] || meson setup build13 >/dev/null"
-inside "ninja -C build13 librmcp.so >/dev/null"
+inside "meson compile -C build13 rmcp:shared_library >/dev/null"
 inside "python3 -c 'import torch; print(\"PyTorch\", torch.__version__)'"
 status=0
 for test in sweep models use wrong compile; do

@@ -85,4 +85,12 @@ struct rmcp_driver {
 
 extern const struct rmcp_driver *const rmcp_drivers[]; /* ends with NULL */
 
+/* The drivers in the order in which "auto" tries them; returns how many. */
+enum { RMCP_MOST_DRIVERS = 16 };
+size_t rmcp_drivers_by_rank(const struct rmcp_driver *sorted[static RMCP_MOST_DRIVERS]);
+
+/* What `driver` says of its device `index`, or why it has none. Returns the number of entries that a
+ * list of its devices has: one without any. */
+int rmcp_driver_ask(const struct rmcp_driver *driver, int index, rmcp_device_info *info);
+
 #endif

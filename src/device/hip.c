@@ -60,6 +60,7 @@ static void close_hip(struct rmcp_device *device)
     struct rmcp_hip_state *state = device->state;
     int previous = 0;
     rmcp_hip_enter_last(device, &previous);
+    rmcp_hip_unload_foreign(state);
     rmcp_gpu_modules_deinit(&state->modules);
     rmcp_hip_leave(device, previous);
     free(state);
@@ -152,6 +153,17 @@ static rmcp_status load_kernel(struct rmcp_device *device, const char *kernel, v
     return status;
 }
 
+static rmcp_status load_object(struct rmcp_device *device, const void *object, size_t bytes,
+                               const char *kernel, void **handle)
+{
+    int previous = 0;
+    rmcp_status status = rmcp_hip_enter(device, &previous);
+    if (status) return status;
+    status = rmcp_hip_load_foreign(device->state, object, bytes, kernel, handle);
+    rmcp_hip_leave(device, previous);
+    return status;
+}
+
 /* ---- beside the caller's work ---- */
 
 static rmcp_status side_begin(struct rmcp_device *device, struct rmcp_side *side)
@@ -190,6 +202,7 @@ const struct rmcp_driver rmcp_driver_hip = {
     .read = read_memory,
     .wait = wait_hip,
     .load_kernel = load_kernel,
+    .load_object = load_object,
     .submit = rmcp_hip_submit,
     .guarded = true,
     .side_begin = side_begin,

@@ -8,7 +8,7 @@ import contextlib
 import torch
 
 from . import _config, _ops, _problem
-from ._problem import Conf
+from ._problem import conf_of
 
 _rmcp = torch.ops.rmcp
 observer = None  # report() looks at every call through it
@@ -124,27 +124,48 @@ def _untraced():
         torch._C._set_tracing_state(state)
 
 
+_known = {}  # signature: configuration and format of calls that RMCP takes
+MAX_KNOWN = 4096
+
+
+def _decide(input, weight, bias, arguments):
+    """(configuration, channels_last, whether PyTorch's own operator is to do it)."""
+    signature = _problem.signature(input, weight, bias, arguments)
+    known = _known.get(signature)
+    if known is not None and observer is None and _problem.under_transform(input, weight, bias) is None:
+        return (*known, False)
+    conf = conf_of(max(input.dim() - 2, 1), *arguments)
+    if _left_to_pytorch(input, weight, bias, conf):
+        return conf, False, True
+    last = _problem.channels_last(input, weight)
+    if signature is not None:
+        if len(_known) >= MAX_KNOWN:
+            _known.clear()
+        _known[signature] = conf, last
+    return conf, last, False
+
+
 def convolution(input, weight, bias, *arguments):
     """What stands in for aten::convolution above autograd."""
-    conf = Conf.of(max(input.dim() - 2, 1), *arguments)
-    if torch._C._get_tracing_state() is not None:
-        with _untraced():
-            leave = torch.onnx.is_in_onnx_export() or _left_to_pytorch(input, weight, bias, conf)
-        if not leave:
-            return _rmcp.convolution(input, weight, bias, *conf)  # one node of the trace
+    if torch._C._get_tracing_state() is None:
+        conf, last, leave = _decide(input, weight, bias, arguments)
     else:
-        leave = _left_to_pytorch(input, weight, bias, conf)
+        with _untraced():
+            conf, last, leave = _decide(input, weight, bias, arguments)
+        if not leave and not torch.onnx.is_in_onnx_export():
+            return _rmcp.convolution(input, weight, bias, *conf)  # one node of the trace
+        leave = True
     if leave:
         return _ops.pytorch_forward(input, weight, bias, conf)
-    return _apply(input, weight, bias, conf, _problem.channels_last(input, weight))
+    return _apply(input, weight, bias, conf, last)
 
 
 def convolution_below_autograd(input, weight, bias, *arguments):
     """The same for inference_mode, which skips autograd."""
-    conf = Conf.of(max(input.dim() - 2, 1), *arguments)
-    if _left_to_pytorch(input, weight, bias, conf):
+    conf, last, leave = _decide(input, weight, bias, arguments)
+    if leave:
         return _ops.pytorch_forward(input, weight, bias, conf)
-    return _rmcp.conv_forward(input, weight, bias, *conf, _problem.channels_last(input, weight))
+    return _rmcp.conv_forward(input, weight, bias, *conf, last)
 
 
 def named_convolution(input, weight, bias, *arguments):

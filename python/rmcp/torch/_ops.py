@@ -8,7 +8,7 @@ result.
 import torch
 
 from . import _config, _engine, _problem, _stats
-from ._problem import Conf, memory_format
+from ._problem import conf_of, memory_format
 
 _SIZES = "SymInt[]" if int(torch.__version__.split(".")[0]) >= 2 else "int[]"
 _CONF = ("int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups")
@@ -64,10 +64,10 @@ def pytorch_backward(grad, input, weight, conf, mask):
 
 def conv_forward(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups,
                  channels_last):
-    conf = Conf.of(input.dim() - 2, stride, padding, dilation, transposed, output_padding, groups)
+    conf = conf_of(input.dim() - 2, stride, padding, dilation, transposed, output_padding, groups)
     form = memory_format(input.dim(), channels_last)
     sizes = tuple(input.shape), tuple(weight.shape)
-    output = _empty(_problem.output_size(*sizes, conf), input, channels_last)
+    output = _empty(_problem.known_output_size(*sizes, conf), input, channels_last)
     try:
         _engine.run(0, input.contiguous(memory_format=form), weight.contiguous(memory_format=form), output,
                     None if bias is None or transposed else bias.contiguous(), sizes, conf, channels_last)
@@ -81,7 +81,7 @@ def conv_forward(input, weight, bias, stride, padding, dilation, transposed, out
 
 def conv_input_gradient(grad, weight, input_size, stride, padding, dilation, transposed, output_padding, groups,
                         channels_last):
-    conf = Conf.of(grad.dim() - 2, stride, padding, dilation, transposed, output_padding, groups)
+    conf = conf_of(grad.dim() - 2, stride, padding, dilation, transposed, output_padding, groups)
     form = memory_format(grad.dim(), channels_last)
     sizes = tuple(input_size), tuple(weight.shape)
     result = _empty(input_size, grad, channels_last)
@@ -96,7 +96,7 @@ def conv_input_gradient(grad, weight, input_size, stride, padding, dilation, tra
 
 def conv_weight_gradient(grad, input, weight_size, stride, padding, dilation, transposed, output_padding, groups,
                          channels_last):
-    conf = Conf.of(grad.dim() - 2, stride, padding, dilation, transposed, output_padding, groups)
+    conf = conf_of(grad.dim() - 2, stride, padding, dilation, transposed, output_padding, groups)
     form = memory_format(grad.dim(), channels_last)
     sizes = tuple(input.shape), tuple(weight_size)
     result = _empty(weight_size, grad, channels_last)
@@ -110,7 +110,7 @@ def conv_weight_gradient(grad, input, weight_size, stride, padding, dilation, tr
 
 
 def _meta_forward(input, weight, bias, *rest):
-    conf = Conf.of(input.dim() - 2, *rest[:6])
+    conf = conf_of(input.dim() - 2, *rest[:6])
     return _empty(_problem.output_size(input.shape, weight.shape, conf), input, rest[6])
 
 

@@ -1,4 +1,6 @@
 """From the arguments of aten::convolution to a problem of rmcp.h, or to the reason why not."""
+import functools
+
 import torch
 
 from .. import _library as c
@@ -23,6 +25,7 @@ def _plain_types():
 PLAIN_TYPES = _plain_types()
 REAL_TYPES = {torch.Tensor, torch.nn.Parameter}
 
+_forward_ad = torch.autograd.forward_ad
 try:
     from torch._C._functorch import peek_interpreter_stack as _transform  # 2.0 and later
 except ImportError:
@@ -30,18 +33,18 @@ except ImportError:
         return None
 
 
-class Conf(tuple):
-    """(stride, padding, dilation, transposed, output_padding, groups), as PyTorch orders them."""
-    __slots__ = ()
+@functools.lru_cache(maxsize=4096)
+def _conf(n, *arguments):
+    def spread(values):
+        return values * n if len(values) == 1 else values
+    stride, padding, dilation, transposed, output_padding, groups = arguments
+    return (spread(stride), spread(padding), spread(dilation), bool(transposed), spread(output_padding), int(groups))
 
-    @classmethod
-    def of(cls, n, stride, padding, dilation, transposed, output_padding, groups):
-        """Lists of one element serve all `n` dimensions, as in PyTorch."""
-        def spread(values):
-            values = tuple(values)
-            return values * n if len(values) == 1 else values
-        return cls((spread(stride), spread(padding), spread(dilation), bool(transposed),
-                    spread(output_padding), int(groups)))
+
+def conf_of(n, stride, padding, dilation, transposed, output_padding, groups):
+    """(stride, padding, dilation, transposed, output_padding, groups) as tuples. Lists of one element
+    serve all `n` dimensions, as in PyTorch."""
+    return _conf(n, tuple(stride), tuple(padding), tuple(dilation), transposed, tuple(output_padding), groups)
 
 
 def output_size(input_size, weight_size, conf):
@@ -56,6 +59,9 @@ def output_size(input_size, weight_size, conf):
             space.append((size + 2 * padding[i] - reach) // stride[i] + 1)
     channels = weight_size[1] * groups if transposed else weight_size[0]
     return (input_size[0], channels, *space)
+
+
+known_output_size = functools.lru_cache(maxsize=4096)(output_size)  # for sizes that are plain numbers
 
 
 def _like_channels_last(tensor):
@@ -104,19 +110,43 @@ def malformed(input, weight, bias, conf):
     return min(size[2:]) < 1
 
 
+def under_transform(*tensors):
+    """Why not, when a transform of torch.func or forward-mode differentiation is at work."""
+    if _transform() is not None:
+        return "it is under a transform of torch.func"
+    if getattr(_forward_ad, "_current_level", -1) >= 0 and any(
+            t is not None and _forward_ad.unpack_dual(t).tangent is not None for t in tensors):
+        return "it is under forward-mode differentiation"
+    return None
+
+
+def signature(input, weight, bias, arguments):
+    """Everything that the decisions below depend on, for tensors that hold data; else None."""
+    if type(input) not in REAL_TYPES or type(weight) not in REAL_TYPES or not (
+            input.layout is weight.layout is torch.strided):
+        return None
+    if bias is None:
+        third = None
+    elif type(bias) in REAL_TYPES and bias.layout is torch.strided:
+        third = bias.shape, bias.dtype, bias.device
+    else:
+        return None
+    stride, padding, dilation, transposed, output_padding, groups = arguments
+    return (input.shape, input.stride(), input.dtype, input.device, weight.shape, weight.stride(), weight.dtype,
+            weight.device, third, tuple(stride), tuple(padding), tuple(dilation), transposed, tuple(output_padding),
+            groups)
+
+
 def refusal(input, weight, bias, conf):
     """Why RMCP does not take this call, from what can be seen before planning; None: it does."""
-    tensors = (input, weight) if bias is None else (input, weight, bias)
-    for tensor in tensors:
+    for tensor in (input, weight) if bias is None else (input, weight, bias):
         if type(tensor) not in PLAIN_TYPES:
             return f"a tensor is of the subclass {type(tensor).__name__}"
         if tensor.layout is not torch.strided:
             return f"a tensor has the layout {tensor.layout}"
-    if _transform() is not None:
-        return "it is under a transform of torch.func"
-    level = getattr(torch.autograd.forward_ad, "_current_level", -1)
-    if level >= 0 and any(torch.autograd.forward_ad.unpack_dual(t).tangent is not None for t in tensors):
-        return "it is under forward-mode differentiation"
+    mode = under_transform(input, weight, bias)
+    if mode is not None:
+        return mode
     if input.dtype not in TYPES:
         return f"the type is {input.dtype}; RMCP has float32, float16 and bfloat16"
     if input.dim() - 2 > c.MAX_DIMS:
