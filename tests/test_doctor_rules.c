@@ -257,6 +257,12 @@ static void mixed_path(struct doctor_machine *m)
     add_variable(m, "ROCM_PATH", "/opt/rocm-6.2.0");
 }
 
+static void newer_llvm(struct doctor_machine *m)
+{
+    one_rocm(m);
+    m->system_clang = 14;
+}
+
 static void rocblas(struct doctor_machine *m)
 {
     one_rocm(m);
@@ -540,6 +546,7 @@ static const struct sample rules[] = {
     { "rocm-several", two_rocms, one_rocm },
     { "rocm-path-mixed", mixed_path, two_rocms },
     { "rocm-llvm-clash", two_rocms, one_rocm },
+    { "rocm-llvm-newer", newer_llvm, one_rocm },
     { "rocblas-no-arch", rocblas, wheel },
     { "rocblas-disguised", disguised, rocblas },
     { "library-broken", broken, navi21_ready },

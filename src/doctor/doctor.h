@@ -83,6 +83,8 @@ bool doctor_is_hidden(const struct doctor_machine *m); /* some GPUs, by a variab
 bool doctor_looks_like_shim(const char *text);
 /* The ROCm whose libraries ld.so takes, or NULL. */
 const struct doctor_rocm *doctor_loader_rocm(const struct doctor_machine *m);
+/* ", MIOpen 3.2" of "6.2.41133", where it is known; else "". */
+const char *doctor_miopen_of(const char *release);
 bool doctor_same_release(const char *left, const char *right); /* "6.2.41133" and "6.2.0" */
 
 #endif

@@ -91,6 +91,20 @@ const struct doctor_rocm *doctor_loader_rocm(const struct doctor_machine *m)
     return m->n_rocms == 1 ? &m->rocms[0] : NULL;
 }
 
+const char *doctor_miopen_of(const char *release)
+{
+    /* As users' reports show them; the number is compiled into PyTorch and not to be read there. */
+    static const struct {
+        const char *release, *text;
+    } known[] = { { "5.0.", ", MIOpen 2.15" }, { "5.1.", ", MIOpen 2.16" },
+                  { "5.2.", ", MIOpen 2.17" }, { "5.6.", ", MIOpen 2.20" },
+                  { "6.0.", ", MIOpen 3.0" },  { "6.1.", ", MIOpen 3.1" },
+                  { "6.2.", ", MIOpen 3.2" } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strncmp(release, known[i].release, 4)) return known[i].text;
+    return "";
+}
+
 bool doctor_same_release(const char *left, const char *right)
 {
     unsigned a[2], b[2];

@@ -102,10 +102,10 @@ static bool if_keep_native(const struct doctor_machine *m, struct doctor_words *
 
 static bool if_match_rocm(const struct doctor_machine *m, struct doctor_words *words)
 {
-    const bool two = rule_holds(m, doctor_if_torch_two_miopens);
-    doctor_value(words, "%s",
-                 two ? "unset LD_LIBRARY_PATH" : "install PyTorch for the ROCm that is there");
-    return two || rule_holds(m, doctor_if_torch_rocm_mismatch);
+    struct doctor_words found = { "", "" };
+    const bool differs = doctor_if_torch_rocm_mismatch(m, &found);
+    doctor_value(words, "%s", differs ? found.value : "unset LD_LIBRARY_PATH");
+    return differs || rule_holds(m, doctor_if_torch_two_miopens);
 }
 
 static bool is_served(const struct doctor_machine *m)
@@ -220,8 +220,8 @@ const struct doctor_option doctor_options[] = {
       "all of PyTorch is code for the chip; convolutions, MIOpen's weak spot here, are RMCP's",
       "young builds; AMD publishes them untested", "{}python -c 'import rmcp.torch'",
       "RMCP on RDNA1 is only simulated and proved so far: no card has run it", if_keep_native },
-    { "match-rocm", "Make one ROCm of two", "minutes", "what is installed works as it was meant to",
-      "none", "{}", "", if_match_rocm },
+    { "match-rocm", "Let PyTorch have the ROCm that it was built with", "minutes",
+      "what is installed works as it was meant to", "none", "{}", "", if_match_rocm },
     { "nothing", "Nothing: this machine is ready", "none", "PyTorch computes on the GPU", "none",
       "python -c 'import torch; print(torch.cuda.get_device_name())'", "reported by users",
       if_nothing },

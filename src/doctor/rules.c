@@ -154,7 +154,7 @@ const struct doctor_rule doctor_rules[] = {
       .why = "/dev/kfd does not exist there, by design: ROCm for WSL goes through /dev/dxg, for "
              "few chips (gfx1100 and newer).\n"
              "The chip cannot be read from here. RDNA1 is not served in WSL.",
-      .fix = "rocminfo   # lists the chip when it is served" },
+      .fix = "export HSA_ENABLE_DXG_DETECTION=1; rocminfo   # lists the chip when it is served" },
     /* ---- ROCm ---- */
     { RULE("rocm-none", rocm_none, "rocm", DOCTOR_NOTE), .title = "No ROCm installed",
       .why = "That is fine: PyTorch's wheels bring their own.", .fix = "" },
@@ -174,6 +174,11 @@ const struct doctor_rule doctor_rules[] = {
              "attribute kind\");\n"
              "CMake takes what it finds first in /opt.",
       .fix = "export ROCM_PATH={} CMAKE_PREFIX_PATH={}   # for builds; better: keep only one" },
+    { RULE("rocm-llvm-newer", rocm_llvm_newer, "rocm", DOCTOR_NOTE),
+      .title = "ROCm's compiler is newer than the system's",
+      .why = "A build from source with the system's clang cannot read ROCm's device libraries\n"
+             "(\"Unknown attribute kind\"); ROCm's own compiler can.",
+      .fix = "export CC={}/llvm/bin/clang CXX={}/llvm/bin/clang++   # for builds" },
     { RULE("rocblas-no-arch", rocblas_no_arch, "rocm", DOCTOR_WARNING),
       .title = "A rocBLAS without code for this chip",
       .why = "Matrix products fail with \"Cannot read TensileLibrary.dat\".\n"
@@ -219,7 +224,7 @@ const struct doctor_rule doctor_rules[] = {
       .title = "PyTorch and ROCm are of different releases",
       .why = "PyTorch checks MIOpen's version (it says \"cuDNN version incompatibility\") and "
              "HIP's ABI changes between majors.",
-      .fix = "install PyTorch and ROCm of one release" },
+      .fix = "{}" },
     { RULE("torch-two-miopens", torch_two_miopens, "python", DOCTOR_WARNING),
       .title = "Two MIOpens on the way to one process",
       .why = "PyTorch brings its own; LD_LIBRARY_PATH brings another for whatever else is loaded.\n"

@@ -27,8 +27,11 @@ bool doctor_if_override_foreign(const struct doctor_machine *m, struct doctor_wo
     uint32_t version;
     char name[64];
     if (!main_override(m, &gpu, name, &value, &version) || !doctor_is_foreign(m, gpu)) return false;
-    doctor_value(words, "unset %s%s%s", name, *m->profile ? "   # and remove it in " : "",
-                 *m->profile ? m->profile : "");
+    /* Without native code nothing runs at all, so that comes first. */
+    doctor_value(
+        words, "%sunset %s%s%s",
+        doctor_fit_python(m, gpu, true) ? "" : "install native code as recommended below; then: ",
+        name, *m->profile ? "   # and remove it in " : "", *m->profile ? m->profile : "");
     return doctor_say(words, "%s=%s, but the chip is %s", name, value, gpu->chip);
 }
 
