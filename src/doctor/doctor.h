@@ -83,6 +83,11 @@ bool doctor_is_hidden(const struct doctor_machine *m); /* some GPUs, by a variab
 bool doctor_looks_like_shim(const char *text);
 /* The ROCm whose libraries ld.so takes, or NULL. */
 const struct doctor_rocm *doctor_loader_rocm(const struct doctor_machine *m);
+/* How this distribution installs something: the names of the package for apt, pacman and dnf. */
+void doctor_install_command(const struct doctor_machine *m, const char *apt, const char *pacman,
+                            const char *dnf, char *out, size_t room);
+/* How it brings kernel and firmware up to date. */
+const char *doctor_upgrade_command(const struct doctor_machine *m);
 /* ", MIOpen 3.2" of "6.2.41133", where it is known; else "". */
 const char *doctor_miopen_of(const char *release);
 bool doctor_same_release(const char *left, const char *right); /* "6.2.41133" and "6.2.0" */

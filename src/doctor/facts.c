@@ -91,6 +91,43 @@ const struct doctor_rocm *doctor_loader_rocm(const struct doctor_machine *m)
     return m->n_rocms == 1 ? &m->rocms[0] : NULL;
 }
 
+enum packager { APT, PACMAN, DNF, OTHER };
+
+static enum packager packager_of(const struct doctor_machine *m)
+{
+    static const struct {
+        const char *name;
+        enum packager packager;
+    } known[] = { { "debian", APT }, { "ubuntu", APT }, { "arch", PACMAN }, { "manjaro", PACMAN },
+                  { "fedora", DNF }, { "rhel", DNF },   { "centos", DNF } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(m->os_id, known[i].name) || strstr(m->os_like, known[i].name))
+            return known[i].packager;
+    return OTHER;
+}
+
+void doctor_install_command(const struct doctor_machine *m, const char *apt, const char *pacman,
+                            const char *dnf, char *out, size_t room)
+{
+    switch (packager_of(m)) {
+    case APT: snprintf(out, room, "sudo apt install %s", apt); return;
+    case PACMAN: snprintf(out, room, "sudo pacman -S %s", pacman); return;
+    case DNF: snprintf(out, room, "sudo dnf install %s", dnf); return;
+    case OTHER: snprintf(out, room, "install %s (Debian) or %s (Arch)", apt, pacman); return;
+    }
+}
+
+const char *doctor_upgrade_command(const struct doctor_machine *m)
+{
+    switch (packager_of(m)) {
+    case APT: return "sudo apt update && sudo apt full-upgrade && sudo reboot";
+    case PACMAN: return "sudo pacman -Syu linux-firmware && sudo reboot";
+    case DNF: return "sudo dnf upgrade && sudo reboot";
+    case OTHER: break;
+    }
+    return "bring kernel and linux-firmware up to date; sudo reboot";
+}
+
 const char *doctor_miopen_of(const char *release)
 {
     /* As users' reports show them; the number is compiled into PyTorch and not to be read there. */

@@ -92,8 +92,7 @@ const struct doctor_rule doctor_rules[] = {
       .title = "Old compute firmware",
       .why = "Navi 1x needs MEC firmware 145 or newer to do without PCIe atomics, and newer ones "
              "have fewer hangs.",
-      .fix =
-          "sudo apt install firmware-amd-graphics || sudo pacman -S linux-firmware; sudo reboot" },
+      .fix = "{}" },
     { RULE("igpu-visible", igpu_visible, "gpu", DOCTOR_WARNING),
       .title = "The integrated GPU is visible to HIP",
       .why = "HIP counts it as a device, often as the first; libraries without code for it stop "
@@ -104,7 +103,7 @@ const struct doctor_rule doctor_rules[] = {
     { RULE("kernel-old", kernel_old, "kernel", DOCTOR_WARNING), .title = "Old kernel for this chip",
       .why = "Compute on RDNA cards was repaired over many kernels; before 5.10 queues and resets "
              "often fail.",
-      .fix = "install a kernel of 5.15 or newer from the distribution" },
+      .fix = "{}" },
     { RULE("module-mtype", module_mtype, "kernel", DOCTOR_WARNING),
       .title = "amdgpu.mtype_local is set",
       .why = "The kernel reads it for MI300 (GC 9.4) only; on RDNA it does nothing. RDNA1 and "
@@ -206,8 +205,9 @@ const struct doctor_rule doctor_rules[] = {
       .why = "", .fix = "" },
     { RULE("torch-no-arch", torch_no_arch, "python", DOCTOR_PROBLEM),
       .title = "A PyTorch without code for this chip",
-      .why = "Every operation on the GPU fails: \"invalid device function\" or "
-             "\"hipErrorNoBinaryForGpu\".",
+      .why = "Every operation on the GPU fails (\"invalid device function\", "
+             "\"hipErrorNoBinaryForGpu\"),\n"
+             "or, under an override, runs code that was built for another chip.",
       .fix = "{}" },
     { RULE("torch-cpu-build", torch_cpu_build, "python", DOCTOR_NOTE),
       .title = "PyTorch without any GPU support",
@@ -295,7 +295,7 @@ const struct doctor_rule doctor_rules[] = {
       .title = "Compute queues could not be preempted",
       .why =
           "A wave hung, or the scheduler's firmware did; everything after it fails until a reset.",
-      .fix = "a newer kernel and linux-firmware; sudo reboot" },
+      .fix = "{}" },
     { RULE("log-unsupported", log_unsupported, "log", DOCTOR_PROBLEM),
       .title = "KFD says that the chip is not supported",
       .why = "Neither HIP nor ROCm's OpenCL will ever work on it; Mesa's OpenCL and Vulkan may.",
@@ -332,8 +332,7 @@ const struct doctor_rule doctor_rules[] = {
     /* ---- other drivers ---- */
     { RULE("opencl-none", opencl_none, "drivers", DOCTOR_NOTE),
       .title = "No OpenCL driver for the GPU",
-      .why = "RMCP computes through OpenCL where HIP has no code for the chip.",
-      .fix = "sudo apt install mesa-opencl-icd || sudo pacman -S opencl-mesa" },
+      .why = "RMCP computes through OpenCL where HIP has no code for the chip.", .fix = "{}" },
     { RULE("opencl-broken", opencl_broken, "drivers", DOCTOR_WARNING),
       .title = "An OpenCL driver is registered, but not there",
       .why = "Programs that ask for OpenCL may fail to start.", .fix = "sudo rm {}" },
@@ -342,7 +341,7 @@ const struct doctor_rule doctor_rules[] = {
     { RULE("vulkan-none", vulkan_none, "drivers", DOCTOR_NOTE),
       .title = "No Vulkan driver for the GPU",
       .why = "Programs such as llama.cpp compute through Vulkan on cards without ROCm.",
-      .fix = "sudo apt install mesa-vulkan-drivers || sudo pacman -S vulkan-radeon" },
+      .fix = "{}" },
     { RULE("vulkan-ok", vulkan_ok, "drivers", DOCTOR_OK), .title = "A Vulkan driver", .why = "",
       .fix = "" },
     { RULE("probe-late", probe_late, "doctor", DOCTOR_WARNING),
