@@ -520,6 +520,7 @@ static const struct sample rules[] = {
     { "gpu-supported", navi21, navi10 },
     { "gpu-family", navi22, navi21 },
     { "gpu-left-behind", navi10, navi21 },
+    { "first-owner", navi10, denied },
     { "gpu-too-old", polaris, navi10 },
     { "gpu-no-driver", no_driver, navi10 },
     { "gpu-vfio", vfio, no_driver },

@@ -52,6 +52,12 @@ const struct doctor_rule doctor_rules[] = {
           "RDNA1's silicon bugs\n"
           "are missing. The card itself is fine: native builds work (rocBLAS's tests pass on it).",
       .fix = "{}" },
+    { RULE("first-owner", first_owner, "gpu", DOCTOR_NOTE),
+      .title = "A card that no developer of RMCP has",
+      .why = "Everything about RDNA1 is simulated so far. One command tries RMCP on the card, step "
+             "by\n"
+             "step and safely, and writes a log to send: it would be the only evidence there is.",
+      .fix = "rmcp verify --first-owner --device hip:0" },
     { RULE("gpu-too-old", gpu_too_old, "gpu", DOCTOR_WARNING),
       .title = "ROCm dropped this generation",
       .why = "AMD stopped supporting it with ROCm 4; no wheel has code for it.\n"
@@ -287,7 +293,7 @@ const struct doctor_rule doctor_rules[] = {
     { RULE("log-page-fault", log_page_fault, "log", DOCTOR_WARNING),
       .title = "The kernel log has GPU page faults",
       .why = "A kernel used a wild address: foreign code under an override, or a bug in a library.",
-      .fix = "sudo dmesg | grep -A8 'page fault'" },
+      .fix = "sudo dmesg | rmcp explain -" },
     { RULE("log-reset", log_reset, "log", DOCTOR_WARNING), .title = "The GPU was reset",
       .why = "A kernel hung. After a reset with lost VRAM only a reboot gives a clean state.",
       .fix = "sudo reboot" },

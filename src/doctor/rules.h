@@ -8,7 +8,7 @@
 /* clang-format off */
 #define DOCTOR_CONDITIONS(X)                                                                      \
     X(gpu_none) X(gpu_nvidia_only) X(gpu_supported) X(gpu_family) X(gpu_left_behind)              \
-    X(gpu_too_old) X(gpu_no_driver) X(gpu_vfio) X(kfd_missing) X(kfd_gpu_missing)                 \
+    X(first_owner) X(gpu_too_old) X(gpu_no_driver) X(gpu_vfio) X(kfd_missing) X(kfd_gpu_missing)                 \
     X(atomics_rejected) X(atomics_absent) X(firmware_mec_old) X(igpu_visible) X(kernel_old)       \
     X(module_mtype) X(module_cwsr_off) X(module_parameters) X(cmdline_nomodeset)                  \
     X(kfd_no_access) X(container_no_groups) X(container_no_devices) X(kfd_open_fails)             \

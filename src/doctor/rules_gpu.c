@@ -128,6 +128,13 @@ bool doctor_if_gpu_left_behind(const struct doctor_machine *m, struct doctor_wor
     return true;
 }
 
+bool doctor_if_first_owner(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    return gpu && is_left_behind(gpu) && gpu->in_kfd && m->kfd.exists && !m->kfd.open_error &&
+           doctor_say(words, "%s, and it can be opened", gpu->name);
+}
+
 bool doctor_if_gpu_too_old(const struct doctor_machine *m, struct doctor_words *words)
 {
     return say_gpus(m, words, is_old);
