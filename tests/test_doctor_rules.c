@@ -304,6 +304,19 @@ static void native(struct doctor_machine *m)
     add_torch(m, "2.12.0+rocm7.14.0", "7.14.60850", "gfx1010,gfx1011");
 }
 
+static void sibling(struct doctor_machine *m) /* RX 5500 XT with code for gfx1010 */
+{
+    native(m);
+    m->n_gpus = 0;
+    add_gpu(m, DOCTOR_AMD, 0x7340, 0xc5, 100102);
+}
+
+static void sibling_told(struct doctor_machine *m)
+{
+    sibling(m);
+    add_variable(m, "HSA_OVERRIDE_GFX_VERSION", "10.1.0");
+}
+
 static void generic(struct doctor_machine *m)
 {
     navi10(m);
@@ -555,6 +568,8 @@ static const struct sample rules[] = {
     { "torch-none", navi10, wheel },
     { "torch-ok", native, foreign_but_native },
     { "torch-ok", generic, wheel },
+    { "torch-ok", sibling_told, sibling },
+    { "override-family", sibling_told, sibling },
     { "torch-ok", family, foreign },
     { "torch-no-arch", wheel, native },
     { "torch-no-arch", foreign, family },
@@ -610,6 +625,7 @@ static const struct sample options[] = {
     { "cpu", nothing, navi10 },
     { "keep-native", native, wheel },
     { "keep-native", foreign_but_native, foreign },
+    { "keep-native", sibling, navi22 },
     { "match-rocm", two_miopens, navi21_ready },
     { "nothing", navi21_ready, navi21 },
     { "official-wheel", navi21, navi21_ready },

@@ -73,7 +73,8 @@ bool doctor_is_foreign(const struct doctor_machine *m, const struct doctor_gpu *
 /* The value of the override for a GPU, and the variable's name; NULL: none. */
 const char *doctor_override_of(const struct doctor_machine *m, const struct doctor_gpu *gpu,
                                char name[static 64]);
-/* A PyTorch for ROCm that has code for the GPU as the runtime sees it, or natively (`native`). */
+/* A PyTorch for ROCm that has code for the GPU as the runtime sees it; or (`native`) code for the
+ * chip itself or for the sibling of its family. */
 const struct doctor_python *doctor_fit_python(const struct doctor_machine *m,
                                               const struct doctor_gpu *gpu, bool native);
 const struct doctor_library *doctor_torch_library(const struct doctor_machine *m,

@@ -44,18 +44,25 @@ const struct doctor_library *doctor_torch_library(const struct doctor_machine *m
     return &m->python_libraries[python->library];
 }
 
-const struct doctor_python *doctor_fit_python(const struct doctor_machine *m,
-                                              const struct doctor_gpu *gpu, bool native)
+static const struct doctor_python *python_with(const struct doctor_machine *m, uint32_t version)
 {
     char chip[16];
-    if (!gpu || !doctor_chip_name(native ? gpu->version : doctor_believed(m, gpu), chip))
-        return NULL;
+    if (!doctor_chip_name(version, chip)) return NULL;
     for (size_t i = 0; i < m->n_pythons; i++) {
         const struct doctor_library *library = doctor_torch_library(m, &m->pythons[i]);
         if (library && !*library->trouble && doctor_targets_have(library->targets, chip))
             return &m->pythons[i];
     }
     return NULL;
+}
+
+const struct doctor_python *doctor_fit_python(const struct doctor_machine *m,
+                                              const struct doctor_gpu *gpu, bool native)
+{
+    if (!gpu) return NULL;
+    const struct doctor_python *python =
+        python_with(m, native ? gpu->version : doctor_believed(m, gpu));
+    return python || !native ? python : python_with(m, doctor_chip_sibling(gpu->version));
 }
 
 bool doctor_has_vendor(const struct doctor_machine *m, uint32_t vendor, bool discrete_only)

@@ -95,8 +95,13 @@ static bool if_cpu(const struct doctor_machine *m, struct doctor_words *words)
 static bool if_keep_native(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
-    if (!is_left_behind(m) || !doctor_fit_python(m, gpu, true)) return false;
-    doctor_value(words, "%s", doctor_is_foreign(m, gpu) ? "unset HSA_OVERRIDE_GFX_VERSION; " : "");
+    const struct doctor_python *python = is_left_behind(m) ? doctor_fit_python(m, gpu, true) : NULL;
+    if (!python) return false;
+    const bool own = doctor_targets_have(doctor_torch_library(m, python)->targets, gpu->chip);
+    if (!own)
+        doctor_value(words, "export HSA_OVERRIDE_GFX_VERSION=10.1.0; "); /* gfx1010 for gfx1012 */
+    else if (doctor_is_foreign(m, gpu))
+        doctor_value(words, "unset HSA_OVERRIDE_GFX_VERSION; ");
     return true;
 }
 

@@ -189,7 +189,7 @@ const struct doctor_rule doctor_rules[] = {
       .why = "Matrix products fail with \"Cannot read TensileLibrary.dat\".\n"
              "Do not link another chip's files in their place; rocBLAS from ROCm 6.2 on and "
              "Debian's have gfx1010.",
-      .fix = "" },
+      .fix = "{}" },
     { RULE("rocblas-disguised", rocblas_disguised, "rocm", DOCTOR_WARNING),
       .title = "rocBLAS: another chip's files under this chip's name",
       .why = "Somebody linked gfx1030's kernels to another name. They load, and may hang or "

@@ -125,6 +125,12 @@ bool doctor_if_rocblas_no_arch(const struct doctor_machine *m, struct doctor_wor
                 doctor_torch_library(m, &m->pythons[(library->owner - 100) % DOCTOR_PYTHONS]);
             if (!torch || !doctor_targets_have(torch->targets, chip)) continue;
         }
+        const uint32_t sibling = doctor_chip_sibling(gpu->version);
+        char other[16] = "";
+        if (sibling) doctor_chip_name(sibling, other);
+        if (doctor_targets_have(library->targets, other))
+            doctor_value(words, "export HSA_OVERRIDE_GFX_VERSION=%u.%u.%u", sibling / 10000,
+                         sibling / 100 % 100, sibling % 100);
         return doctor_say(words, "%.200s has %.150s, not %s", library->path, library->targets,
                           chip);
     }
