@@ -100,6 +100,13 @@ PY
 live "$rmcp" doctor --record "$folder/machine.tar" >/dev/null 2>"$folder/err" </dev/null
 [ $? -eq 2 ] && grep -q 'nothing is overwritten' "$folder/err" || fail "a file was overwritten"
 
+# ---- another sysfs for this machine, as for the other commands ----
+node=$folder/sysfs/class/kfd/kfd/topology/nodes/1
+mkdir -p "$node"
+printf 'simd_count 72\nsimd_per_cu 2\ngfx_target_version 100100\nvendor_id 4098\ndevice_id 29471\n' >"$node/properties"
+RMCP_SYSFS_ROOT=$folder/sysfs "$rmcp" doctor >"$folder/out" 2>&1 </dev/null
+grep -q '^rmcp doctor: .*gfx1010' "$folder/out" || fail "\$RMCP_SYSFS_ROOT is not looked at"
+
 # ---- hostile trees: an answer within a minute and with little memory ----
 tree=$folder/hostile
 nodes=$tree/sys/class/kfd/kfd/topology/nodes
