@@ -157,6 +157,18 @@ static uint64_t result_defined(const struct wave *w, const struct op *op)
     return lanes;
 }
 
+/* The same of the low half of a result of two registers. Compilers put a number of 32 bits into the
+ * addend of v_mad_u64_u32 and leave its high half as it is when they want no more than the low
+ * half of the sum. */
+static uint64_t low_defined(const struct wave *w, const struct op *op, uint64_t all)
+{
+    const unsigned id = op->inst.id;
+    if (id != ISA_v_mad_u64_u32_VOP3 && id != ISA_v_mad_i64_i32_VOP3) return all;
+    struct isa_operand addend = *op->in[2];
+    if (addend.n_regs > 1) addend.n_regs = 1;
+    return vector_defined(w, op->in[0]) & vector_defined(w, op->in[1]) & vector_defined(w, &addend);
+}
+
 static void lane_instruction(struct wave *w, const struct op *op)
 {
     unsigned lane = w->exec ? (unsigned)__builtin_ctzll(w->exec) : 0;
@@ -191,6 +203,7 @@ static void valu(struct wave *w, const struct op *op)
         return;
     }
     uint64_t good = row->flags & ISA_PERMLANE ? w->full : result_defined(w, op);
+    const uint64_t low = low_defined(w, op, good);
     if (op->flags & OP_CMPX && w->exec & ~good) {
         struct finding f = { .kind = SIM_UNDEFINED, .rule = -1, .lanes = w->exec & ~good };
         report(w, op, &f, "a register that was never written reaches EXEC");
@@ -198,7 +211,7 @@ static void valu(struct wave *w, const struct op *op)
     if (op->out && op->out->kind == ISA_KIND_VGPR)
         for (unsigned k = 0; k < op->n_dst && op->dst + k < 256u; k++) {
             uint64_t old = w->vgpr_defined[op->dst + k];
-            set_vgpr_defined(w, op->dst + k, (old & ~w->exec) | (good & w->exec));
+            set_vgpr_defined(w, op->dst + k, (old & ~w->exec) | ((k ? good : low) & w->exec));
         }
     if (op->flags & OP_MASK_OUT) {
         uint64_t bits = ~w->exec | good; /* lanes that are off give 0 */

@@ -106,6 +106,14 @@ void wave_load_begins(struct wave *w, const struct op *op, unsigned counter, boo
     }
 }
 
+void wave_store_begins(struct wave *w)
+{
+    if (!(w->core->run->checks & SIM_CHECK_WAITCNT)) return;
+    struct queue *q = &w->lgkm;
+    if (q->n == MAX_PENDING) retire(w, q);
+    q->entry[(q->head + q->n++) % MAX_PENDING] = (struct pending){ 0 };
+}
+
 void wave_wait(struct wave *w, struct queue *q, unsigned left)
 {
     if (q->unordered && left) return;

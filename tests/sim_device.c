@@ -23,6 +23,7 @@ struct state {
     struct sim_device_counts counts;
     struct loaded kernels[MOST_KERNELS];
     size_t n_kernels;
+    const char *running; /* the kernel of the table that is being executed */
 };
 
 /* rmcp_memory.base: host memory; each launch copies it to memory of the executor and back. */
@@ -92,7 +93,7 @@ static void on_report(void *context, const struct sim_report *r)
     if (s->options.quiet) return;
     printf("report: %s %s%s%s at +0x%" PRIx64 " '%s', group %u,%u,%u wave %u lanes %" PRIx64
            ": %s\n",
-           r->kernel, sim_kind_name(r->kind), r->rule >= 0 ? " " : "",
+           s->running, sim_kind_name(r->kind), r->rule >= 0 ? " " : "",
            r->rule >= 0 ? isa_rule_table[r->rule].id : "", r->offset, r->instruction,
            (unsigned)r->workgroup[0], (unsigned)r->workgroup[1], (unsigned)r->workgroup[2], r->wave,
            r->lanes, r->reason);
@@ -226,6 +227,7 @@ static rmcp_status run(struct state *s, const struct rmcp_kernel_launch *launch,
         l.grid[i] = launch->grid[i] * launch->block[i];
     }
     struct sim_result result;
+    s->running = k->name;
     const double start = now();
     status = sim_runner_run(k->runner, k->entry, &l, &result);
     s->counts.seconds += now() - start;
