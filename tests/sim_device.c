@@ -192,10 +192,10 @@ static void add_result(struct state *s, const struct sim_result *r)
     add_stats(&c->stats, &r->stats);
 }
 
-static double now(void)
+static double now(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -228,9 +228,10 @@ static rmcp_status run(struct state *s, const struct rmcp_kernel_launch *launch,
     }
     struct sim_result result;
     s->running = k->name;
-    const double start = now();
+    const double start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
     status = sim_runner_run(k->runner, k->entry, &l, &result);
-    s->counts.seconds += now() - start;
+    s->counts.seconds += now(CLOCK_MONOTONIC) - start;
+    s->counts.cpu_seconds += now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     if (status) return status;
     add_result(s, &result);
     for (int slot = 0; slot < RMCP_N_SLOTS; slot++) {
@@ -248,11 +249,11 @@ static rmcp_status submit(struct rmcp_device *device, void *stream,
                           double *seconds)
 {
     (void)stream;
-    const double start = now();
+    const double start = now(CLOCK_MONOTONIC);
     rmcp_status status = RMCP_OK;
     for (size_t i = 0; i < list->n_records && !status; i++)
         status = run(state_of(device), &list->records[i].kernel, memory);
-    if (seconds) *seconds = now() - start;
+    if (seconds) *seconds = now(CLOCK_MONOTONIC) - start;
     return status;
 }
 
