@@ -20,7 +20,9 @@ static bool ends_with(const char *text, const char *end)
 static bool is_half(const struct isa_row *row)
 {
     const char *name = row->name;
-    if (row->encoding == ISA_VOP3P || row->flags & ISA_PARTIAL || strstr(name, "pk")) return false;
+    if (row->encoding == ISA_VOP3P || row->flags & ISA_PARTIAL || strstr(name, "pk") ||
+        strstr(name, "sad"))
+        return false;
     if (row->dst == ISA_MASK || row->flags & ISA_CMPX) return false;
     if (valu_result_of(row->id) == VALU_F16) return true;
     if (valu_result_of(row->id) != VALU_INT || strstr(name, "32_")) return false;
