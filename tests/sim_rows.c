@@ -183,7 +183,7 @@ static bool find(void *context, uint64_t address, struct sim_mapping *out)
 static void on_report(void *context, const struct sim_report *r)
 {
     struct machine *m = context;
-    if (m->quiet) return;
+    if (m->quiet || r->kind == SIM_TRAP) return;
     printf("  %s at +%" PRIu64 ": %s (%s)\n", sim_kind_name(r->kind), r->offset, r->reason,
            r->instruction);
 }
@@ -243,7 +243,9 @@ static bool run_case(struct machine *m, const struct cases *all, const struct on
         .n_vgprs = 64,
     };
     struct sim_result result;
-    if (sim_run(machine_sim(m, c->chip), &dispatch, &result) != RMCP_OK || !result.completed) {
+    bool ran = sim_run(machine_sim(m, c->chip), &dispatch, &result) == RMCP_OK;
+    if (ran && c->ends == 2) return !result.completed && result.fatal == SIM_TRAP;
+    if (!ran || !result.completed) {
         if (!m->quiet) printf("%s: did not complete\n", c->text);
         return false;
     }

@@ -42,6 +42,7 @@ struct one_case {
     const char *text; /* the instruction */
     unsigned id, chip;
     bool wave64;
+    unsigned ends; /* 1: the program ends in the case, nothing is stored; 2: by a trap */
     struct words words;
     const uint32_t *before, *after; /* vcc, exec, m0, scc, mode: 7 words each */
     struct item *items;

@@ -20,6 +20,7 @@ class Case:
         self.vcc = 0x123456789abcdef0
         self.exec = (1 << self.lanes) - 1
         self.m0, self.scc, self.mode = 0x55, 0, MODE
+        self.ends = 0  # 1: the program ends here; 2: by a trap
         self.want = {}  # vcc, exec, m0, scc, mode: when they change
         self.items = []
         self.words = None
@@ -87,7 +88,9 @@ def frame(wave64):
     """Prologue and epilogue: see sim_rows.h for the places."""
     rows = 16
     per = 256 if wave64 else 128
-    before = ["s_mov_b32 s64, s0", "s_mov_b32 s65, s1", "s_add_u32 s66, s64, 0x4000",
+    before = ["s_add_u32 s2, s2, s4", "s_addc_u32 s3, s3, 0",
+              "s_setreg_b32 hwreg(HW_REG_FLAT_SCR_LO), s2",
+              "s_setreg_b32 hwreg(HW_REG_FLAT_SCR_HI), s3", "s_mov_b32 s64, s0", "s_mov_b32 s65, s1", "s_add_u32 s66, s64, 0x4000",
               "s_addc_u32 s67, s65, 0", "s_add_u32 s68, s64, 0x800", "s_addc_u32 s69, s65, 0",
               "s_add_u32 s70, s64, 0x1200", "s_addc_u32 s71, s65, 0",
               "v_lshlrev_b32_e32 v31, 2, v0"]
@@ -153,7 +156,7 @@ def write(cases, path):
     out.append(len(kept))
     for c in kept:
         out.extend(text_words(c.name) + text_words(c.encoding) + text_words(c.text))
-        out.extend([c.chip, int(c.wave64), len(c.words)] + c.words)
+        out.extend([c.chip, int(c.wave64), c.ends, len(c.words)] + c.words)
         out.extend(c.scalars(False) + c.scalars(True))
         out.append(len(c.items))
         for what, index, values, kinds in c.items:
