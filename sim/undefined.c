@@ -212,7 +212,6 @@ static void valu(struct wave *w, const struct op *op)
         return;
     }
     uint64_t good = row->flags & ISA_PERMLANE ? w->full : result_defined(w, op);
-    const uint64_t low = low_defined(w, op, good);
     if (op->flags & OP_CMPX && w->exec & ~good) {
         struct finding f = { .kind = SIM_UNDEFINED, .rule = -1, .lanes = w->exec & ~good };
         report(w, op, &f, "a register that was never written reaches EXEC");
