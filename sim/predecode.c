@@ -20,7 +20,9 @@ static bool ends_with(const char *text, const char *end)
 static bool is_half(const struct isa_row *row)
 {
     const char *name = row->name;
-    if (row->encoding == ISA_VOP3P || row->flags & ISA_PARTIAL || strstr(name, "pk")) return false;
+    if (row->encoding == ISA_VOP3P || row->flags & ISA_PARTIAL || strstr(name, "pk") ||
+        strstr(name, "sad"))
+        return false;
     if (row->dst == ISA_MASK || row->flags & ISA_CMPX) return false;
     if (valu_result_of(row->id) == VALU_F16) return true;
     if (valu_result_of(row->id) != VALU_INT || strstr(name, "32_")) return false;
@@ -240,11 +242,11 @@ static void predecode_memory(struct op *op)
                   : kind && row->src[0]     ? run_smem
                                             : run_smem_other;
     } else if (row->flags & ISA_IS_DS) {
-        if (inst->gds || row->flags & ISA_GDS_ONLY) return;
+        if (inst->gds || row->flags & (ISA_GDS_ONLY | ISA_SRC2)) return;
         if (row->id == ISA_ds_append_DS || row->id == ISA_ds_consume_DS)
             op->run = run_ds_append;
-        else if (row->flags & ISA_ATOMIC || row->flags & ISA_SRC2)
-            op->run = op->atomic || row->flags & ISA_SRC2 ? run_ds_atomic : NULL;
+        else if (row->flags & ISA_ATOMIC)
+            op->run = op->atomic ? run_ds_atomic : NULL;
         else if (kind == ISA_LOAD)
             op->run = run_ds_load;
         else if (kind == ISA_STORE)

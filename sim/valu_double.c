@@ -186,12 +186,15 @@ void FN(div_scale_f64)(struct valu_args *args)
 }
 
 /* (a * b + c) * 2^-128, rounded once: where the scaled sum is denormal and half way between two
- * numbers, what the sum itself lost in rounding decides. */
+ * numbers, what the sum itself lost in rounding decides. A sum too large comes back into range. */
 static double scaled_down(double a, double b, double c)
 {
-    const double p = a * b, lost_p = fma(a, b, -p), s = p + c, t = s - p;
-    const double lost = ((p - (s - t)) + (c - t)) + lost_p, r = fma(a, b, c) * 0x1p-128;
-    if (!(fabs(r) < 0x1p-1022) || !isfinite(s)) return r;
+    const double p = a * b, lost_p = fma(a, b, -p), s = p + c, t = s - p, whole = fma(a, b, c);
+    const double lost = ((p - (s - t)) + (c - t)) + lost_p, r = whole * 0x1p-128;
+    if (fabs(whole) > 0x1p1000 && isfinite(a) && isfinite(b) && isfinite(c))
+        return fabs(a) > fabs(b) ? fma(a * 0x1p-128, b, c * 0x1p-128)
+                                 : fma(a, b * 0x1p-128, c * 0x1p-128);
+    if (!(fabs(r) < 0x1p-1022) || s == 0) return r;
     const double down = s * 0x1p-128, rest = s - down * 0x1p128;
     if (rest == 0x1p-947 && lost > 0) return down + 0x1p-1074;
     if (rest == -0x1p-947 && lost < 0) return down - 0x1p-1074;

@@ -12,7 +12,7 @@
 
 struct fake_hip *fake;
 static void *library_handle;
-static char folder[] = "/tmp/rmcp-test-hip-XXXXXX";
+static char folder[64]; /* in memory where possible: thousands of records are synced */
 
 static int remove_item(const char *path, const struct stat *stat, int kind, struct FTW *where)
 {
@@ -22,16 +22,18 @@ static int remove_item(const char *path, const struct stat *stat, int kind, stru
 
 static void remove_below(const char *name)
 {
-    char path[128];
+    char path[256];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     nftw(path, remove_item, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 bool world_begin(const char *library)
 {
-    char path[128];
+    char path[256];
     library_handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     fake = library_handle ? dlsym(library_handle, FAKE_HIP_SYMBOL) : NULL;
+    snprintf(folder, sizeof folder, "%s/rmcp-test-hip-XXXXXX",
+             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
     if (!fake || !mkdtemp(folder)) {
         fprintf(stderr, "%s is not the fake HIP library\n", library);
         return false;

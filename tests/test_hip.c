@@ -373,16 +373,14 @@ static void fail_each(int code, int sticky)
 static void fails_cleanly_wherever_a_call_fails(void **state)
 {
     (void)state;
-    const int codes[] = { 1, 2, 3, 98, 100, 101, 700, 719, 999, 12345 };
-    for (int guarded = 0; guarded < 2; guarded++) {
-        if (guarded)
-            unsetenv("RMCP_GUARD");
-        else
-            setenv("RMCP_GUARD", "0", 1);
-        for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-            for (int sticky = 0; sticky < 2; sticky++) fail_each(codes[i], sticky);
-    }
+    /* Out of memory, no device, lost, and a number that nobody knows. */
+    const int codes[] = { 2, 100, 700, 12345 };
+    setenv("RMCP_GUARD", "0", 1);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) fail_each(codes[i], 0);
+    fail_each(700, 1);
     unsetenv("RMCP_GUARD");
+    fail_each(2, 0);
+    fail_each(700, 0);
 }
 
 int main(int argc, char **argv)

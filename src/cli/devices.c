@@ -1,5 +1,6 @@
 /* devices.c: rmcp devices: the devices that convolutions can run on. */
 #include "cli/cli.h"
+#include "cli/probe.h"
 #include "core/guard.h"
 
 #include <stdlib.h>
@@ -171,32 +172,26 @@ int cli_devices(int argc, char **argv)
     if (n_arguments > 1 || (n_arguments && !forgetting))
         return cli_complain("devices", "'%.60s' is too much; rmcp devices --help", argv[0]);
 
-    size_t n = 0;
-    rmcp_status status = rmcp_device_list(NULL, &n);
-    if (status) return cli_failed("devices", status);
-    rmcp_device_info *list = calloc(n + 1, sizeof *list);
-    if (!list) return cli_failed("devices", rmcp_fail_memory("list of devices", n * sizeof *list));
-    list[0].struct_size = sizeof *list;
-    const size_t room = n;
-    status = rmcp_device_list(list, &n);
+    struct cli_device_list list = { 0 };
+    rmcp_status status = cli_probe_devices(&list);
     if (status) {
-        free(list);
+        free(list.entries);
         return cli_failed("devices", status);
     }
-    if (n > room) n = room; /* one appeared in between */
 
     exit_status = CLI_OK;
     if (forgetting) {
-        exit_status = forget(list, n, n_arguments ? argv[0] : NULL);
+        exit_status = forget(list.entries, list.n, n_arguments ? argv[0] : NULL);
     } else if (json) {
         cJSON *object = cJSON_CreateObject();
         cJSON *rows = cJSON_AddArrayToObject(object, "devices");
-        for (size_t i = 0; i < n; i++) cJSON_AddItemToArray(rows, device_json(&list[i]));
+        for (size_t i = 0; i < list.n; i++)
+            cJSON_AddItemToArray(rows, device_json(&list.entries[i]));
         exit_status = cli_print_json(object, "rmcp.devices/1");
     } else {
-        for (size_t i = 0; i < n; i++) print_device(&list[i]);
-        print_choice();
+        for (size_t i = 0; i < list.n; i++) print_device(&list.entries[i]);
+        cli_apart(print_choice);
     }
-    free(list);
+    free(list.entries);
     return exit_status;
 }

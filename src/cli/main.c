@@ -15,6 +15,8 @@ static const struct {
     { "bench", cli_bench, "time convolutions: networks, DeepBench, single cases" },
     { "plan", cli_plan, "show which algorithm a case gets, and why" },
     { "audit", cli_audit, "check GPU libraries on disk for an RDNA1 chip" },
+    { "doctor", cli_doctor, "examine this machine and recommend how to compute on it" },
+    { "explain", cli_explain, "say what a log means, why, and what to do" },
     { "sim", cli_sim, "run GPU code on a simulated card, with checks" },
     { "version", cli_version, "show version, drivers and algorithms" },
 };

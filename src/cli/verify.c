@@ -235,7 +235,8 @@ int cli_verify(int argc, char **argv)
 {
     const char *device = NULL, *suite = "quick";
     uint64_t n_drawn = 500, threads = 0, limit = 0;
-    bool json = false, list_only = false;
+    bool json = false, list_only = false, first_owner = false;
+    struct cli_first_owner owner = { 0 };
     struct session s = { .seed = 1 };
     const struct cli_option options[] = {
         { "device", CLI_TEXT, &device, "SPEC", "device to check (default auto)", NULL },
@@ -246,6 +247,10 @@ int cli_verify(int argc, char **argv)
         { "threads", CLI_NUMBER, &threads, "N", "threads of the cpu device", NULL },
         { "limit", CLI_NUMBER, &limit, "SECONDS", "end by SIGALRM after this time (default: none)", NULL },
         { "list", CLI_FLAG, &list_only, NULL, "print the cases and do not run them", NULL },
+        { "first-owner", CLI_FLAG, &first_owner, NULL, "step by step on a new card, with a log to send", NULL },
+        { "log", CLI_TEXT, &owner.log, "FILE", "first-owner's log (default rmcp-first-owner.log)", NULL },
+        { "yes", CLI_FLAG, &owner.yes, NULL, "first-owner: yes to every question", NULL },
+        { "step", CLI_TEXT, &owner.step, "NAME", "first-owner: this step alone, in this process", NULL },
         { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
         { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
@@ -259,11 +264,14 @@ int cli_verify(int argc, char **argv)
                  "repeats it.",
         .example = "  rmcp verify --device cpu --suite full\n"
                    "  rmcp verify --suite fuzz --cases 2000 --seed 7\n"
+                   "  rmcp verify --first-owner --device hip:0\n"
                    "  rmcp verify n2c16h14w14k32r3s3p1u2:f16:nhwc:bwd_data",
         .options = options,
     };
     int n_texts, exit_status;
     if (!cli_parse(&usage, argc, argv, &n_texts, &exit_status)) return exit_status;
+    owner.device = device;
+    if (first_owner) return cli_first_owner(&owner);
     if (n_texts) suite = "command line";
     s.fuzz = !strcmp(suite, "fuzz");
     if (s.fuzz && (n_drawn < 1 || n_drawn > 100000000))

@@ -10,18 +10,15 @@
 
 enum { APPEND_ALIGN = 8, MOST_NOTE_SECTIONS = 64, VALUE_MAX = 256 };
 
-/* Generations whose chips have one encoding of instructions; whether this code keeps to those that
- * the other chip has is for the caller to know. */
-static bool same_generation(const char *a, const char *b)
+/* gfx90c and gfx9-generic are of generation 9, gfx1010 and gfx10-1-generic of 10; 0 when unknown.
+ */
+static unsigned generation(const struct codeobj_target *target)
 {
-    static const char *const generations[] = { "gfx9", "gfx10", "gfx11", "gfx12" };
-    if (!a || !b) return false;
-    if (!strcmp(a, b)) return true;
-    for (size_t i = 0; i < sizeof generations / sizeof *generations; i++) {
-        const size_t length = strlen(generations[i]);
-        if (!strncmp(a, generations[i], length)) return !strncmp(b, generations[i], length);
-    }
-    return false;
+    const char *digits = target->chip ? target->chip + strlen("gfx") : "";
+    size_t n = strcspn(digits, "-"), length = digits[n] ? n : n > 2 ? n - 2 : 0;
+    unsigned number = 0;
+    for (size_t i = 0; i < length; i++) number = number * 10 + (unsigned)(digits[i] - '0');
+    return number;
 }
 
 static enum codeobj_setting keep(enum codeobj_setting wanted, enum codeobj_setting had)
@@ -38,9 +35,10 @@ static rmcp_status new_flags(const struct codeobj *object, const char *text,
                          object->version);
     if (!codeobj_target_parse(text, target))
         return rmcp_fail(RMCP_E_ARG, "'%.60s' is not a target", text);
-    if (!same_generation(object->target.chip, target->chip))
+    const unsigned of = generation(&object->target);
+    if (of < 9 || of != generation(target))
         return rmcp_fail(RMCP_E_UNSUPPORTED,
-                         "retagging %s as %s: only within gfx9, gfx10, gfx11 or gfx12",
+                         "retagging %s as %s: only within one generation from gfx9 on",
                          object->target.text, target->text);
     bool generic = strstr(target->chip, "generic");
     if (generic && object->version < 6)

@@ -62,6 +62,11 @@ struct rmcp_driver {
      * devices that take no kernels. */
     rmcp_status (*load_kernel)(struct rmcp_device *device, const char *kernel, void **handle);
 
+    /* Make a kernel of a code object ready that the caller brings: for looking into silicon, not for
+     * convolutions. NULL for devices that cannot. The bytes are not needed afterwards. */
+    rmcp_status (*load_object)(struct rmcp_device *device, const void *object, size_t bytes,
+                               const char *kernel, void **handle);
+
     /* Submit the records in order. With `seconds` also wait and set the time that the device
      * took. */
     rmcp_status (*submit)(struct rmcp_device *device, void *stream,
@@ -79,5 +84,13 @@ struct rmcp_driver {
 };
 
 extern const struct rmcp_driver *const rmcp_drivers[]; /* ends with NULL */
+
+/* The drivers in the order in which "auto" tries them; returns how many. */
+enum { RMCP_MOST_DRIVERS = 16 };
+size_t rmcp_drivers_by_rank(const struct rmcp_driver *sorted[static RMCP_MOST_DRIVERS]);
+
+/* What `driver` says of its device `index`, or why it has none. Returns the number of entries that a
+ * list of its devices has: one without any. */
+int rmcp_driver_ask(const struct rmcp_driver *driver, int index, rmcp_device_info *info);
 
 #endif

@@ -33,22 +33,20 @@ static rmcp_status open_hip(int index, const rmcp_device_options *options,
                             struct rmcp_device *device)
 {
     char why[256] = "";
-    struct rmcp_hip_chip chip;
-    struct rmcp_hip_code code;
     if (options->native_context || options->native_device)
         return rmcp_fail(RMCP_E_ARG, "the hip device has no native_context or native_device; its "
                                      "number is that of hipSetDevice");
     const struct rmcp_hip *hip = rmcp_hip_get(why, sizeof why);
     if (!hip) return rmcp_fail(RMCP_E_DEVICE, "%s", why);
-    rmcp_status status = rmcp_hip_describe(hip, index, &device->info, &chip, &code);
-    if (!status) status = rmcp_hip_caps(hip, index, &device->info, &chip, &device->caps);
-    if (status) return status;
-
     struct rmcp_hip_state *state = calloc(1, sizeof *state);
     if (!state) return rmcp_fail_memory("HIP device", sizeof *state);
     state->hip = hip;
     state->index = index;
-    status = rmcp_hip_modules_init(&state->modules, hip, &chip, &code, &state->lost);
+    rmcp_status status = rmcp_hip_describe(hip, index, &device->info, &state->chip, &state->code);
+    if (!status) status = rmcp_hip_caps(hip, index, &device->info, &state->chip, &device->caps);
+    if (!status)
+        status = rmcp_gpu_modules_init(
+            &state->modules, (struct rmcp_gpu_loader){ rmcp_hip_load, rmcp_hip_unload, state });
     if (status) {
         free(state);
         return status;
@@ -62,7 +60,8 @@ static void close_hip(struct rmcp_device *device)
     struct rmcp_hip_state *state = device->state;
     int previous = 0;
     rmcp_hip_enter_last(device, &previous);
-    rmcp_hip_modules_deinit(&state->modules);
+    rmcp_hip_unload_foreign(state);
+    rmcp_gpu_modules_deinit(&state->modules);
     rmcp_hip_leave(device, previous);
     free(state);
 }
@@ -144,13 +143,24 @@ static rmcp_status read_memory(struct rmcp_device *device, void *stream, void *t
 static rmcp_status load_kernel(struct rmcp_device *device, const char *kernel, void **handle)
 {
     struct rmcp_hip_state *state = device->state;
-    struct rmcp_hip_kernel *loaded = NULL;
+    struct rmcp_gpu_kernel *loaded = NULL;
     int previous = 0;
     rmcp_status status = rmcp_hip_enter(device, &previous);
     if (status) return status;
-    status = rmcp_hip_modules_load(&state->modules, kernel, &loaded);
+    status = rmcp_gpu_modules_load(&state->modules, kernel, &loaded);
     rmcp_hip_leave(device, previous);
     *handle = loaded;
+    return status;
+}
+
+static rmcp_status load_object(struct rmcp_device *device, const void *object, size_t bytes,
+                               const char *kernel, void **handle)
+{
+    int previous = 0;
+    rmcp_status status = rmcp_hip_enter(device, &previous);
+    if (status) return status;
+    status = rmcp_hip_load_foreign(device->state, object, bytes, kernel, handle);
+    rmcp_hip_leave(device, previous);
     return status;
 }
 
@@ -192,6 +202,7 @@ const struct rmcp_driver rmcp_driver_hip = {
     .read = read_memory,
     .wait = wait_hip,
     .load_kernel = load_kernel,
+    .load_object = load_object,
     .submit = rmcp_hip_submit,
     .guarded = true,
     .side_begin = side_begin,

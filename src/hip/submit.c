@@ -1,6 +1,8 @@
 /* submit.c: puts launch records on HIP streams. */
 #include "hip/submit.h"
 
+#include "gpu/params.h"
+
 #include <time.h>
 
 static int take(const struct rmcp_hip_state *state, int *previous)
@@ -36,42 +38,16 @@ void rmcp_hip_leave(struct rmcp_device *device, int previous)
         state->hip->hipGetLastError();
 }
 
-/* Where each parameter of the kernel lies: two for each memory argument, one for each value. */
-struct parameters {
-    struct {
-        void *base;
-        uint64_t offset;
-    } memory[RMCP_MAX_ARGS];
-    void *pointers[2 * RMCP_MAX_ARGS];
-};
-
-static void set_parameters(const struct rmcp_kernel_launch *launch, const rmcp_memory *memory,
-                           struct parameters *p)
-{
-    size_t at = 0;
-    for (uint32_t i = 0; i < launch->n_args; i++) {
-        const struct rmcp_arg *arg = &launch->args[i];
-        if (arg->kind == RMCP_ARG_VALUE) {
-            p->pointers[at++] = (void *)arg->value;
-            continue;
-        }
-        p->memory[i].base = memory[arg->slot].base;
-        p->memory[i].offset = memory[arg->slot].offset + arg->offset;
-        p->pointers[at++] = &p->memory[i].base;
-        p->pointers[at++] = &p->memory[i].offset;
-    }
-}
-
 static rmcp_status launch(struct rmcp_hip_state *state, void *stream,
                           const struct rmcp_kernel_launch *launch, const rmcp_memory *memory)
 {
-    const struct rmcp_hip_kernel *kernel = launch->handle;
+    const struct rmcp_gpu_kernel *kernel = launch->handle;
     const uint32_t *grid = launch->grid, *block = launch->block;
-    struct parameters p;
-    set_parameters(launch, memory, &p);
+    struct rmcp_gpu_params params;
+    rmcp_gpu_params_fill(&params, launch, memory);
     int code =
         state->hip->hipModuleLaunchKernel(kernel->function, grid[0], grid[1], grid[2], block[0],
-                                          block[1], block[2], 0, stream, p.pointers, NULL);
+                                          block[1], block[2], 0, stream, params.pointers, NULL);
     if (!code) return RMCP_OK;
     return rmcp_hip_fail(state->hip, &state->lost, code,
                          "kernel %s, %ux%ux%u workgroups of %ux%ux%u", launch->kernel,

@@ -1,17 +1,9 @@
-/* submit.h: an open HIP device, and how launch records get on its streams. */
+/* submit.h: how launch records get on the streams of a HIP device. */
 #ifndef RMCP_HIP_SUBMIT_H
 #define RMCP_HIP_SUBMIT_H
 
 #include "core/device.h"
-#include "hip/modules.h"
-
-/* rmcp_device.state of a HIP device. */
-struct rmcp_hip_state {
-    const struct rmcp_hip *hip;
-    int index;
-    struct rmcp_hip_modules modules;
-    atomic_bool lost; /* set for good once a call says that the device is gone */
-};
+#include "hip/load.h"
 
 /* Make our device the thread's current one; `*previous` is for rmcp_hip_leave. RMCP_E_LOST without
  * a call to the driver once the device is gone. */
