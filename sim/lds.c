@@ -184,6 +184,7 @@ void run_ds_store(struct wave *w, const struct op *op)
         }
     }
     w->core->stats.lds_stored += (uint64_t)op->width * n_places * w->n_active;
+    wave_counts(w, &w->lgkm);
 }
 
 /* ---- atomics ---- */
@@ -229,7 +230,10 @@ void run_ds_atomic(struct wave *w, const struct op *op)
         }
     }
     w->core->stats.lds_stored += (uint64_t)bytes * n_places * w->n_active;
-    if (op->out) wave_load_begins(w, op, ISA_LGKMCNT, false);
+    if (op->out)
+        wave_load_begins(w, op, ISA_LGKMCNT, false);
+    else
+        wave_counts(w, &w->lgkm);
 }
 
 /* ds_append and ds_consume: one counter for all active lanes. */

@@ -277,6 +277,7 @@ static enum sim_class class_of(const struct isa_row *row)
                    ? SIM_CLASS_DS_OTHER
                : row->flags & ISA_LOAD ? SIM_CLASS_DS_LOAD
                                        : SIM_CLASS_DS_STORE;
+    if (row->flags & ISA_CACHE) return SIM_CLASS_WAIT;
     if (row->flags & ISA_VMEM)
         return row->flags & ISA_ATOMIC ? SIM_CLASS_VMEM_ATOMIC
                : row->flags & ISA_LOAD ? SIM_CLASS_VMEM_LOAD

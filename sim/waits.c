@@ -77,6 +77,20 @@ static void retire(struct wave *w, struct queue *q)
     set_pending(w, &p, false);
 }
 
+static void push(struct wave *w, struct queue *q, const struct pending *p, bool unordered)
+{
+    if (q->n == MAX_PENDING) retire(w, q); /* the counter is full: the hardware waits by itself */
+    q->entry[(q->head + q->n++) % MAX_PENDING] = *p;
+    q->unordered |= unordered;
+    set_pending(w, p, true);
+}
+
+/* An instruction that only counts: a store to LDS, or one of FLAT, which may be one. */
+void wave_counts(struct wave *w, struct queue *q)
+{
+    if (w->core->run->checks & SIM_CHECK_WAITCNT) push(w, q, &(struct pending){ 0 }, false);
+}
+
 void wave_load_begins(struct wave *w, const struct op *op, unsigned counter, bool unordered)
 {
     if (!(w->core->run->checks & SIM_CHECK_WAITCNT)) return;
@@ -93,17 +107,9 @@ void wave_load_begins(struct wave *w, const struct op *op, unsigned counter, boo
         p.n_regs = to->n_regs;
         p.scalar = to->kind == ISA_KIND_REG;
     }
-    if (q->n == MAX_PENDING) retire(w, q); /* the counter is full: the hardware waits by itself */
-    q->entry[(q->head + q->n++) % MAX_PENDING] = p;
-    q->unordered |= unordered;
-    set_pending(w, &p, true);
-    /* A flat load also counts in the other counter, where it may return at any time. */
-    if (op->inst.row->encoding == ISA_FLAT) {
-        struct queue *other = q == &w->vm ? &w->lgkm : &w->vm;
-        if (other->n == MAX_PENDING) retire(w, other);
-        other->entry[(other->head + other->n++) % MAX_PENDING] = (struct pending){ 0 };
-        if (other == &w->lgkm) other->unordered = true;
-    }
+    push(w, q, &p, unordered);
+    /* A flat load counts in both counters, and in both in order. */
+    if (op->inst.row->encoding == ISA_FLAT) wave_counts(w, q == &w->vm ? &w->lgkm : &w->vm);
 }
 
 void wave_wait(struct wave *w, struct queue *q, unsigned left)
@@ -132,11 +138,12 @@ static uint64_t loader_of(const struct wave *w, unsigned reg, bool scalar)
 /* A load may overwrite what an earlier one of the same counter writes: they return in order. */
 static bool is_ordered_write(const struct wave *w, const struct op *op, unsigned v)
 {
+    const bool flat = op->inst.row->encoding == ISA_FLAT;
     const struct queue *q = op->inst.row->flags & ISA_IS_DS ? &w->lgkm : &w->vm;
     const struct queue *other = q == &w->vm ? &w->lgkm : &w->vm;
     bool is_load =
         op->inst.row->flags & (ISA_VMEM | ISA_IS_DS) && op->out && op->out->kind == ISA_KIND_VGPR;
-    if (!is_load || q->unordered || op->inst.row->encoding == ISA_FLAT) return false;
+    if (!is_load || q->unordered) return false;
     unsigned first = op->out->reg - (unsigned)ISA_VGPR0;
     if (v < first || v >= first + op->out->n_regs) return false;
     /* not as an address or data at the same time */
@@ -145,7 +152,7 @@ static bool is_ordered_write(const struct wave *w, const struct op *op, unsigned
         unsigned r = o->reg - (unsigned)ISA_VGPR0;
         if (o != op->out && o->kind == ISA_KIND_VGPR && v >= r && v < r + o->n_regs) return false;
     }
-    for (unsigned i = 0; i < other->n; i++) {
+    for (unsigned i = 0; i < other->n && !flat; i++) {
         const struct pending *p = &other->entry[(other->head + i) % MAX_PENDING];
         if (!p->scalar && v >= p->first && v < p->first + p->n_regs) return false;
     }
