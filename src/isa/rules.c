@@ -24,9 +24,16 @@ enum {
     N_FACTS = 64 * N_WORDS
 };
 
-enum { K_VMEM = 1, K_SMEM = 2, K_EXEC = 4, K_CMPX = 8, K_NSA = 16, K_LDS = 32 }; /* classes */
+enum { /* classes */
+       K_VMEM = ISA_FACT_VMEM,
+       K_SMEM = ISA_FACT_SMEM,
+       K_EXEC = ISA_FACT_EXEC,
+       K_CMPX = ISA_FACT_CMPX,
+       K_NSA = ISA_FACT_NSA,
+       K_LDS = ISA_FACT_LDS
+};
 
-#define TAIL(fact) (UINT64_C(1) << ((fact)-F_EXEC)) /* bit in the last word */
+#define TAIL(fact) (UINT64_C(1) << ((fact) - F_EXEC)) /* bit in the last word */
 #define LDS_FACTS (TAIL(F_LDS) | TAIL(F_VECTOR))
 #define BRANCHED_FACTS (TAIL(F_LDS_BRANCHED) | TAIL(F_VECTOR_BRANCHED))
 #define NO_NODE UINT32_MAX
@@ -133,7 +140,7 @@ static bool has_mask_result(const struct isa_inst *inst)
 }
 
 /* The classes that end at an instruction. */
-static unsigned killed(const struct isa_inst *inst)
+unsigned isa_rules_kills(const struct isa_inst *inst)
 {
     const struct isa_row *row = inst->row;
     unsigned kill = K_NSA;
@@ -173,11 +180,24 @@ static struct facts raised(const struct isa_inst *inst, const struct isa_uses *u
     return f;
 }
 
+unsigned isa_rules_raises(const struct isa_inst *inst, const struct isa_uses *uses)
+{
+    const struct facts f = raised(inst, uses);
+    unsigned classes = 0;
+    if (f.bits[0] | f.bits[1]) classes |= K_VMEM;
+    if (f.bits[2] | f.bits[3]) classes |= K_SMEM;
+    if (f.bits[4] & TAIL(F_EXEC)) classes |= K_EXEC;
+    if (f.bits[4] & TAIL(F_CMPX)) classes |= K_CMPX;
+    if (f.bits[4] & TAIL(F_NSA)) classes |= K_NSA;
+    if (f.bits[4] & LDS_FACTS) classes |= K_LDS;
+    return classes;
+}
+
 /* Move the live facts over an instruction. */
 static unsigned step(struct checker *c, const struct isa_inst *inst, const struct isa_uses *u,
                      uint32_t at)
 {
-    unsigned kill = killed(inst);
+    unsigned kill = isa_rules_kills(inst);
     struct facts gen = raised(inst, u);
     drop(&c->live, kill);
     for (unsigned w = 0; w < N_WORDS; w++) {
@@ -385,25 +405,21 @@ static unsigned lds_bytes(const struct isa_inst *inst)
     return 4 * regs;
 }
 
-static void check_one(struct checker *c, const struct isa_inst *inst, uint32_t at)
+enum isa_rule isa_rules_single(const struct isa_inst *inst, bool wgp_mode)
 {
     const struct isa_row *row = inst->row;
-    enum isa_rule rule = ISA_N_RULES;
-    unsigned bytes;
-    if (inst->id == ISA_s_inst_prefetch_SOPP) {
-        rule = ISA_RULE_INST_PREFETCH;
-    } else if (row->encoding == ISA_FLAT && inst->imm) {
-        rule = ISA_RULE_FLAT_OFFSET;
-    } else if (row->encoding == ISA_SOPP && row->flags & ISA_BRANCH && inst->imm == 0x3f) {
-        rule = ISA_RULE_BRANCH_3F;
-    } else if (row->encoding == ISA_SCRATCH && inst->imm < 0 && inst->imm % 4) {
-        rule = ISA_RULE_SCRATCH_OFFSET;
-    } else if (c->wgp_mode && row->flags & ISA_IS_DS && !inst->gds) {
-        bytes = lds_bytes(inst);
+    if (inst->id == ISA_s_inst_prefetch_SOPP) return ISA_RULE_INST_PREFETCH;
+    if (row->encoding == ISA_FLAT && inst->imm) return ISA_RULE_FLAT_OFFSET;
+    if (row->encoding == ISA_SOPP && row->flags & ISA_BRANCH && inst->imm == 0x3f)
+        return ISA_RULE_BRANCH_3F;
+    if (row->encoding == ISA_SCRATCH && inst->imm < 0 && inst->imm % 4)
+        return ISA_RULE_SCRATCH_OFFSET;
+    if (wgp_mode && row->flags & ISA_IS_DS && !inst->gds) {
+        unsigned bytes = lds_bytes(inst);
         if ((bytes == 8 && inst->imm & 7) || (bytes > 8 && inst->imm & 15))
-            rule = ISA_RULE_LDS_MISALIGNED;
+            return ISA_RULE_LDS_MISALIGNED;
     }
-    if (rule != ISA_N_RULES) report(c, rule, ISA_DETAIL_NONE, at, at, ISA_NULL);
+    return ISA_N_RULES;
 }
 
 static void check_block(struct checker *c, size_t block)
@@ -425,7 +441,8 @@ static void check_block(struct checker *c, size_t block)
             check_vector_write(c, &inst, &uses, at);
             check_lds_branch(c, &inst, at);
             check_nsa(c, &inst, at);
-            check_one(c, &inst, at);
+            enum isa_rule rule = isa_rules_single(&inst, c->wgp_mode);
+            if (rule != ISA_N_RULES) report(c, rule, ISA_DETAIL_NONE, at, at, ISA_NULL);
             step(c, &inst, &uses, at);
         }
         i += n ? n : 1;

@@ -84,6 +84,26 @@ typedef void isa_finding_fn(const struct isa_finding *finding, void *context);
 bool isa_rules_check(unsigned chip_mode, const uint32_t *words, size_t n_words, bool wgp_mode,
                      isa_finding_fn *found, void *context, struct isa_rules_count *count);
 
+/* ---- for those who follow executed code by themselves ---- */
+
+/* Classes of facts that a rule needs to remember between instructions. */
+enum isa_fact {
+    ISA_FACT_VMEM = 1,  /* scalar registers that VMEM or DS may still be reading    */
+    ISA_FACT_SMEM = 2,  /* those that SMEM may still be reading                     */
+    ISA_FACT_EXEC = 4,  /* a non-VALU read EXEC                                     */
+    ISA_FACT_CMPX = 8,  /* the last VALU was v_cmpx                                 */
+    ISA_FACT_NSA = 16,  /* the last instruction was a long MIMG NSA                 */
+    ISA_FACT_LDS = 32,  /* which of DS and VMEM came last, and whether a branch followed */
+};
+
+/* The classes that end at an instruction, and those that it raises. */
+unsigned isa_rules_kills(const struct isa_inst *inst);
+unsigned isa_rules_raises(const struct isa_inst *inst, const struct isa_uses *uses);
+
+/* The rule that an instruction breaks all by itself, or ISA_N_RULES. LDS_MISALIGNED goes by the
+ * offset alone. */
+enum isa_rule isa_rules_single(const struct isa_inst *inst, bool wgp_mode);
+
 #ifdef __cplusplus
 }
 #endif

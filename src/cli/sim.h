@@ -1,0 +1,54 @@
+/* sim.h: what the parts of rmcp sim share. */
+#ifndef RMCP_CLI_SIM_H
+#define RMCP_CLI_SIM_H
+
+#include "cli/cli.h"
+#include "sim/runner.h"
+
+/* The options of a simulated kernel as they were written. */
+struct sim_cli {
+    const char *kernel; /* file with the code object */
+    const char *grid, *block, *checks, *act_out;
+    int chip; /* index into sim_chips */
+    uint64_t threads, wave, lds, limit, most_reports;
+    bool json, stats, trace;
+};
+
+extern const char *const sim_chips[];
+
+/* Run one kernel: words[0] is its name, the others are its arguments. Returns an exit status. */
+int sim_kernel(const struct sim_cli *cli, int n_words, char **words);
+
+/* ---- sim_args.c: arguments of a kernel ---- */
+
+struct sim_argument {
+    const char *text;
+    unsigned char bytes[64]; /* value, or the GPU address of a buffer */
+    size_t n_bytes;
+    void *host; /* of a buffer */
+    size_t n_host;
+    const char *to_file; /* where a buffer goes when the kernel has run */
+};
+
+/* Read "i32:5", "buf:4096=0" and their like; makes the buffers. Returns 0 or an exit status. */
+int sim_argument_read(struct sim_runner *runner, const char *text, struct sim_argument *out);
+/* Write the buffers that have a file. Returns 0 or an exit status. */
+int sim_argument_save(const struct sim_argument *argument);
+/* Lay the arguments out as the kernel's metadata says, or one after the other by their alignment.
+ * Returns 0 or an exit status. */
+int sim_arguments_place(const struct codeobj_kernel *kernel, const struct sim_argument *arguments,
+                        int n, unsigned char *segment, size_t room, size_t *n_bytes);
+
+/* ---- sim_print.c ---- */
+void sim_print_report(const struct sim_report *report, const char *line);
+void sim_print_stats(const struct sim_stats *stats, double seconds);
+cJSON *sim_report_json(const struct sim_report *report, const char *line);
+cJSON *sim_result_json(const struct sim_result *result, double seconds);
+/* Read "x,y,z"; missing ones are 1. */
+bool sim_read_size(const char *text, uint32_t size[3]);
+/* Read a list of checks: "all", "none", names, and names with '-' before them. */
+bool sim_read_checks(const char *text, uint32_t *checks);
+/* Read a list of rules to act out: "all", "data" (all but the hang), "none", rule names. */
+bool sim_read_act_out(const char *text, uint32_t *rules);
+
+#endif

@@ -1,0 +1,155 @@
+/* sim_kernel.c: rmcp sim --kernel: one kernel by the direct runner. */
+#include "cli/sim.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* What the callbacks of the executor need. */
+struct session {
+    const struct sim_cli *cli;
+    struct sim_runner *runner;
+    cJSON *reports;
+    uint64_t n_shown;
+};
+
+static void on_report(void *context, const struct sim_report *report)
+{
+    struct session *s = context;
+    char line[256];
+    if (s->n_shown++ >= s->cli->most_reports) return;
+    sim_runner_line(s->runner, report->address, line);
+    if (s->reports)
+        cJSON_AddItemToArray(s->reports, sim_report_json(report, line));
+    else
+        sim_print_report(report, line);
+}
+
+static void on_trace(void *context, const struct sim_trace *t)
+{
+    char text[256];
+    (void)context;
+    isa_print(t->inst, text, sizeof text);
+    printf("%u,%u,%u.%u %08" PRIx64 " exec %" PRIx64 " vcc %" PRIx64 " scc %d  %s\n",
+           t->workgroup[0], t->workgroup[1], t->workgroup[2], t->wave, t->address, t->exec, t->vcc,
+           t->scc, text);
+}
+
+static int read_object(const char *path, unsigned char **bytes, size_t *n)
+{
+    FILE *file = fopen(path, "rb");
+    long size = -1;
+    *bytes = NULL;
+    if (file && !fseek(file, 0, SEEK_END)) size = ftell(file);
+    if (size >= 0 && !fseek(file, 0, SEEK_SET)) *bytes = malloc(size ? (size_t)size : 1);
+    bool ok = *bytes && fread(*bytes, 1, (size_t)size, file) == (size_t)size;
+    int error = errno;
+    if (file) fclose(file);
+    if (ok) {
+        *n = (size_t)size;
+        return CLI_OK;
+    }
+    free(*bytes);
+    *bytes = NULL;
+    return cli_complain("sim", "%.400s: %s", path, file ? "cannot be read" : strerror(error));
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int finish(struct session *s, const struct sim_result *result, double seconds)
+{
+    const struct sim_cli *cli = s->cli;
+    int exit_status = result->completed && !result->n_reports ? CLI_OK : CLI_FINDINGS;
+    if (cli->json) {
+        cJSON *o = sim_result_json(result, seconds);
+        cJSON_AddItemToObject(o, "reports", s->reports);
+        s->reports = NULL;
+        int printed = cli_print_json(o, "rmcp.sim/1");
+        return printed ? printed : exit_status;
+    }
+    if (s->n_shown > cli->most_reports)
+        printf("and %" PRIu64 " more reports\n", s->n_shown - cli->most_reports);
+    if (cli->stats) sim_print_stats(&result->stats, seconds);
+    for (unsigned i = 0; i < ISA_N_RULES; i++)
+        if (result->patterns[i])
+            printf("pattern %s executed %" PRIu64 " times\n", isa_rule_table[i].id,
+                   result->patterns[i]);
+    printf("%s, %" PRIu64 " reports (simulated %s)\n",
+           result->completed ? "completed" : sim_kind_name(result->fatal), result->n_reports,
+           sim_chips[cli->chip]);
+    return exit_status;
+}
+
+static int run(struct session *s, const char *name, int n_arguments, char **texts)
+{
+    static unsigned char segment[65536];
+    const struct sim_cli *cli = s->cli;
+    const struct codeobj_kernel *kernel = sim_runner_kernel(s->runner, name);
+    struct sim_launch launch = { .arguments = segment, .dynamic_lds = (uint32_t)cli->lds };
+    struct sim_result result;
+    if (!kernel || !kernel->has_descriptor)
+        return cli_complain("sim", "%.300s has no kernel '%.100s'", cli->kernel, name);
+    unsigned wave = kernel->descriptor.properties & CODEOBJ_PROPERTY_WAVE32 ? 32 : 64;
+    if (cli->wave && cli->wave != wave)
+        return cli_complain("sim", "%.100s has waves of %u, not %" PRIu64, name, wave, cli->wave);
+    if (!sim_read_size(cli->grid, launch.grid))
+        return cli_complain("sim", "--grid is '%.40s'; write X, X,Y or X,Y,Z", cli->grid);
+    if (!sim_read_size(cli->block, launch.block))
+        return cli_complain("sim", "--block is '%.40s'; write X, X,Y or X,Y,Z", cli->block);
+    struct sim_argument *arguments = calloc((size_t)n_arguments + 1, sizeof *arguments);
+    if (!arguments) return CLI_INTERNAL;
+    int status = CLI_OK;
+    for (int i = 0; i < n_arguments && !status; i++)
+        status = sim_argument_read(s->runner, texts[i], &arguments[i]);
+    if (!status)
+        status = sim_arguments_place(kernel, arguments, n_arguments, segment, sizeof segment,
+                                     &launch.n_argument_bytes);
+    if (!status) {
+        double start = now();
+        rmcp_status ran = sim_runner_run(s->runner, name, &launch, &result);
+        status = ran ? cli_failed("sim", ran) : finish(s, &result, now() - start);
+        for (int i = 0; i < n_arguments && !ran; i++) {
+            int saved = sim_argument_save(&arguments[i]);
+            if (saved) status = saved;
+        }
+    }
+    free(arguments);
+    return status;
+}
+
+int sim_kernel(const struct sim_cli *cli, int n_words, char **words)
+{
+    struct session s = { .cli = cli };
+    struct sim_options options = { .chip = (enum isa_chip)cli->chip,
+                                   .threads = cli->trace ? 1 : (unsigned)cli->threads,
+                                   .max_instructions = cli->limit,
+                                   .report = on_report,
+                                   .trace = cli->trace ? on_trace : NULL,
+                                   .context = &s };
+    unsigned char *bytes;
+    size_t n = 0;
+    if (!sim_read_checks(cli->checks, &options.checks))
+        return cli_complain("sim", "--checks is '%.60s'; rmcp sim --help lists them", cli->checks);
+    if (!sim_read_act_out(cli->act_out, &options.act_out))
+        return cli_complain("sim",
+                            "--act-out is '%.60s'; known are none, data, all and the rules "
+                            "with a documented effect",
+                            cli->act_out);
+    int status = read_object(cli->kernel, &bytes, &n);
+    if (status) return status;
+    rmcp_status made = sim_runner_create(bytes, n, &options, &s.runner);
+    free(bytes);
+    if (made) return cli_failed("sim", made);
+    if (cli->json) s.reports = cJSON_CreateArray();
+    status = run(&s, words[0], n_words - 1, words + 1);
+    cJSON_Delete(s.reports);
+    sim_runner_destroy(s.runner);
+    return status;
+}
