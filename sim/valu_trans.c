@@ -88,8 +88,8 @@ static double trig_preop(uint64_t a, uint32_t b)
     const int e = (int)(a >> 52 & 2047);
     int shift = (int)(b & 31) * 53;
     if (e > 1077) shift += e - 1077;
-    /* fabs: a conversion of 0 may give -0 when the host rounds down */
-    const double bits = fabs((double)bits_of_two_over_pi((unsigned)shift));
+    /* signed: hosts without unsigned conversions may give -0 for 0 when they round down */
+    const double bits = (double)(int64_t)bits_of_two_over_pi((unsigned)shift);
     return ldexp(bits, -53 - shift + (e >= 1968 ? 128 : 0));
 }
 
