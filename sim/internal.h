@@ -119,6 +119,7 @@ struct queue {
     struct pending entry[MAX_PENDING];
     unsigned head, n;
     bool unordered; /* one that may return at any time is in it: only 0 says something */
+    bool overlaps;  /* two entries may name the same register                          */
 };
 
 /* What the pattern checks remember; see patterns.c. */

@@ -57,11 +57,14 @@ void define_sgprs(struct wave *w, unsigned first, unsigned n)
 static void set_pending(struct wave *w, const struct pending *p, bool on)
 {
     uint64_t *set = p->scalar ? w->sgpr_pending : w->vgpr_pending;
+    uint64_t *attention = p->scalar ? w->sgpr_attention : w->vgpr_attention;
     for (unsigned r = p->first; r < p->first + p->n_regs && r < (p->scalar ? 128u : 256u); r++) {
-        if (on)
+        if (on) {
             set[r >> 6] |= bit(r);
-        else
-            set[r >> 6] &= ~bit(r);
+            attention[r >> 6] |= bit(r);
+            continue;
+        }
+        set[r >> 6] &= ~bit(r);
         if (p->scalar)
             update_sgpr(w, r);
         else
@@ -82,6 +85,10 @@ static void push(struct wave *w, struct queue *q, const struct pending *p, bool 
     if (q->n == MAX_PENDING) retire(w, q); /* the counter is full: the hardware waits by itself */
     q->entry[(q->head + q->n++) % MAX_PENDING] = *p;
     q->unordered |= unordered;
+    if (!p->n_regs) return;
+    const uint64_t *set = p->scalar ? w->sgpr_pending : w->vgpr_pending;
+    for (unsigned r = p->first; r < p->first + p->n_regs && r < (p->scalar ? 128u : 256u); r++)
+        if (set[r >> 6] & bit(r)) q->overlaps = true;
     set_pending(w, p, true);
 }
 
@@ -117,9 +124,11 @@ void wave_wait(struct wave *w, struct queue *q, unsigned left)
     if (q->unordered && left) return;
     while (q->n > left) retire(w, q);
     if (!q->n) q->unordered = false;
+    if (!q->overlaps) return;
     /* What was retired may share registers with what is left. */
     for (unsigned i = 0; i < q->n; i++)
         set_pending(w, &q->entry[(q->head + i) % MAX_PENDING], true);
+    q->overlaps = q->n;
 }
 
 /* The load that a register waits for. */

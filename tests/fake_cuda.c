@@ -284,6 +284,19 @@ API cuEventCreate(void **event, unsigned flags)
     return create(gate_used("cuEventCreate", 0, 0), event, 16);
 }
 
+API cuStreamCreate(void **stream, unsigned flags);
+API cuStreamCreate(void **stream, unsigned flags)
+{
+    (void)flags;
+    return create(gate_used("cuStreamCreate", 0, 0), stream, 16);
+}
+
+API cuStreamDestroy_v2(void *stream);
+API cuStreamDestroy_v2(void *stream)
+{
+    return release(gate_used("cuStreamDestroy", 0, 0), stream);
+}
+
 API cuEventRecord(void *event, void *stream);
 API cuEventRecord(void *event, void *stream)
 {

@@ -115,9 +115,9 @@ static int result(int code)
 static int gate(const char *name)
 {
     fake_hip.current = current;
-    fake_hip.calls++;
-    if (!fake_hip.fail_at || fake_hip.calls < fake_hip.fail_at) return 0;
-    if (fake_hip.calls > fake_hip.fail_at && !fake_hip.sticky) return 0;
+    const long call = ++fake_hip.calls;
+    if (!fake_hip.fail_at || call < fake_hip.fail_at) return 0;
+    if (call > fake_hip.fail_at && !fake_hip.sticky) return 0;
     if (!fake_hip.failed) fake_hip.failed = name;
     return result(fake_hip.code);
 }
@@ -280,7 +280,7 @@ struct object {
     char name[32];
     struct object *module;
 };
-static size_t used[MOST_DEVICES];
+static _Atomic size_t used[MOST_DEVICES];
 
 static int create(void **out, struct object **object)
 {
@@ -421,6 +421,7 @@ API hipModuleLoadData(void **module, const void *image)
     if (elf[48] != wanted) return result(209);
     create(module, &object);
     object->image = (unsigned char *)(size_t)image;
+    fake_hip.image = image;
     return 0;
 }
 

@@ -1,8 +1,10 @@
 /* test_hip.c: the HIP device on a fake library: which chip it is, which code it gets, and each call
  * failing in turn. Usage: test_hip libfake_hip.so */
+#include "codeobj/codeobj.h"
 #include "core/guard.h"
 #include "hip/topology.h"
 #include "hip_world.h"
+#include "kernels/images.h"
 #include "opencl_case.h"
 
 #include <setjmp.h>
@@ -151,7 +153,32 @@ static void takes_native_code_under_the_override(void **state)
     contains(info.driver, "taking it for gfx1030");
     contains(info.why, "code for gfx1010 is used");
     assert_int_equal(live("hip"), RMCP_OK);
-    assert_int_equal(fake->mach, 0x36); /* so it is called; that it is gfx1010's: test_hip_code */
+    assert_int_equal(fake->mach, 0x36); /* so it is called … */
+
+    /* … and gfx1010's it is: the same code as in the library, except for the name. */
+    rmcp_device *device = NULL;
+    rmcp_plan *plan = NULL;
+    void *bytes = NULL;
+    size_t size = 0;
+    struct codeobj *native = NULL, *loaded = NULL;
+    assert_int_equal(rmcp_device_open("hip", NULL, &device), RMCP_OK);
+    assert_int_equal(rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &direct_options, &plan),
+                     RMCP_OK);
+    assert_int_equal(rmcp_kernel_image("gfx1010", "direct_f32", &bytes, &size), RMCP_OK);
+    assert_int_equal(codeobj_open(bytes, size, &native), RMCP_OK);
+    assert_int_equal(codeobj_open(fake->image, size, &loaded), RMCP_OK);
+    assert_string_equal(loaded->target.text, "gfx1030");
+    assert_string_equal(loaded->note_target, "amdgcn-amd-amdhsa--gfx1030");
+    assert_string_equal(native->target.text, "gfx1010");
+    const struct codeobj_function *theirs = codeobj_find_kernel(native, "direct")->function;
+    const struct codeobj_function *ours = codeobj_find_kernel(loaded, "direct")->function;
+    assert_int_equal(ours->size, theirs->size);
+    assert_memory_equal(ours->code, theirs->code, theirs->size);
+    codeobj_close(loaded);
+    codeobj_close(native);
+    free(bytes);
+    rmcp_plan_destroy(plan);
+    rmcp_device_close(device);
 }
 
 static void serves_a_family_with_one_code(void **state)

@@ -31,6 +31,8 @@
     N(MemcpyDtoHAsync, cuMemcpyDtoHAsync_v2,                                                       \
       (void *target, const void *source, size_t bytes, void *stream))                              \
     N(StreamSynchronize, cuStreamSynchronize, (void *stream))                                      \
+    N(StreamCreate, cuStreamCreate, (void **stream, unsigned flags))                               \
+    N(StreamDestroy, cuStreamDestroy_v2, (void *stream))                                           \
     N(ModuleLoadDataEx, cuModuleLoadDataEx,                                                        \
       (void **module, const void *image, unsigned n_options, int *options, void **values))         \
     N(ModuleUnload, cuModuleUnload, (void *module))                                                \

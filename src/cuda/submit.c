@@ -26,9 +26,7 @@ void rmcp_cuda_leave(const struct rmcp_cuda_state *state)
 
 /* ---- kernels ---- */
 
-/* Loading is forbidden to a thread that captures unless it says that it knows what it does. Returns
- * the mode to give back. */
-static int exchange_capture_mode(const struct rmcp_cuda *cuda, int mode)
+int rmcp_cuda_exchange_capture(const struct rmcp_cuda *cuda, int mode)
 {
     if (cuda->ThreadExchangeStreamCaptureMode) cuda->ThreadExchangeStreamCaptureMode(&mode);
     return mode;
@@ -72,7 +70,6 @@ static int load_module(const struct rmcp_cuda *cuda, const char *ptx, const stru
 rmcp_status rmcp_cuda_load(void *context, const struct rmcp_kernel *row,
                            struct rmcp_gpu_kernel *kernel)
 {
-    enum { RELAXED = 2 };
     struct rmcp_cuda_state *state = context;
     const struct rmcp_cuda *cuda = state->cuda;
     void *ptx = NULL;
@@ -81,9 +78,9 @@ rmcp_status rmcp_cuda_load(void *context, const struct rmcp_kernel *row,
     if (status) return status;
     char log[400] = "";
     const char *doing = NULL;
-    const int mode = exchange_capture_mode(cuda, RELAXED);
+    const int mode = rmcp_cuda_exchange_capture(cuda, RMCP_CUDA_CAPTURE_RELAXED);
     const int code = load_module(cuda, ptx, row, kernel, log, sizeof log, &doing);
-    exchange_capture_mode(cuda, mode);
+    rmcp_cuda_exchange_capture(cuda, mode);
     free(ptx);
     if (!code) return RMCP_OK;
     log[sizeof log - 1] = '\0';

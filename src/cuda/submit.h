@@ -23,6 +23,11 @@ struct rmcp_cuda_state {
 rmcp_status rmcp_cuda_enter(const struct rmcp_device *device);
 void rmcp_cuda_leave(const struct rmcp_cuda_state *state);
 
+/* Set how this thread's calls get on with captures in progress; returns how it was before. Loading
+ * is forbidden to a thread that captures unless it says that it knows what it does. */
+enum { RMCP_CUDA_CAPTURE_RELAXED = 2 };
+int rmcp_cuda_exchange_capture(const struct rmcp_cuda *cuda, int mode);
+
 /* struct rmcp_gpu_loader, with the state as context and our context current. */
 rmcp_status rmcp_cuda_load(void *context, const struct rmcp_kernel *row,
                            struct rmcp_gpu_kernel *kernel);

@@ -194,6 +194,30 @@ static rmcp_status load_kernel(struct rmcp_device *device, const char *kernel, v
     return status;
 }
 
+/* ---- beside the caller's work ---- */
+
+static rmcp_status side_begin(struct rmcp_device *device, struct rmcp_side *side)
+{
+    enum { NON_BLOCKING = 1 };
+    struct rmcp_cuda_state *state = device->state;
+    rmcp_status status = rmcp_cuda_enter(device);
+    if (status) return status;
+    side->mode = rmcp_cuda_exchange_capture(state->cuda, RMCP_CUDA_CAPTURE_RELAXED);
+    const int code = state->cuda->StreamCreate(&side->stream, NON_BLOCKING);
+    if (code) rmcp_cuda_exchange_capture(state->cuda, side->mode);
+    rmcp_cuda_leave(state);
+    return code ? rmcp_cuda_fail(state->cuda, &state->lost, code, "cuStreamCreate") : RMCP_OK;
+}
+
+static void side_end(struct rmcp_device *device, struct rmcp_side *side)
+{
+    struct rmcp_cuda_state *state = device->state;
+    const bool entered = !state->cuda->CtxPushCurrent(state->context);
+    state->cuda->StreamDestroy(side->stream);
+    rmcp_cuda_exchange_capture(state->cuda, side->mode);
+    if (entered) rmcp_cuda_leave(state);
+}
+
 const struct rmcp_driver rmcp_driver_cuda = {
     .name = "cuda",
     .rank = 30,
@@ -208,4 +232,7 @@ const struct rmcp_driver rmcp_driver_cuda = {
     .wait = wait_cuda,
     .load_kernel = load_kernel,
     .submit = rmcp_cuda_submit,
+    .guarded = true,
+    .side_begin = side_begin,
+    .side_end = side_end,
 };

@@ -1,11 +1,10 @@
 /* api.c: the HIP library, found at run time, and its errors. */
-#define _GNU_SOURCE /* dl_iterate_phdr */
 #include "hip/api.h"
 
 #include "core/dynlib.h"
+#include "gpu/clash.h"
 
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,19 +22,6 @@ static const struct rmcp_symbol symbols[] = {
     { NULL, 0, false },
 };
 
-/* Two copies of HIP in one process do not know each other's memory and streams, and wheels ship
- * theirs under names of their own: look at what is loaded. */
-static int note_loaded(struct dl_phdr_info *info, size_t size, void *data)
-{
-    (void)size;
-    char *path = data;
-    const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
-    if (!slash || strncmp(slash + 1, "libamdhip64", strlen("libamdhip64"))) return 0;
-    if (strlen(info->dlpi_name) >= PATH_MAX) return 0;
-    memcpy(path, info->dlpi_name, strlen(info->dlpi_name) + 1);
-    return 1;
-}
-
 static void *find(struct rmcp_hip *hip, char *why, size_t why_size)
 {
     char loaded[PATH_MAX] = "";
@@ -44,8 +30,9 @@ static void *find(struct rmcp_hip *hip, char *why, size_t why_size)
         const char *names[] = { named, NULL };
         return rmcp_dynlib_open(names, symbols, hip, why, why_size);
     }
-    dl_iterate_phdr(note_loaded, loaded);
-    if (*loaded) {
+    /* Two copies of HIP in one process do not know each other's memory and streams, and wheels ship
+     * theirs under names of their own: take what is loaded. */
+    if (rmcp_dynlib_loaded("libamdhip64", loaded, sizeof loaded)) {
         const char *names[] = { loaded, NULL };
         return rmcp_dynlib_open(names, symbols, hip, why, why_size);
     }
@@ -59,6 +46,7 @@ const struct rmcp_hip *rmcp_hip_get(char *why, size_t why_size)
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct rmcp_hip library;
     static void *handle;
+    static bool asked; /* whether somebody has gone on to ask HIP something */
     char reason[192];
     pthread_mutex_lock(&lock);
     if (!handle) {
@@ -66,6 +54,12 @@ const struct rmcp_hip *rmcp_hip_get(char *why, size_t why_size)
         if (!handle) snprintf(why, why_size, "HIP cannot be loaded: %s", reason);
     }
     const struct rmcp_hip *hip = handle ? &library : NULL;
+    void *function = NULL;
+    if (hip) memcpy(&function, &hip->hipGetDeviceCount, sizeof function);
+    if (hip && !asked && rmcp_clash_hip(function, why, why_size))
+        hip = NULL;
+    else if (hip)
+        asked = true;
     pthread_mutex_unlock(&lock);
     return hip;
 }

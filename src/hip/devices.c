@@ -2,9 +2,19 @@
 #include "hip/devices.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* The usual reasons why HIP sees nothing. */
+static const char *usual_reason(void)
+{
+    if (!access("/dev/kfd", R_OK | W_OK)) return "";
+    return errno == EACCES ? "; this user may not open /dev/kfd: join the group render"
+                           : "; there is no /dev/kfd, so the kernel driver amdgpu drives none";
+}
 
 int rmcp_hip_count(const struct rmcp_hip *hip, char *why, size_t why_size)
 {
@@ -13,7 +23,8 @@ int rmcp_hip_count(const struct rmcp_hip *hip, char *why, size_t why_size)
     if (!code && n > 0) return n;
     if (code) hip->hipGetLastError();
     if (!code || code == RMCP_HIP_NO_DEVICE) {
-        snprintf(why, why_size, "HIP is installed and sees no GPU that it can use");
+        snprintf(why, why_size, "HIP is installed and sees no GPU that it can use%s",
+                 usual_reason());
     } else {
         const char *name = hip->hipGetErrorName(code);
         snprintf(why, why_size, "HIP cannot list its devices: %s (%d)", name ? name : "unknown",
