@@ -79,6 +79,7 @@ static int set_environment(const struct sim_request *request, const char *root)
     if (request->limit) set_number(SIM_ENV_LIMIT, request->limit);
     if (request->stats) setenv(SIM_ENV_STATS, "1", 1);
     if (request->trace) setenv(SIM_ENV_TRACE, request->trace, 1);
+    if (request->plant) setenv(SIM_ENV_PLANT, request->plant, 1);
     if (request->override) setenv("HSA_OVERRIDE_GFX_VERSION", request->override, 1);
     return CLI_OK;
 }
