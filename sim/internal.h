@@ -119,6 +119,7 @@ struct queue {
     struct pending entry[MAX_PENDING];
     unsigned head, n;
     bool unordered; /* one that may return at any time is in it: only 0 says something */
+    bool overlaps;  /* two entries may name the same register                          */
 };
 
 /* What the pattern checks remember; see patterns.c. */
@@ -336,6 +337,7 @@ void format_pack(unsigned format, const uint32_t from[4], uint8_t *to);
 /* The instruction touches a register that is being loaded or was not written: before it runs. */
 void attend(struct wave *wave, const struct op *op);
 void wave_load_begins(struct wave *wave, const struct op *op, unsigned counter, bool unordered);
+void wave_counts(struct wave *wave, struct queue *queue);
 void wave_wait(struct wave *wave, struct queue *queue, unsigned left);
 void set_vgpr_defined(struct wave *wave, unsigned v, uint64_t lanes);
 void set_sgpr_defined(struct wave *wave, unsigned s, uint32_t bits);

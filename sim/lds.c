@@ -85,16 +85,21 @@ static bool is_easy(const struct wave *w, const struct op *op, const uint32_t *b
 {
     const struct core *core = w->core;
     const unsigned n = w->n_lanes, width = op->width;
-    uint32_t bits = 0;
+    uint32_t bits = 0, least = UINT32_MAX;
     uint64_t most = 0;
     if (w->exec != w->full || width < 4 || width == 12) return false;
+    uint32_t top = 0;
     for (unsigned i = 0; i < n; i++) {
-        uint64_t at = (uint64_t)base[i] + offset;
-        bits |= (uint32_t)at;
-        most = at > most ? at : most;
+        uint32_t at = base[i] < LDS_BYTES ? base[i] : LDS_BYTES; /* far out stays out */
+        bits |= at + offset;
+        top = at > top ? at : top;
+        least = at < least ? at : least;
     }
+    most = (uint64_t)top + offset;
+    least += offset;
     if (bits & (width - 1) || most + width > core->group_bytes) return false;
-    if (!load) return true;
+    /* Mostly the lanes read one dense piece. */
+    if (!load || !memchr(core->lds_written + least, 0, most + width - least)) return true;
     uint32_t all = UINT32_MAX;
     for (unsigned i = 0; i < n; i++) {
         const uint8_t *written = core->lds_written + base[i] + offset;
@@ -107,16 +112,53 @@ static bool is_easy(const struct wave *w, const struct op *op, const uint32_t *b
     return all == 0x01010101;
 }
 
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define HAVE_SHUFFLE
+#endif
+#endif
+
+#ifdef HAVE_SHUFFLE
+typedef uint32_t v4 __attribute__((vector_size(16)));
+
+/* 16 bytes of each of four lanes to four rows. */
+static inline void transpose(const uint8_t *lds, const uint32_t *at, uint32_t *row, unsigned n)
+{
+    v4 a, b, c, d;
+    memcpy(&a, lds + at[0], 16);
+    memcpy(&b, lds + at[1], 16);
+    memcpy(&c, lds + at[2], 16);
+    memcpy(&d, lds + at[3], 16);
+    v4 ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    v4 ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    v4 cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    v4 cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    v4 r0 = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+    v4 r1 = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+    v4 r2 = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+    v4 r3 = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+    memcpy(row, &r0, 16);
+    memcpy(row + n, &r1, 16);
+    memcpy(row + 2 * n, &r2, 16);
+    memcpy(row + 3 * n, &r3, 16);
+}
+#endif
+
+/* `base` is no register: the result may be written over the address. */
 static void load_easy(struct wave *w, const struct op *op, const uint32_t *base, uint32_t offset,
                       unsigned first)
 {
     const unsigned n = w->n_lanes, words = op->width / 4;
     const uint8_t *lds = w->core->lds + offset;
-    uint32_t at[MAX_LANES];
-    memcpy(at, base, n * sizeof *at); /* the result may be the address register */
     uint32_t *row = vgpr_row(w, op->dst + first);
+#ifdef HAVE_SHUFFLE
+    if (words == 4) {
+        for (unsigned i = 0; i < n; i += 4) transpose(lds, base + i, row + i, n);
+        return;
+    }
+#endif
     for (unsigned k = 0; k < words; k++)
-        for (unsigned i = 0; i < n; i++) memcpy(&row[(size_t)k * n + i], lds + at[i] + 4 * k, 4);
+        for (unsigned i = 0; i < n; i++) memcpy(&row[(size_t)k * n + i], lds + base[i] + 4 * k, 4);
 }
 
 static uint32_t narrow(const struct op *op, const uint8_t *at, uint32_t old)
@@ -184,6 +226,7 @@ void run_ds_store(struct wave *w, const struct op *op)
         }
     }
     w->core->stats.lds_stored += (uint64_t)op->width * n_places * w->n_active;
+    wave_counts(w, &w->lgkm);
 }
 
 /* ---- atomics ---- */
@@ -229,7 +272,10 @@ void run_ds_atomic(struct wave *w, const struct op *op)
         }
     }
     w->core->stats.lds_stored += (uint64_t)bytes * n_places * w->n_active;
-    if (op->out) wave_load_begins(w, op, ISA_LGKMCNT, false);
+    if (op->out)
+        wave_load_begins(w, op, ISA_LGKMCNT, false);
+    else
+        wave_counts(w, &w->lgkm);
 }
 
 /* ds_append and ds_consume: one counter for all active lanes. */

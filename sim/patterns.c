@@ -29,6 +29,7 @@ unsigned patterns_watched(const struct op *op)
     if (row->flags & ISA_CMPX) watch |= ISA_FACT_EXEC;
     if (row->flags & ISA_PERMLANE) watch |= ISA_FACT_CMPX;
     if (row->flags & (ISA_BRANCH | ISA_IS_DS | ISA_VMEM)) watch |= ISA_FACT_LDS;
+    if (row->flags & ISA_JUMP) watch |= WATCH_ALWAYS;
     return watch;
 }
 
@@ -96,6 +97,12 @@ static void step(struct wave *w, const struct op *op, uint64_t at)
     if (op->kill & ISA_FACT_SMEM) memset(f->smem_read, 0, sizeof f->smem_read);
     if (op->kill & ISA_FACT_LDS) f->lds = 0;
     if (row->flags & ISA_BRANCH && f->lds) f->lds = (uint8_t)((f->lds & ~3) | (f->lds & 3) << 2);
+    if (row->flags & ISA_JUMP) { /* LLVM, whose rules these are, does not look across calls */
+        f->live &= WATCH_ALWAYS | WATCH_DELAYED;
+        f->lds = 0;
+        memset(f->vmem_read, 0, sizeof f->vmem_read);
+        memset(f->smem_read, 0, sizeof f->smem_read);
+    }
     f->live |= op->raise;
     if (op->raise & ISA_FACT_VMEM) {
         for (unsigned i = 0; i < 2; i++) f->vmem_read[i] |= op->uses.sgpr_read[i];

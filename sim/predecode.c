@@ -236,6 +236,7 @@ static void predecode_memory(struct op *op)
                                                                                : ISA_OP_SADDR);
     op->soffset = op_find(inst, ISA_OP_SOFF);
     if (row->flags & ISA_ATOMIC) op->atomic = (uint8_t)atomic_of(row);
+    if (row->id == ISA_s_atc_probe_SMEM || row->id == ISA_s_atc_probe_buffer_SMEM) return;
     if (row->flags & ISA_SCALAR_MEM) {
         op->run = op->atomic                ? run_smem_atomic
                   : row->flags & ISA_ATOMIC ? NULL
@@ -254,7 +255,7 @@ static void predecode_memory(struct op *op)
         else
             op->run = row->id == ISA_ds_nop_DS ? run_nothing : run_ds_lanes;
     } else if (row->flags & ISA_VMEM && !(row->flags & ISA_IMAGE)) {
-        if (inst->lds || inst->tfe) return;
+        if (inst->lds || inst->tfe || (op->n_typed && strstr(row->name, "_d16"))) return;
         if (row->flags & ISA_CACHE)
             op->run = run_nothing;
         else if (row->flags & ISA_ATOMIC)
@@ -277,6 +278,7 @@ static enum sim_class class_of(const struct isa_row *row)
                    ? SIM_CLASS_DS_OTHER
                : row->flags & ISA_LOAD ? SIM_CLASS_DS_LOAD
                                        : SIM_CLASS_DS_STORE;
+    if (row->flags & ISA_CACHE) return SIM_CLASS_WAIT;
     if (row->flags & ISA_VMEM)
         return row->flags & ISA_ATOMIC ? SIM_CLASS_VMEM_ATOMIC
                : row->flags & ISA_LOAD ? SIM_CLASS_VMEM_LOAD

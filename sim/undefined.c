@@ -113,7 +113,8 @@ static void salu(struct wave *w, const struct op *op)
 
 /* ---- vector ---- */
 
-static uint64_t vector_defined(const struct wave *w, const struct isa_operand *in)
+/* Lanes in which the first `n` words of an operand are defined. */
+static uint64_t words_defined(const struct wave *w, const struct isa_operand *in, unsigned n)
 {
     uint64_t lanes = w->full;
     if (in->kind == ISA_KIND_REG) {
@@ -121,9 +122,15 @@ static uint64_t vector_defined(const struct wave *w, const struct isa_operand *i
             if (w->sgpr_defined[s] != UINT32_MAX && s != ISA_NULL) lanes = 0;
     } else if (in->kind == ISA_KIND_VGPR) {
         unsigned v = in->reg - (unsigned)ISA_VGPR0;
-        for (unsigned k = 0; k < in->n_regs && v + k < 256; k++) lanes &= w->vgpr_defined[v + k];
+        for (unsigned k = 0; k < in->n_regs && k < n && v + k < 256; k++)
+            lanes &= w->vgpr_defined[v + k];
     }
     return lanes;
+}
+
+static uint64_t vector_defined(const struct wave *w, const struct isa_operand *in)
+{
+    return words_defined(w, in, 16);
 }
 
 static uint64_t mask_defined(const struct wave *w, unsigned reg)
@@ -157,21 +164,18 @@ static uint64_t result_defined(const struct wave *w, const struct op *op)
     return lanes;
 }
 
-/* The same for the low word of the result: in 64-bit products and shifts to the left, compilers leave
- * the high word of an operand undefined where they need only the low one of the result. */
-static uint64_t low_defined(const struct wave *w, const struct op *op)
+/* Compilers leave high halves undefined where only the low half of a sum or shift is used. */
+static uint64_t low_word_defined(const struct wave *w, const struct op *op, uint64_t all)
 {
-    const unsigned id = op->inst.id;
-    const bool multiply = id == ISA_v_mad_u64_u32_VOP3 || id == ISA_v_mad_i64_i32_VOP3;
-    if (!multiply && id != ISA_v_lshlrev_b64_VOP3) return result_defined(w, op);
-    uint64_t lanes = w->full;
-    for (unsigned i = 0; i < 3; i++) {
-        if (!op->in[i]) continue;
-        struct isa_operand low = *op->in[i];
-        low.n_regs = 1;
-        lanes &= vector_defined(w, &low);
+    switch (op->inst.id) {
+    case ISA_v_mad_u64_u32_VOP3:
+    case ISA_v_mad_i64_i32_VOP3:
+        return vector_defined(w, op->in[0]) & vector_defined(w, op->in[1]) &
+               words_defined(w, op->in[2], 1);
+    case ISA_v_lshlrev_b64_VOP3:
+        return vector_defined(w, op->in[0]) & words_defined(w, op->in[1], 1);
+    default: return all;
     }
-    return lanes;
 }
 
 static void lane_instruction(struct wave *w, const struct op *op)
@@ -212,11 +216,11 @@ static void valu(struct wave *w, const struct op *op)
         struct finding f = { .kind = SIM_UNDEFINED, .rule = -1, .lanes = w->exec & ~good };
         report(w, op, &f, "a register that was never written reaches EXEC");
     }
-    const uint64_t low = good == w->full ? good : low_defined(w, op);
+    uint64_t low = low_word_defined(w, op, good);
     if (op->out && op->out->kind == ISA_KIND_VGPR)
         for (unsigned k = 0; k < op->n_dst && op->dst + k < 256u; k++) {
-            const uint64_t old = w->vgpr_defined[op->dst + k], new = k ? good : good | low;
-            set_vgpr_defined(w, op->dst + k, (old & ~w->exec) | (new & w->exec));
+            uint64_t old = w->vgpr_defined[op->dst + k], now = k ? good : low;
+            set_vgpr_defined(w, op->dst + k, (old & ~w->exec) | (now & w->exec));
         }
     if (op->flags & OP_MASK_OUT) {
         uint64_t bits = ~w->exec | good; /* lanes that are off give 0 */

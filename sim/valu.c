@@ -12,25 +12,41 @@ extern const struct valu_row valu_table_v3[ISA_N_IDS];
 extern const struct valu_row valu_table_v4[ISA_N_IDS];
 #endif
 
-static const struct valu_row *table(void)
+unsigned valu_levels(void)
 {
-#ifdef VALU_HAVE_V4
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512cd"))
-        return valu_table_v4;
-#endif
+    unsigned n = 1;
 #ifdef VALU_HAVE_V3
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
-        return valu_table_v3;
+        n = 2;
 #endif
-    return FN(table);
+#if defined(VALU_HAVE_V3) && defined(VALU_HAVE_V4)
+    if (n == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512cd"))
+        n = 3;
+#endif
+    return n;
+}
+
+valu_fn *valu_function_at(unsigned level, unsigned isa_id)
+{
+    static const struct valu_row *const tables[] = {
+        FN(table),
+#ifdef VALU_HAVE_V3
+        valu_table_v3,
+#endif
+#ifdef VALU_HAVE_V4
+        valu_table_v4,
+#endif
+    };
+    if (level >= valu_levels() || isa_id >= ISA_N_IDS) return NULL;
+    return tables[level][isa_id].run;
 }
 
 valu_fn *valu_function(unsigned isa_id)
 {
-    return isa_id < ISA_N_IDS ? table()[isa_id].run : NULL;
+    return valu_function_at(valu_levels() - 1, isa_id);
 }
 
 enum valu_kind valu_result_of(unsigned isa_id)

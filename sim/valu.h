@@ -48,6 +48,11 @@ typedef void valu_fn(struct valu_args *args);
 /* The function of a row (enum isa_id), or NULL when the row has no semantics here. */
 valu_fn *valu_function(unsigned isa_id);
 
+/* The functions are compiled for several levels of the host's instructions, 0 for any host; these
+ * many run here. valu_function gives those of the highest. */
+unsigned valu_levels(void);
+valu_fn *valu_function_at(unsigned level, unsigned isa_id);
+
 /* What a value is, for neg, abs, omod and clamp. */
 enum valu_kind { VALU_INT, VALU_F16, VALU_F32, VALU_F64, VALU_MASK };
 

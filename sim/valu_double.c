@@ -56,23 +56,28 @@ static inline uint64_t pick(uint64_t a, uint64_t b, bool first, bool ieee)
 WIDE(min_f64, 2, pick(a, b, order64(a) < order64(b), args->mode &VALU_IEEE))
 WIDE(max_f64, 2, pick(a, b, order64(a) > order64(b), args->mode &VALU_IEEE))
 
-WIDE(floor_f64, 1, quiet(of_f64(floor(F(a)))))
-WIDE(ceil_f64, 1, quiet(of_f64(ceil(F(a)))))
-WIDE(trunc_f64, 1, quiet(of_f64(trunc(F(a)))))
+/* With the sign that they came from: hosts may lose that of 0 when they round down. */
+static inline uint64_t whole(double r, uint64_t a)
+{
+    return quiet((of_f64(r) & ~SIGN) | (a & SIGN));
+}
+WIDE(floor_f64, 1, whole(floor(F(a)), a))
+WIDE(ceil_f64, 1, whole(ceil(F(a)), a))
+WIDE(trunc_f64, 1, whole(trunc(F(a)), a))
 
 /* Half to even whatever the rounding direction. */
 static inline uint64_t rndne(uint64_t a)
 {
     const double x = fabs(F(a)), t = trunc(x), rest = x - t;
     const bool up = rest > 0.5 || (rest == 0.5 && t * 0.5 != trunc(t * 0.5));
-    return quiet(of_f64(up ? t + 1 : t) | (a & SIGN));
+    return whole(up ? t + 1 : t, a);
 }
 WIDE(rndne_f64, 1, rndne(a))
 
 /* Below 1 even where rounding would give 1; NaN for infinities. */
 static inline uint64_t fract(uint64_t a)
 {
-    const double r = F(a) - floor(F(a));
+    const double r = F(a) - F(whole(floor(F(a)), a));
     return of_f64(r >= 1 ? 0x1.fffffffffffffp-1 : r);
 }
 WIDE(fract_f64, 1, fract(a))

@@ -63,22 +63,27 @@ static inline uint32_t quiet(uint32_t u)
     return is_nan32(u) ? u | 0x400000 : u;
 }
 
-F32_1(floor_f32, quiet(of_f32(floorf(F(a)))))
-F32_1(ceil_f32, quiet(of_f32(ceilf(F(a)))))
-F32_1(trunc_f32, quiet(of_f32(truncf(F(a)))))
+/* A whole number with the sign that it came from: hosts may lose that of 0 when they round down. */
+static inline uint32_t whole(float r, uint32_t a)
+{
+    return quiet((of_f32(r) & 0x7fffffff) | (a & 0x80000000));
+}
+F32_1(floor_f32, whole(floorf(F(a)), a))
+F32_1(ceil_f32, whole(ceilf(F(a)), a))
+F32_1(trunc_f32, whole(truncf(F(a)), a))
 /* Half to even whatever the rounding direction. */
 static inline uint32_t rndne(uint32_t a)
 {
     const float x = F(a & 0x7fffffff), t = truncf(x), rest = x - t;
     const bool up = rest > 0.5f || (rest == 0.5f && t * 0.5f != truncf(t * 0.5f));
-    return quiet(of_f32(up ? t + 1.0f : t) | (a & 0x80000000));
+    return whole(up ? t + 1.0f : t, a);
 }
 F32_1(rndne_f32, rndne(a))
 
 /* Below 1 even where rounding would give 1; NaN for infinities. */
 static inline uint32_t fract(uint32_t a)
 {
-    const float r = F(a) - floorf(F(a));
+    const float r = F(a) - F(whole(floorf(F(a)), a));
     return of_f32(r >= 1.0f ? 0x1.fffffep-1f : r);
 }
 F32_1(fract_f32, fract(a))

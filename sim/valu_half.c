@@ -30,9 +30,10 @@ static inline uint32_t med3(uint32_t a, uint32_t b, uint32_t c, bool ieee)
 }
 F16_3(med3_f16, med3(a, b, c, IEEE))
 
-F16_1(floor_f16, H(floor(F(a))))
-F16_1(ceil_f16, H(ceil(F(a))))
-F16_1(trunc_f16, H(trunc(F(a))))
+/* With the sign that they came from: hosts may lose that of 0 when they round down. */
+F16_1(floor_f16, H(copysign(floor(F(a)), F(a))))
+F16_1(ceil_f16, H(copysign(ceil(F(a)), F(a))))
+F16_1(trunc_f16, H(copysign(trunc(F(a)), F(a))))
 
 /* Half to even whatever the rounding direction. */
 static inline double rndne(double a)
@@ -46,7 +47,7 @@ F16_1(rndne_f16, H(rndne(F(a))))
 /* Below 1 even where rounding would give 1. */
 static inline uint32_t fract(uint32_t a)
 {
-    const uint32_t r = H(F(a) - floor(F(a)));
+    const uint32_t r = H(F(a) - copysign(floor(F(a)), F(a)));
     return r == 0x3c00 ? 0x3bff : r;
 }
 F16_1(fract_f16, fract(a))

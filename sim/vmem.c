@@ -457,7 +457,7 @@ void run_vmem_load(struct wave *w, const struct op *op)
         if (!flat_lds(w, op, &a, false)) return;
     }
     check_alignment(w, op, &a);
-    wave_load_begins(w, op, a.lds ? ISA_LGKMCNT : ISA_VMCNT, a.lds != 0);
+    wave_load_begins(w, op, a.lds ? ISA_LGKMCNT : ISA_VMCNT, false);
 }
 
 void run_vmem_store(struct wave *w, const struct op *op)
@@ -470,6 +470,7 @@ void run_vmem_store(struct wave *w, const struct op *op)
     if (!find_addresses(w, op, &a)) return;
     w->core->stats.bytes_stored += (uint64_t)op->width * w->n_active;
     check_alignment(w, op, &a);
+    if (op->inst.row->encoding == ISA_FLAT) wave_counts(w, &w->lgkm);
     uint8_t *host = op->width >= 4 ? (uint8_t *)one_mapping(w, &a, op->width, SIM_WRITE) : NULL;
     if (host) {
         store_fast(w, op, host);
@@ -529,5 +530,8 @@ void run_vmem_atomic(struct wave *w, const struct op *op)
         if (bytes == 8) vgpr_row(w, to + 1)[lane] = (uint32_t)(old >> 32);
     }
     w->core->stats.bytes_stored += (uint64_t)bytes * w->n_active;
-    if (op->inst.glc) wave_load_begins(w, op, a.lds ? ISA_LGKMCNT : ISA_VMCNT, a.lds != 0);
+    if (op->inst.glc)
+        wave_load_begins(w, op, a.lds ? ISA_LGKMCNT : ISA_VMCNT, false);
+    else if (op->inst.row->encoding == ISA_FLAT)
+        wave_counts(w, &w->lgkm);
 }

@@ -57,11 +57,14 @@ void define_sgprs(struct wave *w, unsigned first, unsigned n)
 static void set_pending(struct wave *w, const struct pending *p, bool on)
 {
     uint64_t *set = p->scalar ? w->sgpr_pending : w->vgpr_pending;
+    uint64_t *attention = p->scalar ? w->sgpr_attention : w->vgpr_attention;
     for (unsigned r = p->first; r < p->first + p->n_regs && r < (p->scalar ? 128u : 256u); r++) {
-        if (on)
+        if (on) {
             set[r >> 6] |= bit(r);
-        else
-            set[r >> 6] &= ~bit(r);
+            attention[r >> 6] |= bit(r);
+            continue;
+        }
+        set[r >> 6] &= ~bit(r);
         if (p->scalar)
             update_sgpr(w, r);
         else
@@ -75,6 +78,24 @@ static void retire(struct wave *w, struct queue *q)
     q->head = (q->head + 1) % MAX_PENDING;
     q->n--;
     set_pending(w, &p, false);
+}
+
+static void push(struct wave *w, struct queue *q, const struct pending *p, bool unordered)
+{
+    if (q->n == MAX_PENDING) retire(w, q); /* the counter is full: the hardware waits by itself */
+    q->entry[(q->head + q->n++) % MAX_PENDING] = *p;
+    q->unordered |= unordered;
+    if (!p->n_regs) return;
+    const uint64_t *set = p->scalar ? w->sgpr_pending : w->vgpr_pending;
+    for (unsigned r = p->first; r < p->first + p->n_regs && r < (p->scalar ? 128u : 256u); r++)
+        if (set[r >> 6] & bit(r)) q->overlaps = true;
+    set_pending(w, p, true);
+}
+
+/* An instruction that only counts: a store to LDS, or one of FLAT, which may be one. */
+void wave_counts(struct wave *w, struct queue *q)
+{
+    if (w->core->run->checks & SIM_CHECK_WAITCNT) push(w, q, &(struct pending){ 0 }, false);
 }
 
 void wave_load_begins(struct wave *w, const struct op *op, unsigned counter, bool unordered)
@@ -93,17 +114,9 @@ void wave_load_begins(struct wave *w, const struct op *op, unsigned counter, boo
         p.n_regs = to->n_regs;
         p.scalar = to->kind == ISA_KIND_REG;
     }
-    if (q->n == MAX_PENDING) retire(w, q); /* the counter is full: the hardware waits by itself */
-    q->entry[(q->head + q->n++) % MAX_PENDING] = p;
-    q->unordered |= unordered;
-    set_pending(w, &p, true);
-    /* A flat load also counts in the other counter, where it may return at any time. */
-    if (op->inst.row->encoding == ISA_FLAT) {
-        struct queue *other = q == &w->vm ? &w->lgkm : &w->vm;
-        if (other->n == MAX_PENDING) retire(w, other);
-        other->entry[(other->head + other->n++) % MAX_PENDING] = (struct pending){ 0 };
-        if (other == &w->lgkm) other->unordered = true;
-    }
+    push(w, q, &p, unordered);
+    /* A flat load counts in both counters, and in both in order. */
+    if (op->inst.row->encoding == ISA_FLAT) wave_counts(w, q == &w->vm ? &w->lgkm : &w->vm);
 }
 
 void wave_wait(struct wave *w, struct queue *q, unsigned left)
@@ -111,9 +124,11 @@ void wave_wait(struct wave *w, struct queue *q, unsigned left)
     if (q->unordered && left) return;
     while (q->n > left) retire(w, q);
     if (!q->n) q->unordered = false;
+    if (!q->overlaps) return;
     /* What was retired may share registers with what is left. */
     for (unsigned i = 0; i < q->n; i++)
         set_pending(w, &q->entry[(q->head + i) % MAX_PENDING], true);
+    q->overlaps = q->n;
 }
 
 /* The load that a register waits for. */
@@ -132,11 +147,12 @@ static uint64_t loader_of(const struct wave *w, unsigned reg, bool scalar)
 /* A load may overwrite what an earlier one of the same counter writes: they return in order. */
 static bool is_ordered_write(const struct wave *w, const struct op *op, unsigned v)
 {
+    const bool flat = op->inst.row->encoding == ISA_FLAT;
     const struct queue *q = op->inst.row->flags & ISA_IS_DS ? &w->lgkm : &w->vm;
     const struct queue *other = q == &w->vm ? &w->lgkm : &w->vm;
     bool is_load =
         op->inst.row->flags & (ISA_VMEM | ISA_IS_DS) && op->out && op->out->kind == ISA_KIND_VGPR;
-    if (!is_load || q->unordered || op->inst.row->encoding == ISA_FLAT) return false;
+    if (!is_load || q->unordered) return false;
     unsigned first = op->out->reg - (unsigned)ISA_VGPR0;
     if (v < first || v >= first + op->out->n_regs) return false;
     /* not as an address or data at the same time */
@@ -145,7 +161,7 @@ static bool is_ordered_write(const struct wave *w, const struct op *op, unsigned
         unsigned r = o->reg - (unsigned)ISA_VGPR0;
         if (o != op->out && o->kind == ISA_KIND_VGPR && v >= r && v < r + o->n_regs) return false;
     }
-    for (unsigned i = 0; i < other->n; i++) {
+    for (unsigned i = 0; i < other->n && !flat; i++) {
         const struct pending *p = &other->entry[(other->head + i) % MAX_PENDING];
         if (!p->scalar && v >= p->first && v < p->first + p->n_regs) return false;
     }

@@ -81,9 +81,10 @@ PY
 # ---- the recording: nothing private, and the same answer ----
 strings -n 3 "$folder/machine.tar" >"$folder/strings"
 host=$(hostname 2>/dev/null || cat /etc/hostname)
-for secret in s3cret alice "$home" "$folder" "$host"; do
+if grep -qF s3cret "$folder/strings"; then fail "something private is in the recording"; fi
+for secret in alice "$home" "$folder" "$host"; do
     case $secret in localhost | '') continue ;; esac
-    if grep -qF -- "$secret" "$folder/strings"; then fail "'$secret' is in the recording"; fi
+    if grep -qwF -- "$secret" "$folder/strings"; then fail "'$secret' is in the recording"; fi
 done
 [ "$(stat -c %a "$folder/machine.tar")" = 600 ] || fail "others may read the recording"
 "$rmcp" doctor --json --root "$folder/machine.tar" >"$folder/json2" 2>&1 </dev/null
@@ -98,6 +99,13 @@ assert here["machine"]["gpus"] == there["machine"]["gpus"]
 PY
 live "$rmcp" doctor --record "$folder/machine.tar" >/dev/null 2>"$folder/err" </dev/null
 [ $? -eq 2 ] && grep -q 'nothing is overwritten' "$folder/err" || fail "a file was overwritten"
+
+# ---- another sysfs for this machine, as for the other commands ----
+node=$folder/sysfs/class/kfd/kfd/topology/nodes/1
+mkdir -p "$node"
+printf 'simd_count 72\nsimd_per_cu 2\ngfx_target_version 100100\nvendor_id 4098\ndevice_id 29471\n' >"$node/properties"
+RMCP_SYSFS_ROOT=$folder/sysfs "$rmcp" doctor >"$folder/out" 2>&1 </dev/null
+grep -q '^rmcp doctor: .*gfx1010' "$folder/out" || fail "\$RMCP_SYSFS_ROOT is not looked at"
 
 # ---- hostile trees: an answer within a minute and with little memory ----
 tree=$folder/hostile

@@ -23,6 +23,7 @@ struct state {
     struct sim_device_counts counts;
     struct loaded kernels[MOST_KERNELS];
     size_t n_kernels;
+    const char *running; /* the kernel of the table that is being executed */
 };
 
 /* rmcp_memory.base: host memory; each launch copies it to memory of the executor and back. */
@@ -92,7 +93,7 @@ static void on_report(void *context, const struct sim_report *r)
     if (s->options.quiet) return;
     printf("report: %s %s%s%s at +0x%" PRIx64 " '%s', group %u,%u,%u wave %u lanes %" PRIx64
            ": %s\n",
-           r->kernel, sim_kind_name(r->kind), r->rule >= 0 ? " " : "",
+           s->running, sim_kind_name(r->kind), r->rule >= 0 ? " " : "",
            r->rule >= 0 ? isa_rule_table[r->rule].id : "", r->offset, r->instruction,
            (unsigned)r->workgroup[0], (unsigned)r->workgroup[1], (unsigned)r->workgroup[2], r->wave,
            r->lanes, r->reason);
@@ -191,10 +192,10 @@ static void add_result(struct state *s, const struct sim_result *r)
     add_stats(&c->stats, &r->stats);
 }
 
-static double now(void)
+static double now(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -226,9 +227,11 @@ static rmcp_status run(struct state *s, const struct rmcp_kernel_launch *launch,
         l.grid[i] = launch->grid[i] * launch->block[i];
     }
     struct sim_result result;
-    const double start = now();
+    s->running = k->name;
+    const double start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
     status = sim_runner_run(k->runner, k->entry, &l, &result);
-    s->counts.seconds += now() - start;
+    s->counts.seconds += now(CLOCK_MONOTONIC) - start;
+    s->counts.cpu_seconds += now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     if (status) return status;
     add_result(s, &result);
     for (int slot = 0; slot < RMCP_N_SLOTS; slot++) {
@@ -246,11 +249,11 @@ static rmcp_status submit(struct rmcp_device *device, void *stream,
                           double *seconds)
 {
     (void)stream;
-    const double start = now();
+    const double start = now(CLOCK_MONOTONIC);
     rmcp_status status = RMCP_OK;
     for (size_t i = 0; i < list->n_records && !status; i++)
         status = run(state_of(device), &list->records[i].kernel, memory);
-    if (seconds) *seconds = now() - start;
+    if (seconds) *seconds = now(CLOCK_MONOTONIC) - start;
     return status;
 }
 

@@ -20,7 +20,7 @@ struct sim_device_counts {
     uint64_t launches, reports, absent; /* absent: launches ended by an illegal instruction */
     uint64_t happened[SIM_N_KINDS], patterns[ISA_N_RULES];
     struct sim_stats stats;
-    double seconds; /* in the executor */
+    double seconds, cpu_seconds; /* in the executor; the latter of all its threads */
 };
 
 rmcp_status sim_device_open(const struct sim_device_options *options, rmcp_device **out);

@@ -257,6 +257,12 @@ static void mixed_path(struct doctor_machine *m)
     add_variable(m, "ROCM_PATH", "/opt/rocm-6.2.0");
 }
 
+static void newer_llvm(struct doctor_machine *m)
+{
+    one_rocm(m);
+    m->system_clang = 14;
+}
+
 static void rocblas(struct doctor_machine *m)
 {
     one_rocm(m);
@@ -296,6 +302,19 @@ static void native(struct doctor_machine *m)
 {
     navi10(m);
     add_torch(m, "2.12.0+rocm7.14.0", "7.14.60850", "gfx1010,gfx1011");
+}
+
+static void sibling(struct doctor_machine *m) /* RX 5500 XT with code for gfx1010 */
+{
+    native(m);
+    m->n_gpus = 0;
+    add_gpu(m, DOCTOR_AMD, 0x7340, 0xc5, 100102);
+}
+
+static void sibling_told(struct doctor_machine *m)
+{
+    sibling(m);
+    add_variable(m, "HSA_OVERRIDE_GFX_VERSION", "10.1.0");
 }
 
 static void generic(struct doctor_machine *m)
@@ -514,6 +533,7 @@ static const struct sample rules[] = {
     { "gpu-supported", navi21, navi10 },
     { "gpu-family", navi22, navi21 },
     { "gpu-left-behind", navi10, navi21 },
+    { "first-owner", navi10, denied },
     { "gpu-too-old", polaris, navi10 },
     { "gpu-no-driver", no_driver, navi10 },
     { "gpu-vfio", vfio, no_driver },
@@ -540,6 +560,7 @@ static const struct sample rules[] = {
     { "rocm-several", two_rocms, one_rocm },
     { "rocm-path-mixed", mixed_path, two_rocms },
     { "rocm-llvm-clash", two_rocms, one_rocm },
+    { "rocm-llvm-newer", newer_llvm, one_rocm },
     { "rocblas-no-arch", rocblas, wheel },
     { "rocblas-disguised", disguised, rocblas },
     { "library-broken", broken, navi21_ready },
@@ -547,6 +568,8 @@ static const struct sample rules[] = {
     { "torch-none", navi10, wheel },
     { "torch-ok", native, foreign_but_native },
     { "torch-ok", generic, wheel },
+    { "torch-ok", sibling_told, sibling },
+    { "override-family", sibling_told, sibling },
     { "torch-ok", family, foreign },
     { "torch-no-arch", wheel, native },
     { "torch-no-arch", foreign, family },
@@ -602,6 +625,7 @@ static const struct sample options[] = {
     { "cpu", nothing, navi10 },
     { "keep-native", native, wheel },
     { "keep-native", foreign_but_native, foreign },
+    { "keep-native", sibling, navi22 },
     { "match-rocm", two_miopens, navi21_ready },
     { "nothing", navi21_ready, navi21 },
     { "official-wheel", navi21, navi21_ready },

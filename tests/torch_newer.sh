@@ -33,7 +33,8 @@ inside() {
         PYTHONPATH=/rmcp/python sh -c "cd /rmcp && $1"
 }
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
-trap 'umount "$root/proc"' EXIT
+mountpoint -q "$root/sys" || mount -t sysfs -o ro sysfs "$root/sys" # PoCL asks it for the memory
+trap 'umount "$root/proc" "$root/sys"' EXIT
 inside "[ -f build13/build.ninja ] || meson setup build13 >/dev/null"
 inside "meson compile -C build13 rmcp:shared_library >/dev/null"
 inside "python3 -c 'import torch; print(\"PyTorch\", torch.__version__)'"

@@ -90,10 +90,11 @@ static enum isa_chip chip_of(const struct sim_card *card)
     return ISA_N_CHIPS;
 }
 
-/* The executor of a queue: made with its first kernel. Its context is a slot for the run. */
+/* The executors of a queue, each made with its first kernel. Their context is a slot for the run.
+ */
 struct executor {
     struct run *run; /* must be first: callbacks get a pointer to it */
-    struct sim *sim;
+    struct sim *plain, *tracing;
     unsigned threads;
 };
 
@@ -101,29 +102,34 @@ static struct executor *executor_of(struct queue *q)
 {
     if (q->executor) return q->executor;
     struct executor *e = calloc(1, sizeof *e);
-    if (!e) return NULL;
-    e->threads = number_from(SIM_ENV_THREADS, 2);
+    if (e) e->threads = number_from(SIM_ENV_THREADS, 2);
+    q->executor = e;
+    return e;
+}
+
+/* The one for a kernel of this name, or NULL. */
+static struct sim *sim_for(struct queue *q, struct executor *e, const char *kernel)
+{
+    const bool trace = trace_wanted(kernel);
+    struct sim **sim = trace ? &e->tracing : &e->plain;
+    if (*sim) return *sim;
     const struct sim_options options = {
         .chip = chip_of(q->gpu->card),
-        .threads = e->threads,
+        .threads = trace ? 1 : e->threads,
         .checks = number_from(SIM_ENV_CHECKS, SIM_CHECK_ALL),
         .max_instructions = number_from(SIM_ENV_LIMIT, 0),
         .report = on_report,
+        .trace = trace ? trace_instruction : NULL,
         .message = on_message,
         .trap = on_trap,
         .context = e,
     };
     const struct sim_memory memory = { q->gpu, vm_find, vm_describe };
-    if (sim_create(&options, &memory, &e->sim)) {
-        free(e);
-        return NULL;
-    }
-    q->executor = e;
-    return e;
+    return sim_create(&options, &memory, sim) ? NULL : *sim;
 }
 
 /* Tell the runtime how a kernel ended that did not end well. */
-static void report_end(struct run *run, const struct sim_result *result)
+static void report_end(struct run *run, const char *name, const struct sim_result *result)
 {
     struct queue *q = run->queue;
     q->failed = true;
@@ -137,6 +143,7 @@ static void report_end(struct run *run, const struct sim_result *result)
     case SIM_FAULT_SCRATCH: aql_error(q, ERROR_APERTURE); return;
     case SIM_RUNAWAY:
     case SIM_DEADLOCK:
+        summary_hang(name);
         atomic_store(&q->gpu->dead, true);
         events_hang(q->gpu);
         return;
@@ -186,7 +193,8 @@ bool dispatch_run(struct queue *q, const union aql_packet *p, uint64_t packet_ad
     use_scratch(q, &d, e->threads);
     e->run = &run;
     const uint64_t start = driver_now_ns();
-    const rmcp_status status = sim_run(e->sim, &d, &result);
+    struct sim *sim = sim_for(q, e, name);
+    const rmcp_status status = sim ? sim_run(sim, &d, &result) : RMCP_E_NOMEM;
     e->run = NULL;
     if (status) {
         summary_finding("queue %u of %s: the executor refuses %s (%d)", q->id, q->gpu->card->card,
@@ -197,14 +205,15 @@ bool dispatch_run(struct queue *q, const union aql_packet *p, uint64_t packet_ad
     }
     summary_dispatch(name, q->gpu, &result, driver_now_ns() - start);
     if (result.completed && run.trapped) result.completed = false, result.fatal = SIM_TRAP;
-    if (!result.completed) report_end(&run, &result);
+    if (!result.completed) report_end(&run, name, &result);
     return result.completed;
 }
 
 void dispatch_end(struct queue *q)
 {
     if (!q->executor) return;
-    sim_destroy(q->executor->sim);
+    sim_destroy(q->executor->plain);
+    sim_destroy(q->executor->tracing);
     free(q->executor);
     q->executor = NULL;
 }

@@ -141,12 +141,20 @@ void dispatch_end(struct queue *queue);
 /* The name of the kernel whose descriptor lies at an address, from the code object around it. */
 void kernel_name(struct gpu *gpu, uint64_t descriptor, char name[static 256]);
 
+/* ---- trace.c ---- */
+
+/* Whether the kernel of that name is to be traced, and the callback that does. */
+bool trace_wanted(const char *kernel);
+void trace_instruction(void *context, const struct sim_trace *trace);
+
 /* ---- summary.c ---- */
 
 void summary_process(void);
 void summary_dispatch(const char *kernel, const struct gpu *gpu, const struct sim_result *result,
                       uint64_t ns);
 void summary_report(const struct gpu *gpu, const struct sim_report *report);
+/* A kernel never ends: said at once, since the program may wait for ever. */
+void summary_hang(const char *kernel);
 /* A finding of the driver itself. */
 __attribute__((format(printf, 1, 2))) void summary_finding(const char *format, ...);
 

@@ -127,6 +127,15 @@ void summary_report(const struct gpu *gpu, const struct sim_report *r)
     finding(key, line, (size_t)n);
 }
 
+void summary_hang(const char *kernel)
+{
+    char line[512];
+    const int n = snprintf(
+        line, sizeof line,
+        "rmcp sim: kernel %.300s hangs the simulated card, as it would a real one\n", kernel);
+    if (n > 0 && write(2, line, (size_t)n) < 0) return;
+}
+
 void summary_finding(const char *format, ...)
 {
     char line[1024];

@@ -92,6 +92,7 @@ const char *cli_networks(void);
 /* rmcp verify --first-owner. */
 struct cli_first_owner {
     const char *device, *log, *step; /* NULL: the default; step: only this one, for the child process */
+    const char *skip;                /* stages to leave out, separated by commas */
     bool yes;
 };
 int cli_first_owner(const struct cli_first_owner *options);

@@ -41,14 +41,15 @@ static const char *plain(void)
 static void print_heading(const struct doctor_machine *m)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
-    printf("rmcp doctor: ");
-    if (gpu)
-        printf("%s, %s", gpu->name, *gpu->chip ? gpu->chip : "chip unknown");
-    else
-        printf("%s", m->is_wsl ? "the chip cannot be seen in WSL" : "no AMD GPU");
-    if (gpu && gpu->vram) printf(", %.0f GiB", (double)gpu->vram / (1u << 30));
+    for (size_t i = 0; i < m->n_gpus && !gpu; i++)
+        if (m->gpus[i].vendor == DOCTOR_NVIDIA) gpu = &m->gpus[i];
+    printf("rmcp doctor: %s", gpu         ? gpu->name
+                              : m->is_wsl ? "the chip cannot be seen in WSL"
+                                          : "no GPU");
+    if (gpu && gpu->vendor == DOCTOR_AMD) printf(", %s", *gpu->chip ? gpu->chip : "chip unknown");
+    if (gpu && gpu->vram) printf(", %.1f GiB", (double)gpu->vram / (1u << 30));
     if (*m->kernel) printf("; Linux %s", m->kernel);
-    if (*m->os_id) printf("; %s %s", m->os_id, m->os_version);
+    if (*m->os_id) printf("; %s%s%s", m->os_id, *m->os_version ? " " : "", m->os_version);
     if (*m->container) printf("; in %s", m->container);
     printf("%s\n\n", m->is_recorded ? " (recorded)" : "");
 }

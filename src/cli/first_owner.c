@@ -98,10 +98,33 @@ static bool ask(const struct visit *v, const char *question)
     return answer[0] == 'y' || answer[0] == 'Y';
 }
 
+/* Mark the stages of --skip as declined. Returns 0 or an exit status. */
+static int leave_out(struct visit *v)
+{
+    for (const char *text = v->options.skip; text && *text;) {
+        const size_t length = strcspn(text, ",");
+        int stage = 0;
+        while (stage < OWNER_N_STAGES && (strlen(owner_stages[stage].id) != length ||
+                                          strncmp(owner_stages[stage].id, text, length)))
+            stage++;
+        if (stage == OWNER_N_STAGES)
+            return cli_complain(
+                "verify",
+                "--skip: no stage '%.*s'; they are copies, kernel, small, large, times and "
+                "patterns",
+                (int)(length < 40 ? length : 40), text);
+        v->agreed[stage] = NO;
+        text += length;
+        text += *text == ',';
+    }
+    return CLI_OK;
+}
+
 /* Whether the user wants it. Patterns are asked for one by one. */
 static bool wanted(struct visit *v, const struct owner_step *step)
 {
     const struct owner_stage_info *stage = &owner_stages[step->stage];
+    if (v->agreed[step->stage] == NO) return false;
     if (!stage->ask) return true;
     if (v->agreed[step->stage] == UNASKED) {
         fprintf(stderr, "\n%s: %s\n", stage->name, stage->about);
@@ -214,6 +237,8 @@ int cli_first_owner(const struct cli_first_owner *options)
     if (!v.options.log) v.options.log = "rmcp-first-owner.log";
     if (options->step) return run_step(&v.options);
     v.kind = strncmp(v.options.device, "cpu", 3) ? RMCP_LAUNCH_KERNEL : RMCP_LAUNCH_HOST_CALL;
+    int wrong = leave_out(&v);
+    if (wrong) return wrong;
     ssize_t n = readlink("/proc/self/exe", v.program, sizeof v.program - 1);
     if (n <= 0)
         return cli_complain("verify", "cannot find this program itself: %s", strerror(errno));

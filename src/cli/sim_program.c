@@ -71,6 +71,13 @@ static int set_environment(const struct sim_request *request, const char *root)
     return CLI_OK;
 }
 
+static volatile sig_atomic_t running; /* process id of the program */
+
+static void pass_on(int number)
+{
+    if (running > 0) kill((pid_t)running, number);
+}
+
 /* Start the command and wait; its exit status, as a shell counts it. */
 static int run(const struct sim_request *request, const char *root)
 {
@@ -85,14 +92,17 @@ static int run(const struct sim_request *request, const char *root)
         cli_complain("sim", "cannot run '%.300s': %s", request->command[0], strerror(errno));
         _exit(127);
     }
-    struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt, quit;
-    sigaction(SIGINT, &ignore, &interrupt); /* they are for the program; we tell how it ended */
-    sigaction(SIGQUIT, &ignore, &quit);
+    /* Signals are for the program; we tell how it ended. */
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, forward = { .sa_handler = pass_on };
+    running = child;
+    sigaction(SIGINT, &ignore, NULL);
+    sigaction(SIGQUIT, &ignore, NULL);
+    sigaction(SIGTERM, &forward, NULL);
+    sigaction(SIGHUP, &forward, NULL);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    sigaction(SIGINT, &interrupt, NULL);
-    sigaction(SIGQUIT, &quit, NULL);
+    running = 0;
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     fprintf(stderr, "rmcp sim: the program was ended by signal %d (%s)\n", WTERMSIG(status),
             strsignal(WTERMSIG(status)));

@@ -250,6 +250,7 @@ int cli_verify(int argc, char **argv)
         { "first-owner", CLI_FLAG, &first_owner, NULL, "step by step on a new card, with a log to send", NULL },
         { "log", CLI_TEXT, &owner.log, "FILE", "first-owner's log (default rmcp-first-owner.log)", NULL },
         { "yes", CLI_FLAG, &owner.yes, NULL, "first-owner: yes to every question", NULL },
+        { "skip", CLI_TEXT, &owner.skip, "STAGES", "first-owner: leave out, e.g. large,times,patterns", NULL },
         { "step", CLI_TEXT, &owner.step, "NAME", "first-owner: this step alone, in this process", NULL },
         { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
         { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },

@@ -73,7 +73,8 @@ bool doctor_is_foreign(const struct doctor_machine *m, const struct doctor_gpu *
 /* The value of the override for a GPU, and the variable's name; NULL: none. */
 const char *doctor_override_of(const struct doctor_machine *m, const struct doctor_gpu *gpu,
                                char name[static 64]);
-/* A PyTorch for ROCm that has code for the GPU as the runtime sees it, or natively (`native`). */
+/* A PyTorch for ROCm that has code for the GPU as the runtime sees it; or (`native`) code for the
+ * chip itself or for the sibling of its family. */
 const struct doctor_python *doctor_fit_python(const struct doctor_machine *m,
                                               const struct doctor_gpu *gpu, bool native);
 const struct doctor_library *doctor_torch_library(const struct doctor_machine *m,
@@ -83,6 +84,13 @@ bool doctor_is_hidden(const struct doctor_machine *m); /* some GPUs, by a variab
 bool doctor_looks_like_shim(const char *text);
 /* The ROCm whose libraries ld.so takes, or NULL. */
 const struct doctor_rocm *doctor_loader_rocm(const struct doctor_machine *m);
+/* How this distribution installs something: the names of the package for apt, pacman and dnf. */
+void doctor_install_command(const struct doctor_machine *m, const char *apt, const char *pacman,
+                            const char *dnf, char *out, size_t room);
+/* How it brings kernel and firmware up to date. */
+const char *doctor_upgrade_command(const struct doctor_machine *m);
+/* ", MIOpen 3.2" of "6.2.41133", where it is known; else "". */
+const char *doctor_miopen_of(const char *release);
 bool doctor_same_release(const char *left, const char *right); /* "6.2.41133" and "6.2.0" */
 
 #endif

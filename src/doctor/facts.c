@@ -44,18 +44,25 @@ const struct doctor_library *doctor_torch_library(const struct doctor_machine *m
     return &m->python_libraries[python->library];
 }
 
-const struct doctor_python *doctor_fit_python(const struct doctor_machine *m,
-                                              const struct doctor_gpu *gpu, bool native)
+static const struct doctor_python *python_with(const struct doctor_machine *m, uint32_t version)
 {
     char chip[16];
-    if (!gpu || !doctor_chip_name(native ? gpu->version : doctor_believed(m, gpu), chip))
-        return NULL;
+    if (!doctor_chip_name(version, chip)) return NULL;
     for (size_t i = 0; i < m->n_pythons; i++) {
         const struct doctor_library *library = doctor_torch_library(m, &m->pythons[i]);
         if (library && !*library->trouble && doctor_targets_have(library->targets, chip))
             return &m->pythons[i];
     }
     return NULL;
+}
+
+const struct doctor_python *doctor_fit_python(const struct doctor_machine *m,
+                                              const struct doctor_gpu *gpu, bool native)
+{
+    if (!gpu) return NULL;
+    const struct doctor_python *python =
+        python_with(m, native ? gpu->version : doctor_believed(m, gpu));
+    return python || !native ? python : python_with(m, doctor_chip_sibling(gpu->version));
 }
 
 bool doctor_has_vendor(const struct doctor_machine *m, uint32_t vendor, bool discrete_only)
@@ -89,6 +96,57 @@ const struct doctor_rocm *doctor_loader_rocm(const struct doctor_machine *m)
             return &m->rocms[i];
     }
     return m->n_rocms == 1 ? &m->rocms[0] : NULL;
+}
+
+enum packager { APT, PACMAN, DNF, OTHER };
+
+static enum packager packager_of(const struct doctor_machine *m)
+{
+    static const struct {
+        const char *name;
+        enum packager packager;
+    } known[] = { { "debian", APT }, { "ubuntu", APT }, { "arch", PACMAN }, { "manjaro", PACMAN },
+                  { "fedora", DNF }, { "rhel", DNF },   { "centos", DNF } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(m->os_id, known[i].name) || strstr(m->os_like, known[i].name))
+            return known[i].packager;
+    return OTHER;
+}
+
+void doctor_install_command(const struct doctor_machine *m, const char *apt, const char *pacman,
+                            const char *dnf, char *out, size_t room)
+{
+    switch (packager_of(m)) {
+    case APT: snprintf(out, room, "sudo apt install %s", apt); return;
+    case PACMAN: snprintf(out, room, "sudo pacman -S %s", pacman); return;
+    case DNF: snprintf(out, room, "sudo dnf install %s", dnf); return;
+    case OTHER: snprintf(out, room, "install %s (Debian) or %s (Arch)", apt, pacman); return;
+    }
+}
+
+const char *doctor_upgrade_command(const struct doctor_machine *m)
+{
+    switch (packager_of(m)) {
+    case APT: return "sudo apt update && sudo apt full-upgrade && sudo reboot";
+    case PACMAN: return "sudo pacman -Syu linux-firmware && sudo reboot";
+    case DNF: return "sudo dnf upgrade && sudo reboot";
+    case OTHER: break;
+    }
+    return "bring kernel and linux-firmware up to date; sudo reboot";
+}
+
+const char *doctor_miopen_of(const char *release)
+{
+    /* As users' reports show them; the number is compiled into PyTorch and not to be read there. */
+    static const struct {
+        const char *release, *text;
+    } known[] = { { "5.0.", ", MIOpen 2.15" }, { "5.1.", ", MIOpen 2.16" },
+                  { "5.2.", ", MIOpen 2.17" }, { "5.6.", ", MIOpen 2.20" },
+                  { "6.0.", ", MIOpen 3.0" },  { "6.1.", ", MIOpen 3.1" },
+                  { "6.2.", ", MIOpen 3.2" } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strncmp(release, known[i].release, 4)) return known[i].text;
+    return "";
 }
 
 bool doctor_same_release(const char *left, const char *right)

@@ -20,7 +20,6 @@ enum {
     DOCTOR_PYTHONS = 24,
     DOCTOR_LEFTOVERS = 24,
     DOCTOR_ICDS = 16,
-    DOCTOR_LOG_LINES = 8,
     DOCTOR_PATH = 512,
     DOCTOR_TARGETS = 640
 };
@@ -181,6 +180,7 @@ struct doctor_machine {
     } log[DOCTOR_LOG_KINDS];
 
     /* software; ROCm and Python fill different halves of the libraries */
+    uint32_t system_clang; /* newest of /usr/lib/llvm-*, 0: none */
     size_t n_rocms;
     struct doctor_rocm rocms[DOCTOR_ROCMS];
     char loader_hip[DOCTOR_PATH]; /* the libamdhip64 that ld.so takes, resolved */

@@ -95,17 +95,22 @@ static bool if_cpu(const struct doctor_machine *m, struct doctor_words *words)
 static bool if_keep_native(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
-    if (!is_left_behind(m) || !doctor_fit_python(m, gpu, true)) return false;
-    doctor_value(words, "%s", doctor_is_foreign(m, gpu) ? "unset HSA_OVERRIDE_GFX_VERSION; " : "");
+    const struct doctor_python *python = is_left_behind(m) ? doctor_fit_python(m, gpu, true) : NULL;
+    if (!python) return false;
+    const bool own = doctor_targets_have(doctor_torch_library(m, python)->targets, gpu->chip);
+    if (!own)
+        doctor_value(words, "export HSA_OVERRIDE_GFX_VERSION=10.1.0; "); /* gfx1010 for gfx1012 */
+    else if (doctor_is_foreign(m, gpu))
+        doctor_value(words, "unset HSA_OVERRIDE_GFX_VERSION; ");
     return true;
 }
 
 static bool if_match_rocm(const struct doctor_machine *m, struct doctor_words *words)
 {
-    const bool two = rule_holds(m, doctor_if_torch_two_miopens);
-    doctor_value(words, "%s",
-                 two ? "unset LD_LIBRARY_PATH" : "install PyTorch for the ROCm that is there");
-    return two || rule_holds(m, doctor_if_torch_rocm_mismatch);
+    struct doctor_words found = { "", "" };
+    const bool differs = doctor_if_torch_rocm_mismatch(m, &found);
+    doctor_value(words, "%s", differs ? found.value : "unset LD_LIBRARY_PATH");
+    return differs || rule_holds(m, doctor_if_torch_two_miopens);
 }
 
 static bool is_served(const struct doctor_machine *m)
@@ -167,6 +172,13 @@ static bool if_not_served(const struct doctor_machine *m, struct doctor_words *w
     return doctor_main_gpu(m) && !is_served(m) && !is_nvidia(m);
 }
 
+static bool if_vulkan(const struct doctor_machine *m, struct doctor_words *words)
+{
+    doctor_install_command(m, "mesa-vulkan-drivers", "vulkan-radeon", "mesa-vulkan-drivers",
+                           words->value, sizeof words->value);
+    return if_not_served(m, &(struct doctor_words){ "", "" });
+}
+
 static bool if_opencl_cpu(const struct doctor_machine *m, struct doctor_words *words)
 {
     bool opencl = false;
@@ -178,14 +190,22 @@ static bool if_opencl_cpu(const struct doctor_machine *m, struct doctor_words *w
 
 static bool if_rocm52(const struct doctor_machine *m, struct doctor_words *words)
 {
-    (void)words;
+    doctor_value(
+        words,
+        "pip install torch==1.13.1+rocm5.2 --index-url https://download.pytorch.org/whl/rocm5.2; "
+        "export HSA_OVERRIDE_GFX_VERSION=10.3.0");
+    for (size_t i = 0; i < m->n_pythons; i++)
+        if (!strncmp(m->pythons[i].hip, "5.2.", 4))
+            doctor_value(words, "export HSA_OVERRIDE_GFX_VERSION=10.3.0   # it is installed; fp32 "
+                                "only (--no-half)");
     return is_left_behind(m);
 }
 
 static bool if_last_resort(const struct doctor_machine *m, struct doctor_words *words)
 {
     (void)words;
-    for (size_t i = 0; i < m->n_pythons && is_left_behind(m); i++) {
+    if (!is_left_behind(m) || doctor_fit_python(m, doctor_main_gpu(m), true)) return false;
+    for (size_t i = 0; i < m->n_pythons; i++) {
         const struct doctor_library *library = doctor_torch_library(m, &m->pythons[i]);
         if (library && doctor_targets_have(library->targets, "gfx1030")) return true;
     }
@@ -218,10 +238,10 @@ const struct doctor_option doctor_options[] = {
       "rmcp verify --device cpu", "tested by us", if_cpu },
     { "keep-native", "Keep this native PyTorch and add RMCP for the convolutions", "minutes",
       "all of PyTorch is code for the chip; convolutions, MIOpen's weak spot here, are RMCP's",
-      "young builds; AMD publishes them untested", "{}python -c 'import rmcp.torch'",
+      "a young build, not tested by AMD on RDNA1", "{}python -c 'import rmcp.torch'",
       "RMCP on RDNA1 is only simulated and proved so far: no card has run it", if_keep_native },
-    { "match-rocm", "Make one ROCm of two", "minutes", "what is installed works as it was meant to",
-      "none", "{}", "", if_match_rocm },
+    { "match-rocm", "Let PyTorch have the ROCm that it was built with", "minutes",
+      "what is installed works as it was meant to", "none", "{}", "", if_match_rocm },
     { "nothing", "Nothing: this machine is ready", "none", "PyTorch computes on the GPU", "none",
       "python -c 'import torch; print(torch.cuda.get_device_name())'", "reported by users",
       if_nothing },
@@ -263,9 +283,7 @@ const struct doctor_option doctor_options[] = {
       "tested by us on PoCL, NVIDIA and CPUs; not on this card", if_opencl_cpu },
     { "rocm52", "The old pairing: PyTorch 1.13.1 of ROCm 5.2 under the override",
       "an hour; Python 3.10", "works for several owners, fp32 only",
-      "foreign code with silicon-bug patterns: random resets; no updates",
-      "pip install torch==1.13.1+rocm5.2 --index-url https://download.pytorch.org/whl/rocm5.2; "
-      "export HSA_OVERRIDE_GFX_VERSION=10.3.0",
+      "foreign code with silicon-bug patterns: random resets; no updates", "{}",
       "reported by users", if_rocm52 },
     { "override-last-resort", "The installed wheel under the override, with RMCP: the last resort",
       "minutes", "convolutions become RMCP's native code; every other operation stays foreign code",
@@ -273,9 +291,7 @@ const struct doctor_option doctor_options[] = {
       "export HSA_OVERRIDE_GFX_VERSION=10.3.0; python -c 'import rmcp.torch'",
       "only simulated, no card has run it", if_last_resort },
     { "vulkan", "Programs that compute through Vulkan (llama.cpp and others)", "minutes",
-      "works well, without PyTorch", "none",
-      "sudo apt install mesa-vulkan-drivers || sudo pacman -S vulkan-radeon", "reported by users",
-      if_not_served },
+      "works well, without PyTorch", "none", "{}", "reported by users", if_vulkan },
     { "other-hardware", "Another card or a rented one", "money",
       "RX 6800 and newer (gfx1030, gfx1100, gfx1200) run the official wheels", "none", "",
       "reported by users", if_not_served },

@@ -189,6 +189,24 @@ static void add_distribution(const struct doctor_search *search)
     }
 }
 
+/* Debian's and Ubuntu's compilers: /usr/lib/llvm-19. */
+static uint32_t read_system_clang(const struct doctor_search *search)
+{
+    struct doctor_names names;
+    unsigned long best = 0;
+    doctor_list(search->view, "/usr/lib", &names);
+    for (size_t i = 0; i < names.n; i++) {
+        char path[DOCTOR_PATH];
+        if (!doctor_like(names.list[i], "llvm-*")) continue;
+        snprintf(path, sizeof path, "/usr/lib/%.100s/bin/clang", names.list[i]);
+        if (doctor_at(search->view, path) != DOCTOR_FILE) continue;
+        const unsigned long major = strtoul(names.list[i] + 5, NULL, 10);
+        if (major > best && major < 100) best = major;
+    }
+    doctor_names_deinit(&names);
+    return (uint32_t)best;
+}
+
 void doctor_probe_rocm(const struct doctor_search *search)
 {
     static const char *const variables[] = { "ROCM_PATH", "ROCM_HOME", "HIP_PATH" };
@@ -208,6 +226,7 @@ void doctor_probe_rocm(const struct doctor_search *search)
         if (value && *value == '/') add_rocm(search, value);
     }
     add_distribution(search);
+    m->system_clang = read_system_clang(search);
     doctor_loader_find(search, "libamdhip64.so", false, m->loader_hip, sizeof m->loader_hip);
     doctor_loader_find(search, "libMIOpen.so", false, m->loader_miopen, sizeof m->loader_miopen);
     doctor_loader_find(search, "libMIOpen.so", true, m->variable_miopen, sizeof m->variable_miopen);

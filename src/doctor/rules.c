@@ -52,6 +52,12 @@ const struct doctor_rule doctor_rules[] = {
           "RDNA1's silicon bugs\n"
           "are missing. The card itself is fine: native builds work (rocBLAS's tests pass on it).",
       .fix = "{}" },
+    { RULE("first-owner", first_owner, "gpu", DOCTOR_NOTE),
+      .title = "A card that no developer of RMCP has",
+      .why = "Everything about RDNA1 is simulated so far. One command tries RMCP on the card, step "
+             "by\n"
+             "step and safely, and writes a log to send: it would be the only evidence there is.",
+      .fix = "rmcp verify --first-owner --device hip:0" },
     { RULE("gpu-too-old", gpu_too_old, "gpu", DOCTOR_WARNING),
       .title = "ROCm dropped this generation",
       .why = "AMD stopped supporting it with ROCm 4; no wheel has code for it.\n"
@@ -92,8 +98,7 @@ const struct doctor_rule doctor_rules[] = {
       .title = "Old compute firmware",
       .why = "Navi 1x needs MEC firmware 145 or newer to do without PCIe atomics, and newer ones "
              "have fewer hangs.",
-      .fix =
-          "sudo apt install firmware-amd-graphics || sudo pacman -S linux-firmware; sudo reboot" },
+      .fix = "{}" },
     { RULE("igpu-visible", igpu_visible, "gpu", DOCTOR_WARNING),
       .title = "The integrated GPU is visible to HIP",
       .why = "HIP counts it as a device, often as the first; libraries without code for it stop "
@@ -104,7 +109,7 @@ const struct doctor_rule doctor_rules[] = {
     { RULE("kernel-old", kernel_old, "kernel", DOCTOR_WARNING), .title = "Old kernel for this chip",
       .why = "Compute on RDNA cards was repaired over many kernels; before 5.10 queues and resets "
              "often fail.",
-      .fix = "install a kernel of 5.15 or newer from the distribution" },
+      .fix = "{}" },
     { RULE("module-mtype", module_mtype, "kernel", DOCTOR_WARNING),
       .title = "amdgpu.mtype_local is set",
       .why = "The kernel reads it for MI300 (GC 9.4) only; on RDNA it does nothing. RDNA1 and "
@@ -154,7 +159,7 @@ const struct doctor_rule doctor_rules[] = {
       .why = "/dev/kfd does not exist there, by design: ROCm for WSL goes through /dev/dxg, for "
              "few chips (gfx1100 and newer).\n"
              "The chip cannot be read from here. RDNA1 is not served in WSL.",
-      .fix = "rocminfo   # lists the chip when it is served" },
+      .fix = "export HSA_ENABLE_DXG_DETECTION=1; rocminfo   # lists the chip when it is served" },
     /* ---- ROCm ---- */
     { RULE("rocm-none", rocm_none, "rocm", DOCTOR_NOTE), .title = "No ROCm installed",
       .why = "That is fine: PyTorch's wheels bring their own.", .fix = "" },
@@ -174,12 +179,17 @@ const struct doctor_rule doctor_rules[] = {
              "attribute kind\");\n"
              "CMake takes what it finds first in /opt.",
       .fix = "export ROCM_PATH={} CMAKE_PREFIX_PATH={}   # for builds; better: keep only one" },
+    { RULE("rocm-llvm-newer", rocm_llvm_newer, "rocm", DOCTOR_NOTE),
+      .title = "ROCm's compiler is newer than the system's",
+      .why = "A build from source with the system's clang cannot read ROCm's device libraries\n"
+             "(\"Unknown attribute kind\"); ROCm's own compiler can.",
+      .fix = "export CC={}/llvm/bin/clang CXX={}/llvm/bin/clang++   # for builds" },
     { RULE("rocblas-no-arch", rocblas_no_arch, "rocm", DOCTOR_WARNING),
       .title = "A rocBLAS without code for this chip",
       .why = "Matrix products fail with \"Cannot read TensileLibrary.dat\".\n"
              "Do not link another chip's files in their place; rocBLAS from ROCm 6.2 on and "
              "Debian's have gfx1010.",
-      .fix = "" },
+      .fix = "{}" },
     { RULE("rocblas-disguised", rocblas_disguised, "rocm", DOCTOR_WARNING),
       .title = "rocBLAS: another chip's files under this chip's name",
       .why = "Somebody linked gfx1030's kernels to another name. They load, and may hang or "
@@ -201,8 +211,9 @@ const struct doctor_rule doctor_rules[] = {
       .why = "", .fix = "" },
     { RULE("torch-no-arch", torch_no_arch, "python", DOCTOR_PROBLEM),
       .title = "A PyTorch without code for this chip",
-      .why = "Every operation on the GPU fails: \"invalid device function\" or "
-             "\"hipErrorNoBinaryForGpu\".",
+      .why = "Every operation on the GPU fails (\"invalid device function\", "
+             "\"hipErrorNoBinaryForGpu\"),\n"
+             "or, under an override, runs code that was built for another chip.",
       .fix = "{}" },
     { RULE("torch-cpu-build", torch_cpu_build, "python", DOCTOR_NOTE),
       .title = "PyTorch without any GPU support",
@@ -219,7 +230,7 @@ const struct doctor_rule doctor_rules[] = {
       .title = "PyTorch and ROCm are of different releases",
       .why = "PyTorch checks MIOpen's version (it says \"cuDNN version incompatibility\") and "
              "HIP's ABI changes between majors.",
-      .fix = "install PyTorch and ROCm of one release" },
+      .fix = "{}" },
     { RULE("torch-two-miopens", torch_two_miopens, "python", DOCTOR_WARNING),
       .title = "Two MIOpens on the way to one process",
       .why = "PyTorch brings its own; LD_LIBRARY_PATH brings another for whatever else is loaded.\n"
@@ -282,7 +293,7 @@ const struct doctor_rule doctor_rules[] = {
     { RULE("log-page-fault", log_page_fault, "log", DOCTOR_WARNING),
       .title = "The kernel log has GPU page faults",
       .why = "A kernel used a wild address: foreign code under an override, or a bug in a library.",
-      .fix = "sudo dmesg | grep -A8 'page fault'" },
+      .fix = "sudo dmesg | rmcp explain -" },
     { RULE("log-reset", log_reset, "log", DOCTOR_WARNING), .title = "The GPU was reset",
       .why = "A kernel hung. After a reset with lost VRAM only a reboot gives a clean state.",
       .fix = "sudo reboot" },
@@ -290,7 +301,7 @@ const struct doctor_rule doctor_rules[] = {
       .title = "Compute queues could not be preempted",
       .why =
           "A wave hung, or the scheduler's firmware did; everything after it fails until a reset.",
-      .fix = "a newer kernel and linux-firmware; sudo reboot" },
+      .fix = "{}" },
     { RULE("log-unsupported", log_unsupported, "log", DOCTOR_PROBLEM),
       .title = "KFD says that the chip is not supported",
       .why = "Neither HIP nor ROCm's OpenCL will ever work on it; Mesa's OpenCL and Vulkan may.",
@@ -327,8 +338,7 @@ const struct doctor_rule doctor_rules[] = {
     /* ---- other drivers ---- */
     { RULE("opencl-none", opencl_none, "drivers", DOCTOR_NOTE),
       .title = "No OpenCL driver for the GPU",
-      .why = "RMCP computes through OpenCL where HIP has no code for the chip.",
-      .fix = "sudo apt install mesa-opencl-icd || sudo pacman -S opencl-mesa" },
+      .why = "RMCP computes through OpenCL where HIP has no code for the chip.", .fix = "{}" },
     { RULE("opencl-broken", opencl_broken, "drivers", DOCTOR_WARNING),
       .title = "An OpenCL driver is registered, but not there",
       .why = "Programs that ask for OpenCL may fail to start.", .fix = "sudo rm {}" },
@@ -337,7 +347,7 @@ const struct doctor_rule doctor_rules[] = {
     { RULE("vulkan-none", vulkan_none, "drivers", DOCTOR_NOTE),
       .title = "No Vulkan driver for the GPU",
       .why = "Programs such as llama.cpp compute through Vulkan on cards without ROCm.",
-      .fix = "sudo apt install mesa-vulkan-drivers || sudo pacman -S vulkan-radeon" },
+      .fix = "{}" },
     { RULE("vulkan-ok", vulkan_ok, "drivers", DOCTOR_OK), .title = "A Vulkan driver", .why = "",
       .fix = "" },
     { RULE("probe-late", probe_late, "doctor", DOCTOR_WARNING),

@@ -128,6 +128,13 @@ bool doctor_if_gpu_left_behind(const struct doctor_machine *m, struct doctor_wor
     return true;
 }
 
+bool doctor_if_first_owner(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    return gpu && is_left_behind(gpu) && gpu->in_kfd && m->kfd.exists && !m->kfd.open_error &&
+           doctor_say(words, "%s, and it can be opened", gpu->name);
+}
+
 bool doctor_if_gpu_too_old(const struct doctor_machine *m, struct doctor_words *words)
 {
     return say_gpus(m, words, is_old);
@@ -158,10 +165,12 @@ bool doctor_if_kfd_missing(const struct doctor_machine *m, struct doctor_words *
     if (m->is_wsl || *m->container || !has_amd_driver(m) || m->kfd.exists || m->has_kfd ||
         m->probes[DOCTOR_PROBE_ACCESS] != DOCTOR_DONE)
         return false;
-    doctor_value(words, "%s",
-                 m->config_hsa == DOCTOR_NO ? "build the kernel with CONFIG_HSA_AMD=y"
-                                            : "install the newest kernel of the distribution and "
-                                              "reboot; then: sudo dmesg | grep -i kfd");
+    if (m->config_hsa == DOCTOR_NO)
+        doctor_value(
+            words, "cd /usr/src/linux && scripts/config -e HSA_AMD && make olddefconfig && make && "
+                   "sudo make modules_install install && sudo reboot");
+    else
+        doctor_value(words, "%s", doctor_upgrade_command(m));
     return doctor_say(words, "amdgpu is loaded, /dev/kfd is not there%s",
                       m->config_hsa == DOCTOR_NO    ? "; CONFIG_HSA_AMD is off in this kernel"
                       : m->config_hsa == DOCTOR_YES ? "; CONFIG_HSA_AMD is on in this kernel"
@@ -195,6 +204,7 @@ bool doctor_if_firmware_mec_old(const struct doctor_machine *m, struct doctor_wo
     if (!say_gpus(m, words, has_old_firmware)) return false;
     const size_t used = strlen(words->seen);
     snprintf(words->seen + used, sizeof words->seen - used, ", MEC firmware below 145");
+    doctor_value(words, "%s", doctor_upgrade_command(m));
     return true;
 }
 
@@ -222,6 +232,7 @@ bool doctor_if_kernel_old(const struct doctor_machine *m, struct doctor_words *w
     if (!gpu || gpu->version < 100100 || sscanf(m->kernel, "%u.%u", &major, &minor) != 2)
         return false;
     if (major > 5 || (major == 5 && minor >= 10)) return false;
+    doctor_value(words, "%s", doctor_upgrade_command(m));
     return doctor_say(words, "Linux %s with %s", m->kernel, gpu->chip);
 }
 

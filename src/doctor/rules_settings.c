@@ -27,8 +27,11 @@ bool doctor_if_override_foreign(const struct doctor_machine *m, struct doctor_wo
     uint32_t version;
     char name[64];
     if (!main_override(m, &gpu, name, &value, &version) || !doctor_is_foreign(m, gpu)) return false;
-    doctor_value(words, "unset %s%s%s", name, *m->profile ? "   # and remove it in " : "",
-                 *m->profile ? m->profile : "");
+    /* Without native code nothing runs at all, so that comes first. */
+    doctor_value(
+        words, "%sunset %s%s%s",
+        doctor_fit_python(m, gpu, true) ? "" : "install native code as recommended below; then: ",
+        name, *m->profile ? "   # and remove it in " : "", *m->profile ? m->profile : "");
     return doctor_say(words, "%s=%s, but the chip is %s", name, value, gpu->chip);
 }
 
@@ -176,6 +179,7 @@ static bool say_log(const struct doctor_machine *m, enum doctor_log kind,
                     struct doctor_words *words)
 {
     if (!m->log[kind].n) return false;
+    doctor_value(words, "%s", doctor_upgrade_command(m));
     return doctor_say(words, "%u line%s, the last: %s", m->log[kind].n,
                       m->log[kind].n == 1 ? "" : "s", m->log[kind].line);
 }
@@ -272,8 +276,10 @@ static const struct doctor_icd *find_icd(const struct doctor_machine *m, bool vu
 
 bool doctor_if_opencl_none(const struct doctor_machine *m, struct doctor_words *words)
 {
-    return !find_icd(m, false) && doctor_has_vendor(m, DOCTOR_AMD, false) &&
-           m->probes[DOCTOR_PROBE_DRIVERS] == DOCTOR_DONE &&
+    if (find_icd(m, false) || !doctor_has_vendor(m, DOCTOR_AMD, false)) return false;
+    doctor_install_command(m, "mesa-opencl-icd", "opencl-mesa", "mesa-libOpenCL", words->value,
+                           sizeof words->value);
+    return m->probes[DOCTOR_PROBE_DRIVERS] == DOCTOR_DONE &&
            doctor_say(words, "no AMD driver in /etc/OpenCL/vendors");
 }
 
@@ -297,8 +303,10 @@ bool doctor_if_opencl_ok(const struct doctor_machine *m, struct doctor_words *wo
 
 bool doctor_if_vulkan_none(const struct doctor_machine *m, struct doctor_words *words)
 {
-    return !find_icd(m, true) && doctor_has_vendor(m, DOCTOR_AMD, false) &&
-           m->probes[DOCTOR_PROBE_DRIVERS] == DOCTOR_DONE &&
+    if (find_icd(m, true) || !doctor_has_vendor(m, DOCTOR_AMD, false)) return false;
+    doctor_install_command(m, "mesa-vulkan-drivers", "vulkan-radeon", "mesa-vulkan-drivers",
+                           words->value, sizeof words->value);
+    return m->probes[DOCTOR_PROBE_DRIVERS] == DOCTOR_DONE &&
            doctor_say(words, "no AMD driver in /usr/share/vulkan/icd.d");
 }
 

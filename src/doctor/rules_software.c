@@ -67,15 +67,16 @@ bool doctor_if_rocm_several(const struct doctor_machine *m, struct doctor_words 
 
 bool doctor_if_rocm_path_mixed(const struct doctor_machine *m, struct doctor_words *words)
 {
-    static const char *const names[] = { "ROCM_PATH", "HIP_PATH", "ROCM_HOME" };
+    static const char *const names[] = { "ROCM_PATH", "HIP_PATH", "ROCM_HOME",
+                                         "HIP_DEVICE_LIB_PATH", "DEVICE_LIB_PATH" };
     const struct doctor_rocm *taken = doctor_loader_rocm(m);
-    for (size_t i = 0; i < 3 && taken; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names && taken; i++) {
         const char *value = doctor_variable(m, names[i]);
         if (!value || strncmp(value, "/opt/rocm-", 10) || strncmp(taken->prefix, "/opt/rocm-", 10))
             continue;
         const size_t n = strlen(taken->prefix);
         if (!strncmp(value, taken->prefix, n) && (!value[n] || value[n] == '/')) continue;
-        doctor_value(words, "%s=%s", names[i], taken->prefix);
+        doctor_value(words, "%s=%s%s", names[i], taken->prefix, i < 3 ? "" : "/amdgcn/bitcode");
         return doctor_say(words, "%s=%s, but programs get %s", names[i], value, m->loader_hip);
     }
     return false;
@@ -98,6 +99,17 @@ bool doctor_if_rocm_llvm_clash(const struct doctor_machine *m, struct doctor_wor
     return false;
 }
 
+bool doctor_if_rocm_llvm_newer(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_rocm *rocm = doctor_loader_rocm(m);
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (!gpu || doctor_chip_service(gpu->version) != DOCTOR_CHIP_LEFT_BEHIND || !rocm) return false;
+    if (!m->system_clang || m->system_clang >= rocm->clang) return false;
+    doctor_value(words, "%s", rocm->prefix);
+    return doctor_say(words, "the system's clang is %u, that of %.150s is %u", m->system_clang,
+                      rocm->prefix, rocm->clang);
+}
+
 bool doctor_if_rocblas_no_arch(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
@@ -113,6 +125,12 @@ bool doctor_if_rocblas_no_arch(const struct doctor_machine *m, struct doctor_wor
                 doctor_torch_library(m, &m->pythons[(library->owner - 100) % DOCTOR_PYTHONS]);
             if (!torch || !doctor_targets_have(torch->targets, chip)) continue;
         }
+        const uint32_t sibling = doctor_chip_sibling(gpu->version);
+        char other[16] = "";
+        if (sibling) doctor_chip_name(sibling, other);
+        if (doctor_targets_have(library->targets, other))
+            doctor_value(words, "export HSA_OVERRIDE_GFX_VERSION=%u.%u.%u", sibling / 10000,
+                         sibling / 100 % 100, sibling % 100);
         return doctor_say(words, "%.200s has %.150s, not %s", library->path, library->targets,
                           chip);
     }
@@ -267,9 +285,14 @@ bool doctor_if_torch_rocm_mismatch(const struct doctor_machine *m, struct doctor
         if (!*python->hip || python->bundles_rocm ||
             doctor_same_release(python->hip, rocm->version))
             continue;
-        return doctor_say(words,
-                          "PyTorch %s was built with HIP %.20s and would load ROCm %s of %.120s",
-                          python->version, python->hip, rocm->version, rocm->prefix);
+        unsigned major, minor;
+        if (sscanf(python->hip, "%3u.%3u", &major, &minor) == 2)
+            doctor_value(words, "sudo amdgpu-install --usecase=rocm --rocmrelease=%u.%u.0", major,
+                         minor);
+        return doctor_say(
+            words, "PyTorch %s was built with HIP %.20s%s and would load ROCm %s%s of %.120s",
+            python->version, python->hip, doctor_miopen_of(python->hip), rocm->version,
+            doctor_miopen_of(rocm->version), rocm->prefix);
     }
     return false;
 }
@@ -281,8 +304,9 @@ bool doctor_if_torch_two_miopens(const struct doctor_machine *m, struct doctor_w
         if (python->miopen < 0 || (size_t)python->miopen >= m->n_python_libraries) continue;
         const char *own = m->python_libraries[python->miopen].path;
         if (!strcmp(own, m->variable_miopen)) continue;
-        return doctor_say(words, "%.180s of PyTorch %s, and %.150s by LD_LIBRARY_PATH", own,
-                          python->version, m->variable_miopen);
+        return doctor_say(words, "%.170s of PyTorch %s (HIP %.8s%s), and %.120s by LD_LIBRARY_PATH",
+                          own, python->version, python->hip, doctor_miopen_of(python->hip),
+                          m->variable_miopen);
     }
     return false;
 }

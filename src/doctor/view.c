@@ -22,7 +22,7 @@ enum {
 
 rmcp_status doctor_view_open_tar(struct doctor_view *view, const uint8_t *bytes, size_t size)
 {
-    *view = (struct doctor_view){ .root = -1, .journal = -1 };
+    *view = (struct doctor_view){ .root = -1, .sysfs = -1, .journal = -1 };
     view->tar = (uint8_t *)(uintptr_t)bytes; /* never written to */
     view->tar_size = size;
     rmcp_status status = doctor_tar_index(view);
@@ -55,7 +55,7 @@ static rmcp_status read_tar(struct doctor_view *view, int file, const struct sta
 
 rmcp_status doctor_view_open(struct doctor_view *view, const char *root)
 {
-    *view = (struct doctor_view){ .is_live = !root, .root = -1, .journal = -1 };
+    *view = (struct doctor_view){ .is_live = !root, .root = -1, .sysfs = -1, .journal = -1 };
     const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     struct stat about;
     int file = open(root ? root : "/", flags);
@@ -65,6 +65,8 @@ rmcp_status doctor_view_open(struct doctor_view *view, const char *root)
     }
     if (S_ISDIR(about.st_mode)) {
         view->root = file;
+        const char *sysfs = root ? NULL : getenv("RMCP_SYSFS_ROOT");
+        if (sysfs) view->sysfs = open(sysfs, flags | O_DIRECTORY);
         return RMCP_OK;
     }
     rmcp_status status =
@@ -78,13 +80,14 @@ rmcp_status doctor_view_open(struct doctor_view *view, const char *root)
 void doctor_view_close(struct doctor_view *view)
 {
     if (view->root >= 0) close(view->root);
+    if (view->sysfs >= 0) close(view->sysfs);
     for (size_t i = 0; i < view->n_entries; i++) {
         free(view->entries[i].path);
         free(view->entries[i].target);
     }
     free(view->entries);
     if (view->tar_is_ours) free(view->tar);
-    *view = (struct doctor_view){ .root = -1, .journal = -1 };
+    *view = (struct doctor_view){ .root = -1, .sysfs = -1, .journal = -1 };
 }
 
 /* ---- notes for a recording ---- */
@@ -117,6 +120,17 @@ void doctor_note(const struct doctor_view *view, const char *path, const char *t
 
 /* ---- finding ---- */
 
+/* The folder that a canonical path is in, and the path from there. */
+static int place(const struct doctor_view *view, const char *real, const char **rest)
+{
+    const bool in_sysfs =
+        view->sysfs >= 0 && !strncmp(real, "/sys", 4) && (!real[4] || real[4] == '/');
+    *rest = real + (in_sysfs ? 4 : 0);
+    *rest += **rest == '/';
+    if (!**rest) *rest = ".";
+    return in_sysfs ? view->sysfs : view->root;
+}
+
 /* What is at a canonical path, links not followed. */
 static enum doctor_kind look(const struct doctor_view *view, const char *real, uint64_t *size)
 {
@@ -127,8 +141,9 @@ static enum doctor_kind look(const struct doctor_view *view, const char *real, u
         return entry ? entry->kind : DOCTOR_NOTHING;
     }
     struct stat about;
-    if (fstatat(view->root, real[1] ? real + 1 : ".", &about, AT_SYMLINK_NOFOLLOW))
-        return DOCTOR_NOTHING;
+    const char *rest;
+    const int from = place(view, real, &rest);
+    if (fstatat(from, rest, &about, AT_SYMLINK_NOFOLLOW)) return DOCTOR_NOTHING;
     if (about.st_size > 0) *size = (uint64_t)about.st_size;
     return S_ISREG(about.st_mode)   ? DOCTOR_FILE
            : S_ISDIR(about.st_mode) ? DOCTOR_FOLDER
@@ -144,7 +159,9 @@ static bool read_target(const struct doctor_view *view, const char *real, char *
         memcpy(target, entry->target, strlen(entry->target) + 1);
         return true;
     }
-    ssize_t n = readlinkat(view->root, real + 1, target, room - 1);
+    const char *rest;
+    const int from = place(view, real, &rest);
+    ssize_t n = readlinkat(from, rest, target, room - 1);
     if (n <= 0) return false;
     target[n] = '\0';
     return true;
@@ -226,8 +243,9 @@ enum doctor_kind doctor_at(const struct doctor_view *view, const char *path)
 static int open_file(const struct doctor_view *view, const char *real)
 {
     struct stat about;
-    int file =
-        openat(view->root, real + 1, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+    const char *rest;
+    const int from = place(view, real, &rest);
+    int file = openat(from, rest, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
     if (file >= 0 && (fstat(file, &about) || !S_ISREG(about.st_mode))) {
         close(file);
         return -1;
@@ -360,8 +378,9 @@ void doctor_list(const struct doctor_view *view, const char *path, struct doctor
     if (view->tar) {
         list_tar(view, real, names);
     } else {
-        int file = openat(view->root, real[1] ? real + 1 : ".",
-                          O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+        const char *rest;
+        const int from = place(view, real, &rest);
+        int file = openat(from, rest, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
         DIR *folder = file < 0 ? NULL : fdopendir(file);
         if (!folder && file >= 0) close(file);
         for (struct dirent *entry; folder && (entry = readdir(folder));)

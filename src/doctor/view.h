@@ -24,7 +24,8 @@ struct doctor_tar_entry {
 
 struct doctor_view {
     bool is_live;
-    int root; /* folder, -1 for a tar file */
+    int root;  /* folder, -1 for a tar file */
+    int sysfs; /* what stands in for /sys of this machine ($RMCP_SYSFS_ROOT), or -1 */
     uint8_t *tar;
     size_t tar_size;
     bool tar_is_ours;                 /* to be freed */

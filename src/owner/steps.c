@@ -11,15 +11,15 @@
 #include <string.h>
 
 const struct owner_stage_info owner_stages[OWNER_N_STAGES] = {
-    [OWNER_LOOK] = { "properties", "asks the driver about the card", false, 60 },
-    [OWNER_COPY] = { "copies", "copies memory to the card and back", true, 60 },
-    [OWNER_KERNEL] = { "first kernel", "runs one tiny kernel", true, 60 },
-    [OWNER_SMALL] = { "small convolutions", "runs every algorithm, pass and type on small problems",
-                      true, 60 },
-    [OWNER_LARGE] = { "large convolutions", "the same on large problems: the card gets warm", true,
-                      120 },
-    [OWNER_TIME] = { "times", "measures layers of ResNet-50", false, 120 },
-    [OWNER_PATTERN] = { "silicon-bug patterns",
+    [OWNER_LOOK] = { "look", "properties", "asks the driver about the card", false, 60 },
+    [OWNER_COPY] = { "copies", "copies", "copies memory to the card and back", true, 60 },
+    [OWNER_KERNEL] = { "kernel", "first kernel", "runs one tiny kernel", true, 60 },
+    [OWNER_SMALL] = { "small", "small convolutions",
+                      "runs every algorithm, pass and type on small problems", true, 60 },
+    [OWNER_LARGE] = { "large", "large convolutions",
+                      "the same on large problems: the card gets warm", true, 120 },
+    [OWNER_TIME] = { "times", "times", "measures layers of ResNet-50", false, 120 },
+    [OWNER_PATTERN] = { "patterns", "silicon-bug patterns",
                         "runs code that the chip's known bugs may break: wrong results, a crash of "
                         "this\n"
                         "program, a hang of the card, a reboot. Save your work first. Each one is "
@@ -30,8 +30,8 @@ const struct owner_stage_info owner_stages[OWNER_N_STAGES] = {
 static const uint64_t copies[] = { 4, 1 << 20, 64 << 20 };
 static const char *const small_case = "n2c16h9w9k24r3s3p1", *const small_narrow =
                                                                 "n2c32h9w9k32r3s3p1g32";
-static const char *const large_case = "n8c64h56w56k64r3s3p1", *const large_narrow =
-                                                                  "n8c256h28w28k256r3s3p1g256";
+static const char *const large_case = "n4c64h28w28k64r3s3p1", *const large_narrow =
+                                                                  "n4c256h28w28k256r3s3p1g256";
 static const char *const timed[] = {
     "n8c3h224w224k64r7s7p3u2", "n8c64h56w56k64r3s3p1", "n8c128h28w28k128r3s3p1",
     "n8c256h14w14k256r3s3p1",  "n8c512h7w7k512r3s3p1", "n8c256h56w56k64r1s1",

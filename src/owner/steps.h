@@ -19,7 +19,7 @@ enum owner_stage {
 };
 
 struct owner_stage_info {
-    const char *name, *about; /* about: what may happen, in a line or two */
+    const char *id, *name, *about; /* id: for --skip; about: what may happen, in a line or two */
     bool ask;
     double limit_seconds; /* of one step */
 };

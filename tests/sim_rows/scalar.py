@@ -44,9 +44,9 @@ op("s_sub_i32", W, 1)(lambda e, a, b: (a - b, s(a, 32) - s(b, 32) != sat_i(s(a, 
 op("s_addc_u32", W, 1)(lambda e, a, b: (a + b + e.scc, a + b + e.scc > M32))
 op("s_subb_u32", W, 1)(lambda e, a, b: (a - b - e.scc, a - b - e.scc < 0))
 op("s_min_i32", W, 1)(lambda e, a, b: (min(s(a, 32), s(b, 32)), s(a, 32) < s(b, 32)))
-op("s_max_i32", W, 1)(lambda e, a, b: (max(s(a, 32), s(b, 32)), s(a, 32) >= s(b, 32)))
+op("s_max_i32", W, 1)(lambda e, a, b: (max(s(a, 32), s(b, 32)), s(a, 32) > s(b, 32)))
 op("s_min_u32", W, 1)(lambda e, a, b: (min(a, b), a < b))
-op("s_max_u32", W, 1)(lambda e, a, b: (max(a, b), a >= b))
+op("s_max_u32", W, 1)(lambda e, a, b: (max(a, b), a > b))
 both("s_cselect", lambda n, a, b: 0)
 for _n in (32, 64):
     op("s_cselect_b%d" % _n, (_n, _n, _n), None)(lambda e, a, b: a if e.scc else b)
@@ -143,6 +143,8 @@ def plain_case(name, encoding, kind):
     values = []
     for k, size in enumerate(sizes[1:]):
         value, text = pick(size), reg(size, 4 * (k + 1))
+        if k == 1 and rng.random() < 0.25:
+            value = (values[0] + rng.choice((0, 0, 1, -1))) & ones(size)
         if k == special:
             roll = rng.randrange(3)
             if roll == 0:
@@ -184,7 +186,7 @@ def constant_cases(name, encoding):
     for _ in range(14):
         k = rng.choice((0, 1, 0x7fff, 0x8000, 0xffff, rng.getrandbits(16)))
         signed = s(k, 16)
-        old = rng.choice((signed & M32, k, pick(32)))
+        old = rng.choice((signed & M32, k, (k - 1) & M32, k + 1, pick(32)))
         c = Case(name, encoding, "%s s12, 0x%x" % (name, k))
         c.scc = rng.getrandbits(1)
         c.put(1, 12, [old])

@@ -46,4 +46,4 @@ def refused(reason, strict):
             return
         _warned.add(reason)
     warnings.warn(f"rmcp.torch: PyTorch's own kernel does this convolution: {reason}", RmcpWarning,
-                  stacklevel=2)
+                  stacklevel=5)  # the frame that called the convolution

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs the fuzzer of the executor from real code. usage: fuzz_sim.sh FUZZER KERNELS [RUNS]
+# KERNELS is src/kernels; without clang the fuzzer starts from nothing.
+set -eu
+fuzzer=$(realpath "$1") sources=$2 runs=${3:-20000}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/corpus"
+clang=${CLANG:-clang-19}
+if command -v "$clang" >/dev/null; then
+    for name in direct narrow reduce; do
+        "$clang" -x cl -cl-std=CL1.2 -DBARE -DTYPE=1 -O2 -w -target amdgcn-amd-amdhsa -mcpu=gfx1010 -nogpulib \
+            -c -o "$work/$name.o" "$sources/$name.cl"
+        llvm-objcopy-19 -O binary --only-section=.text "$work/$name.o" "$work/$name.text" 2>/dev/null || continue
+        # pieces of code behind a header of 16 bytes
+        for piece in 0 1 2 3 4 5 6 7; do
+            { printf '\000\001\000\037\000\037\100\040\017\000\300\010\000\000\000\000'
+              dd if="$work/$name.text" bs=256 skip=$piece count=1 2>/dev/null; } >"$work/corpus/$name.$piece"
+        done
+    done
+fi
+cd "$work"
+"$fuzzer" -runs="$runs" -max_len=2048 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 -verbosity=0 corpus
