@@ -118,8 +118,8 @@ static uint64_t words_defined(const struct wave *w, const struct isa_operand *in
 {
     uint64_t lanes = w->full;
     if (in->kind == ISA_KIND_REG) {
-        for (unsigned s = in->reg; s < in->reg + in->n_regs && s < 128u; s++)
-            if (w->sgpr_defined[s] != UINT32_MAX && s != ISA_NULL) lanes = 0;
+        for (unsigned k = 0; k < in->n_regs && k < n && in->reg + k < 128u; k++)
+            if (w->sgpr_defined[in->reg + k] != UINT32_MAX && in->reg + k != ISA_NULL) lanes = 0;
     } else if (in->kind == ISA_KIND_VGPR) {
         unsigned v = in->reg - (unsigned)ISA_VGPR0;
         for (unsigned k = 0; k < in->n_regs && k < n && v + k < 256; k++)

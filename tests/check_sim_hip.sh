@@ -46,7 +46,8 @@ echo "== programs"
 if [ -z "$programs" ]; then
     programs=$work
     printf '%s\n' "$source"/*.cpp | xargs -P 2 -I{} sh -c 'name=$(basename "$1" .cpp)
-        hipcc -std=c++14 -O2 --offload-arch=gfx1010 -o "$2/$name" "$1" >"$2/$name.log" 2>&1 ||
+        [ "$name" = two_cards ] && more=--offload-arch=gfx1012
+        hipcc -std=c++14 -O2 --offload-arch=gfx1010 ${more-} -o "$2/$name" "$1" >"$2/$name.log" 2>&1 ||
         { cat "$2/$name.log"; exit 255; }' sh {} "$work" || fail "hipcc"
 fi
 for name in vector_add reduction matrix_multiply histogram half memory streams scratch processes; do
@@ -56,6 +57,8 @@ for name in vector_add reduction matrix_multiply histogram half memory streams s
 done
 sim 0 -- "$programs/print"
 for i in 0 16 32 48; do out "^thread $i has $((1000 + i)) and $((i / 2)).00 text$"; done
+sim 0 --gpu two -- "$programs/two_cards"
+out ': right$'
 # rocPRIM stores values that it never set in LDS, where nothing reads them.
 sim 0 --checks=-registers -- "$programs/primitives"
 out ': right$'

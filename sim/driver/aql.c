@@ -15,13 +15,13 @@ static void fault(struct queue *q, uint64_t address)
     events_memory_fault(q->gpu, address, false);
 }
 
-/* Wake who sleeps on a signal. */
-static void ring(struct queue *q, const struct amd_signal *signal)
+/* Wake who sleeps on a signal, by its slot and the number of its event. */
+static void ring(struct queue *q, uint64_t address, uint32_t event)
 {
-    if (!signal->mailbox) return;
-    uint64_t *mailbox = vm_at(q->gpu, signal->mailbox, 8, READ_WRITE);
-    if (mailbox) __atomic_store_n(mailbox, signal->event_id, __ATOMIC_SEQ_CST);
-    events_interrupt(signal->event_id);
+    if (!address) return;
+    uint64_t *mailbox = vm_at(q->gpu, address, 8, READ_WRITE);
+    if (mailbox) __atomic_store_n(mailbox, event, __ATOMIC_SEQ_CST);
+    events_interrupt(event);
 }
 
 static void complete(struct queue *q, uint64_t address, uint64_t start)
@@ -32,10 +32,13 @@ static void complete(struct queue *q, uint64_t address, uint64_t start)
         fault(q, address);
         return;
     }
+    /* With the new value the program may use the signal for something else at once. */
+    const uint64_t mailbox = signal->mailbox;
+    const uint32_t event = signal->event_id;
     signal->start = start;
     signal->end = driver_gpu_clock();
     __atomic_fetch_sub(&signal->value, 1, __ATOMIC_SEQ_CST);
-    ring(q, signal);
+    ring(q, mailbox, event);
 }
 
 static struct amd_signal *inactive_signal(struct queue *q)
@@ -48,7 +51,7 @@ void aql_error(struct queue *q, int64_t code)
     struct amd_signal *signal = inactive_signal(q);
     if (!signal) return;
     __atomic_store_n(&signal->value, code, __ATOMIC_SEQ_CST);
-    ring(q, signal);
+    ring(q, signal->mailbox, signal->event_id);
 }
 
 /* The value of a signal of a packet; false when it is not there (a fault, reported). */

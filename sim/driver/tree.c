@@ -165,7 +165,7 @@ static void put_card(struct tree *t, const struct sim_card *card, unsigned index
     put(t, node_file(node, "properties", path),
         "cpu_cores_count 0\nsimd_count %u\nmem_banks_count 1\ncaches_count %u\nio_links_count 1\n"
         "p2p_links_count 0\ncpu_core_id_base 0\nsimd_id_base 2147487744\nmax_waves_per_simd %u\n"
-        "lds_size_in_kb 64\ngds_size_in_kb 0\nnum_gws 64\nwave_front_size 32\narray_count %u\n"
+        "lds_size_in_kb 64\ngds_size_in_kb 0\nnum_gws 0\nwave_front_size 32\narray_count %u\n"
         "simd_arrays_per_engine %u\ncu_per_simd_array %u\nsimd_per_cu 2\nmax_slots_scratch_cu 32\n"
         "gfx_target_version %u\nvendor_id 4098\ndevice_id %u\nlocation_id %u\ndomain 0\n"
         "drm_render_minor %u\nhive_id 0\nnum_sdma_engines 2\nnum_sdma_xgmi_engines 0\n"
