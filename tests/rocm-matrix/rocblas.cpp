@@ -1,4 +1,5 @@
-// rocblas.cpp: products of matrices and vectors by rocBLAS, compared with plain loops in double precision.
+// rocblas.cpp: products of matrices and vectors by rocBLAS, compared with plain loops in double
+// precision.
 #include "../hip/check.h"
 
 #include <rocblas/rocblas.h>
@@ -83,10 +84,9 @@ static void check_batched(rocblas_handle blas, int m, int n, int k, int count)
     const size_t sa = size_t(m) * k, sb = size_t(k) * n, sc = size_t(m) * n;
     const Floats a = numbers(sa * count, 4), b = numbers(sb * count, 5), c = numbers(sc * count, 6);
     float *da = upload(a), *db = upload(b), *dc = upload(c);
-    BLAS(rocblas_sgemm_strided_batched(blas, rocblas_operation_none, rocblas_operation_none, m, n,
-                                       k, &alpha, da, m, rocblas_stride(sa), db, k,
-                                       rocblas_stride(sb), &beta, dc, m, rocblas_stride(sc),
-                                       count));
+    BLAS(rocblas_sgemm_strided_batched(
+        blas, rocblas_operation_none, rocblas_operation_none, m, n, k, &alpha, da, m,
+        rocblas_stride(sa), db, k, rocblas_stride(sb), &beta, dc, m, rocblas_stride(sc), count));
     const Floats got = download(dc, c.size());
     for (int i = 0; i < count; i++)
         expect_product(&got[i * sc], &c[i * sc], &a[i * sa], &b[i * sb], m, n, k, false, false);
