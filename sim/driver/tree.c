@@ -215,6 +215,9 @@ static void put_pci(struct tree *t, const struct sim_card *card, unsigned index)
         card->pci_device, bus);
     snprintf(path, sizeof path, "%s/drm/renderD%u/dev", folder, minor);
     put(t, path, "226:%u\n", minor);
+    /* libdrm tells cards apart by the name of their primary node. */
+    snprintf(path, sizeof path, "%s/drm/card%u/dev", folder, index);
+    put(t, path, "226:%u\n", index);
     snprintf(target, sizeof target, "../../../bus/pci/devices/0000:%02x:00.0", bus);
     snprintf(path, sizeof path, "sys/dev/char/226:%u/device", minor);
     put_link(t, path, target);
