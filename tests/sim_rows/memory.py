@@ -300,7 +300,7 @@ def of_fraction(f, x):
         return 0
     n, d = abs(x.numerator), x.denominator
     shift = 200 - n.bit_length() + d.bit_length()
-    q, rest = divmod(n << shift, d)
+    q, rest = divmod(n << shift, d) if shift >= 0 else divmod(n, d << -shift)
     return f.make(x < 0, q << 1 | bool(rest), -shift - 1)
 
 

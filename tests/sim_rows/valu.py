@@ -313,7 +313,9 @@ def div_fixup(c, f, q, den, num, underflow):
     if underflow is not None and difference < underflow:
         away = c.round(f) == (DOWN if sign else UP)
         return sign | (1 if away else 0)
-    return NAN if f.is_nan(q) else sign | (q & ~f.sign)
+    if f.is_nan(q):  # an overflow that the steps before could not express
+        return NAN if underflow is None else sign | f.inf
+    return sign | (q & ~f.sign)
 
 
 def ratio_below(f, num, den, power):
