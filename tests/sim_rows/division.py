@@ -9,8 +9,9 @@ from memory import of_fraction, put_lanes
 
 rng = random.Random(5)
 # v0 or v[0:1] the numerator, v2 or v[2:3] the denominator, the quotient in v8 or v[8:9]
-F32_TEXT = ("v_div_scale_f32 v4, s12, v2, v2, v0; v_rcp_f32_e32 v5, v4; v_fma_f32 v6, -v4, v5, 1.0; "
-            "v_fmac_f32_e32 v5, v6, v5; v_div_scale_f32 v6, vcc_lo, v0, v2, v0; "
+F32_TEXT = ("v_div_scale_f32 v4, s12, v2, v2, v0; v_rcp_f32_e32 v5, v4; "
+            "v_fma_f32 v6, -v4, v5, 1.0; v_fmac_f32_e32 v5, v6, v5; "
+            "v_div_scale_f32 v6, vcc_lo, v0, v2, v0; "
             "v_mul_f32_e32 v7, v6, v5; v_fma_f32 v9, -v4, v7, v6; v_fmac_f32_e32 v7, v9, v5; "
             "v_fma_f32 v4, -v4, v7, v6; v_div_fmas_f32 v4, v4, v5, v7; "
             "v_div_fixup_f32 v8, v4, v2, v0")
@@ -48,10 +49,12 @@ def value(f, u):
 
 def cases(rows):
     result = []
-    for f, text, clobbered in ((F32, F32_TEXT, (4, 5, 6, 7, 9)), (F64, F64_TEXT, (4, 5, 6, 7, 10, 11, 12, 13))):
+    for f, text, clobbered in ((F32, F32_TEXT, (4, 5, 6, 7, 9)),
+                               (F64, F64_TEXT, (4, 5, 6, 7, 10, 11, 12, 13))):
         for _ in range(12):
-            c = Case("v_div_fixup_f%d" % f.bits, "VOP3", text + "; s_mov_b32 s12, 0; s_mov_b32 vcc_lo, 0" +
-                     "".join("; v_mov_b32_e32 v%d, 0" % v for v in clobbered))
+            clear = "; s_mov_b32 s12, 0; s_mov_b32 vcc_lo, 0" + "".join(
+                "; v_mov_b32_e32 v%d, 0" % v for v in clobbered)
+            c = Case("v_div_fixup_f%d" % f.bits, "VOP3", text + clear)
             words = f.bits // 32
             pairs = [pair(f) for _ in range(32)]
             put_lanes(c, 0, [n for n, _ in pairs], words)

@@ -68,7 +68,8 @@ def ffbh_i32(c, a):
 
 op("v_sat_pk_u8_i16", "i32", "i32")(
     lambda c, a: sat(s(a, 16), 0, 255) | sat(s(a >> 16, 16), 0, 255) << 8)
-op("v_cndmask_b32", "i32", "f32 f32", mask_in=True, flush="never")(lambda c, a, b: b if c.carry else a)
+op("v_cndmask_b32", "i32", "f32 f32", mask_in=True, flush="never")(
+    lambda c, a, b: b if c.carry else a)
 
 
 def clamped(c, value, bits, signed):
@@ -246,10 +247,6 @@ def perm(c, a, b, d):
 
 
 # ---- f32, f16, f64 ----
-
-
-def is_flushed(c, f):
-    return not c.denorm_in(f)
 
 
 def minimum(c, f, a, b, sign=1):
