@@ -15,7 +15,7 @@ from torch import nn
 
 import rmcp.torch
 
-N_CASES = int(os.environ.get("RMCP_CASES", 3000))
+N_CASES = int(os.environ.get("RMCP_CASES", 2000))
 warnings.filterwarnings("ignore", message="Using padding='same' with even kernel")
 warnings.filterwarnings("ignore", message="Input #.* requires gradient and is not a double")
 

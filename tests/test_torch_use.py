@@ -325,7 +325,8 @@ class Processes(unittest.TestCase):
     @unittest.skipUnless(torch.distributed.is_available(), "this PyTorch has no torch.distributed")
     def test_two_processes_learn_like_one(self):
         script = str(support.ROOT / "tests" / "torch_ddp.py")
-        environment = dict(os.environ, OMP_NUM_THREADS="1")
+        # Debian's PyTorch 2.6 is built without libuv, which torchrun otherwise insists on.
+        environment = dict(os.environ, OMP_NUM_THREADS="1", USE_LIBUV="0")
 
         def losses(*command):
             output = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True,
@@ -342,6 +343,26 @@ class Processes(unittest.TestCase):
         for a, b in zip(one, two):
             self.assertAlmostEqual(a, b, delta=1e-5)
         self.assertEqual(len(two), 6)
+
+
+class Examples(unittest.TestCase):
+    def test_a_few_steps_of_each(self):
+        folder = support.ROOT / "examples" / "pytorch"
+        programs = sorted(path.name for path in folder.glob("*.py") if path.name != "common.py")
+        self.assertEqual(len(programs), 4)
+        for program in programs:
+            with self.subTest(program=program), tempfile.TemporaryDirectory() as output:
+                curve = output + "/curve.png"
+                run = subprocess.run([sys.executable, str(folder / program), "--device", "cpu", "--steps", "2",
+                                      "--batch", "4", "--curve", curve], capture_output=True, text=True, timeout=300)
+                if "No module named 'torchvision'" in run.stderr:
+                    continue
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertIn("2/2", run.stdout)
+                self.assertRegex(run.stdout, "convolutions: [1-9][0-9]* passes in RMCP on cpu, 0 in PyTorch's own")
+                if "matplotlib is not installed" not in run.stdout:
+                    with open(curve, "rb") as file:
+                        self.assertEqual(file.read(4), b"\x89PNG")
 
 
 def has_opencl():

@@ -176,13 +176,13 @@ def sweep():
     return f"{options.cases} random calls, {judge.passes} passes in RMCP, all within the bound"
 
 
-def losses_and_times(make, batch, size, steps):
+def losses_and_times(make, batch, size, steps, lr=0.002):
     x, labels = data(batch, size)
-    exact = train(make().double(), x.double(), labels, steps)
-    theirs = train(make(), x, labels, steps)
+    exact = train(make().double(), x.double(), labels, steps, lr)
+    theirs = train(make(), x, labels, steps, lr)
     model = make()
     with ours():
-        got = train(model, x, labels, steps)
+        got = train(model, x, labels, steps, lr)
     count_passes(model, steps)
     bound = FACTOR * max(abs(a - b) for a, b in zip(theirs, exact)) + FLOOR
     worst = max(abs(a - b) for a, b in zip(got, exact))
@@ -217,7 +217,8 @@ def resnet50_losses():
 
 @section
 def vgg16_losses():
-    return losses_and_times(vgg16, 16 if gpu() else 2, 128 if gpu() else 32, 20 if gpu() else 2)
+    # Without batch normalisation a larger step size doubles a rounding error at every step.
+    return losses_and_times(vgg16, 16 if gpu() else 2, 128 if gpu() else 32, 20 if gpu() else 2, lr=2e-4)
 
 
 @section
