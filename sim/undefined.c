@@ -118,7 +118,7 @@ static uint64_t words_defined(const struct wave *w, const struct isa_operand *in
 {
     uint64_t lanes = w->full;
     if (in->kind == ISA_KIND_REG) {
-        for (unsigned s = in->reg; s < in->reg + in->n_regs && s < 128u; s++)
+        for (unsigned k = 0, s = in->reg; k < in->n_regs && k < n && s < 128u; k++, s++)
             if (w->sgpr_defined[s] != UINT32_MAX && s != ISA_NULL) lanes = 0;
     } else if (in->kind == ISA_KIND_VGPR) {
         unsigned v = in->reg - (unsigned)ISA_VGPR0;
