@@ -118,8 +118,8 @@ static uint64_t words_defined(const struct wave *w, const struct isa_operand *in
 {
     uint64_t lanes = w->full;
     if (in->kind == ISA_KIND_REG) {
-        for (unsigned k = 0; k < in->n_regs && k < n && in->reg + k < 128u; k++)
-            if (w->sgpr_defined[in->reg + k] != UINT32_MAX && in->reg + k != ISA_NULL) lanes = 0;
+        for (unsigned k = 0, s = in->reg; k < in->n_regs && k < n && s < 128u; k++, s++)
+            if (w->sgpr_defined[s] != UINT32_MAX && s != ISA_NULL) lanes = 0;
     } else if (in->kind == ISA_KIND_VGPR) {
         unsigned v = in->reg - (unsigned)ISA_VGPR0;
         for (unsigned k = 0; k < in->n_regs && k < n && v + k < 256; k++)
@@ -135,7 +135,6 @@ static uint64_t vector_defined(const struct wave *w, const struct isa_operand *i
 
 static uint64_t mask_defined(const struct wave *w, unsigned reg)
 {
-    if (reg >= 128) return w->full; /* a constant */
     uint64_t bits = w->sgpr_defined[reg];
     return w->n_lanes == 64 && reg + 1 < 128 ? bits | (uint64_t)w->sgpr_defined[reg + 1] << 32
                                              : bits;

@@ -233,6 +233,13 @@ assemble undefined_store <<'END'
     global_store_dword v1, v3, s[4:5]
 END
 expect undefined_store '^undefined-register: v3 was never written and reaches memory' --
+# Only the high half of the addend is undefined, and only the low half of the sum is stored.
+assemble undefined_high <<'END'
+    s_mov_b32 s6, 5
+    v_mad_u64_u32 v[2:3], s8, v0, 3, s[6:7]
+    global_store_dword v1, v2, s[4:5]
+END
+expect undefined_high clean --
 assemble undefined_exec <<'END'
     v_cmp_eq_u32 vcc_lo, v9, v0
     s_and_saveexec_b32 s6, vcc_lo
