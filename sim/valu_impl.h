@@ -292,8 +292,8 @@ static inline uint32_t pick32(uint32_t a, uint32_t b, bool less, bool ieee)
     uint32_t r = less ? a : b;
     r = is_nan32(b) ? a : r;
     r = is_nan32(a) ? b : r;
-    r = ieee & is_nan32(b) & !(b & quiet) ? b | quiet : r;
-    r = ieee & is_nan32(a) & !(a & quiet) ? a | quiet : r;
+    r = (ieee & is_nan32(b) & !(b & quiet)) ? b | quiet : r;
+    r = (ieee & is_nan32(a) & !(a & quiet)) ? a | quiet : r;
     return r;
 }
 
@@ -314,8 +314,8 @@ static inline uint32_t pick16(uint32_t a, uint32_t b, bool less, bool ieee)
     uint32_t r = less ? a : b;
     r = is_nan16(b) ? a : r;
     r = is_nan16(a) ? b : r;
-    r = ieee & is_nan16(b) & !(b & quiet) ? b | quiet : r;
-    r = ieee & is_nan16(a) & !(a & quiet) ? a | quiet : r;
+    r = (ieee & is_nan16(b) & !(b & quiet)) ? b | quiet : r;
+    r = (ieee & is_nan16(a) & !(a & quiet)) ? a | quiet : r;
     return r & 0xffff;
 }
 

@@ -187,7 +187,7 @@ OP2(cndmask, lane_bit(mask, i) ? b : a)
             const uint32_t ci = (carry), a = s0[i], b = s1[i], r = (sum);                          \
             const uint32_t co = (over);                                                            \
             out[i] = co;                                                                           \
-            d[i] = clamp & (co != 0) ? (limit) : r;                                                \
+            d[i] = (clamp & (co != 0)) ? (limit) : r;                                              \
         }                                                                                          \
         args->mask_out = mask_of_words(out, n);                                                    \
     }

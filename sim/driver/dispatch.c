@@ -161,6 +161,27 @@ static void use_scratch(struct queue *q, struct sim_dispatch *d, unsigned thread
     memcpy(d->scratch_descriptor, q->amd->scratch_descriptor, sizeof d->scratch_descriptor);
 }
 
+/* A kernel that is to go wrong, to see what the program makes of it: "hang:NAME", "fault:NAME" or
+ * "illegal:NAME". True: that is how it ended. */
+static bool planted(const char *name, struct run *run, struct sim_result *result)
+{
+    static const struct {
+        const char *what;
+        enum sim_kind kind;
+    } kinds[] = { { "hang:", SIM_RUNAWAY }, { "fault:", SIM_FAULT }, { "illegal:", SIM_ILLEGAL } };
+    const char *plant = getenv(SIM_ENV_PLANT);
+    for (size_t i = 0; plant && i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t n = strlen(kinds[i].what);
+        if (strncmp(plant, kinds[i].what, n) || strcmp(plant + n, name)) continue;
+        memset(result, 0, sizeof *result);
+        result->fatal = kinds[i].kind;
+        run->fault_address = 0x1000;
+        summary_finding("planted on %s: %s", run->queue->gpu->card->card, plant);
+        return true;
+    }
+    return false;
+}
+
 bool dispatch_run(struct queue *q, const union aql_packet *p, uint64_t packet_address,
                   uint64_t number)
 {
@@ -194,7 +215,9 @@ bool dispatch_run(struct queue *q, const union aql_packet *p, uint64_t packet_ad
     e->run = &run;
     const uint64_t start = driver_now_ns();
     struct sim *sim = sim_for(q, e, name);
-    const rmcp_status status = sim ? sim_run(sim, &d, &result) : RMCP_E_NOMEM;
+    const rmcp_status status = planted(name, &run, &result) ? RMCP_OK
+                               : sim                        ? sim_run(sim, &d, &result)
+                                                            : RMCP_E_NOMEM;
     e->run = NULL;
     if (status) {
         summary_finding("queue %u of %s: the executor refuses %s (%d)", q->id, q->gpu->card->card,

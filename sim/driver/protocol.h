@@ -12,6 +12,7 @@
 #define SIM_ENV_THREADS "RMCP_SIM_THREADS" /* of the executor, for each kernel */
 #define SIM_ENV_LIMIT "RMCP_SIM_LIMIT"     /* instructions of a wave           */
 #define SIM_ENV_TRACE "RMCP_SIM_TRACE"     /* kernel to trace                  */
+#define SIM_ENV_PLANT "RMCP_SIM_PLANT"     /* WHAT:KERNEL, see dispatch.c      */
 #define SIM_ENV_STATS "RMCP_SIM_STATS"     /* 1: a line for each dispatch      */
 #define SIM_ENV_LOG "RMCP_SIM_LOG"         /* 1: ioctls and packets on stderr  */
 

@@ -61,6 +61,8 @@ int cli_sim_card(int argc, char **argv)
           NULL },
         { "trace", CLI_TEXT, &r.trace, "KERNEL", "print each instruction of kernels of that name",
           NULL },
+        { "plant", CLI_TEXT, &r.plant, "WHAT:KERNEL",
+          "let a kernel end badly: hang, fault or illegal", NULL },
         { "stats", CLI_FLAG, &r.stats, NULL, "a table of the kernels that ran", NULL },
         { "allow-reports", CLI_FLAG, &r.allow_reports, NULL,
           "reports do not change the exit status", NULL },

@@ -43,6 +43,19 @@ static void set_number(const char *variable, uint64_t value)
     setenv(variable, text, 1);
 }
 
+/* What RMCP remembers of a simulated card (plans, first uses) must not be taken for what happened
+ * on a real one: caches go to a folder of their own. */
+static void set_cache(void)
+{
+    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char path[PATH_MAX];
+    const bool named = base && *base;
+    if (!named && !(home && *home)) return;
+    const int n = snprintf(path, sizeof path, "%s%s/rmcp/simulated", named ? base : home,
+                           named ? "" : "/.cache");
+    if (n > 0 && n < (int)sizeof path) setenv("XDG_CACHE_HOME", path, 1);
+}
+
 /* What the program finds in its environment. Returns 0 or an exit status. */
 static int set_environment(const struct sim_request *request, const char *root)
 {
@@ -60,12 +73,16 @@ static int set_environment(const struct sim_request *request, const char *root)
              before && *before ? before : "");
     setenv("LD_PRELOAD", preload, 1);
     setenv(SIM_ENV_ROOT, root, 1);
+    set_cache();
     set_number(SIM_ENV_CHECKS, checks);
     if (request->threads) set_number(SIM_ENV_THREADS, request->threads);
     if (request->limit) set_number(SIM_ENV_LIMIT, request->limit);
     if (request->stats) setenv(SIM_ENV_STATS, "1", 1);
     if (request->trace) setenv(SIM_ENV_TRACE, request->trace, 1);
+    if (request->plant) setenv(SIM_ENV_PLANT, request->plant, 1);
     if (request->override) setenv("HSA_OVERRIDE_GFX_VERSION", request->override, 1);
+    /* What a simulated card does well must not be remembered of a real one (core/guard.h). */
+    setenv("RMCP_GUARD", "0", 0);
     return CLI_OK;
 }
 

@@ -171,7 +171,8 @@ struct rmcp_guard_finding rmcp_trial_apart(const rmcp_device *device,
 {
     char command[MOST_PATH], seconds[16], text[MOST_OUTPUT] = "", reason[64];
     if (!find_command(command, sizeof command)) return found(RMCP_GUARD_UNTRIED, "no rmcp command");
-    snprintf(seconds, sizeof seconds, "%u", limit);
+    /* It ends by itself when we are no longer there to end it. */
+    snprintf(seconds, sizeof seconds, "%u", limit + 10);
     char *arguments[RMCP_TRIAL_MOST + 10] = { command,       "verify",
                                               "--device",    (char *)device->info.spec,
                                               "--algorithm", (char *)trial->algo->name,
