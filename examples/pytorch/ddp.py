@@ -57,6 +57,7 @@ def main():
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    os.environ.setdefault("USE_LIBUV", "0")  # not every PyTorch is built with it
     mp.spawn(work, (PROCESSES, options), nprocs=PROCESSES)
 
 
