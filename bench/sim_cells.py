@@ -44,7 +44,7 @@ def compile_one(clang, target, sources, out, line):
 
 def run(sim_kernels, objects, cases, act=None):
     """One pass over the cases as on a gfx1010; returns the counts."""
-    command = [sim_kernels, "--keep-going", "--quiet"] + (["--act", act] if act else [])
+    command = [sim_kernels, "--once", "--units", "1", "--keep-going", "--quiet"] + (["--act", act] if act else [])
     done = subprocess.run(command + [objects, "gfx1010", cases], capture_output=True, text=True)
     if done.returncode not in (0, 1):
         sys.exit(f"{' '.join(command)}: {done.stderr}")

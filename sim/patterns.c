@@ -155,8 +155,11 @@ static bool can_wait(const struct wave *w, const struct op *op)
     if (row->encoding == ISA_SOPP || row->flags & (ISA_WAIT | ISA_JUMP | ISA_BRANCH)) return false;
     if (w->n_delayed >= sizeof w->delayed / sizeof *w->delayed) return false;
     for (unsigned i = 0; i < w->n_delayed; i++) {
-        bool smem = w->delayed[i]->inst.row->flags & ISA_SCALAR_MEM;
+        const struct op *d = w->delayed[i];
+        bool smem = d->inst.row->flags & ISA_SCALAR_MEM;
         if (smem ? row->flags & ISA_SALU : row->flags & ISA_VALU) return false;
+        /* s_and_saveexec and its kin: an unnamed result is no pattern. */
+        if (writes_one_of(op, d->uses.sgpr_read)) return false;
     }
     return true;
 }

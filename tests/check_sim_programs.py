@@ -21,7 +21,7 @@ import sim_generate
 BATCH = 10
 HERE = os.path.dirname(os.path.abspath(__file__))
 CLANG = os.environ.get("CLANG", "clang-19")
-HOST = [CLANG, "-O1", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-Xclang", "-ffloat16-excess-precision=none"]
+HOST = [CLANG, "-O0", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-Xclang", "-ffloat16-excess-precision=none"]
 GPU = [CLANG, "-x", "cl", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-w", "-ffp-contract=off",
        "-cl-fp32-correctly-rounded-divide-sqrt"]
 CONFIGS = list(itertools.product("0123", ("32", "64")))

@@ -176,7 +176,9 @@ HALF_2(fmin)
 HALF_2(fmax)
 HALF_2(copysign)
 
-/* Any bits as a number: signalling NaN become quiet, since machines differ in who quiets them. */
+/* Any bits as a number: signalling NaN become quiet, since machines differ in who quiets them.
+ * Which zero fmin and fmax return is open, so that compilers drop a sum with 0 in front of them;
+ * behind them it makes a positive one. */
 #define REAL(T, U, UNION, QUIET, INFINITE, LIBRARY, SUFFIX)                                        \
     OP U bits_##T(T a)                                                                             \
     {                                                                                              \
@@ -203,9 +205,9 @@ HALF_2(copysign)
     OP_1(T, ceil_##T, LIBRARY##ceil##SUFFIX(a))                                                    \
     OP_1(T, trunc_##T, LIBRARY##trunc##SUFFIX(a))                                                  \
     OP_1(T, rint_##T, LIBRARY##rint##SUFFIX(a))                                                    \
-    OP_2(T, min_##T, LIBRARY##fmin##SUFFIX(a + (T)0, b + (T)0))                                    \
-    OP_2(T, max_##T, LIBRARY##fmax##SUFFIX(a + (T)0, b + (T)0))                                    \
-    OP_1(T, clamp_##T, LIBRARY##fmin##SUFFIX(LIBRARY##fmax##SUFFIX(a + (T)0, (T)0), (T)1))         \
+    OP_2(T, min_##T, (LIBRARY##fmin##SUFFIX(a, b) + (T)0))                                         \
+    OP_2(T, max_##T, (LIBRARY##fmax##SUFFIX(a, b) + (T)0))                                         \
+    OP_1(T, clamp_##T, (LIBRARY##fmin##SUFFIX(LIBRARY##fmax##SUFFIX(a, (T)0), (T)1) + (T)0))       \
     OP_2(T, copysign_##T, b != b ? a : LIBRARY##copysign##SUFFIX(a, b))
 REAL(f16, u16, bits16, 0x7e00, 0x7c00, half_, )
 REAL(f32, u32, bits32, 0x7fc00000, 0x7f800000, __builtin_, f)
