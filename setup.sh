@@ -4,9 +4,10 @@ set -eu
 cd "$(dirname "$0")"
 
 build_packages="gcc libc6-dev meson ninja-build pkg-config binutils libdnnl-dev libcjson-dev
-    opencl-headers zlib1g-dev libzstd-dev libbz2-dev libsqlite3-dev libdw-dev"
-test_packages="$build_packages libcmocka-dev python3 python3-torch python3-numpy clang-19 clang-tools-19
-    libclang-rt-19-dev lld-19 llvm-19 ocl-icd-libopencl1 pocl-opencl-icd"
+    opencl-headers zlib1g-dev libzstd-dev libbz2-dev libsqlite3-dev libdw-dev clang-19 lld-19"
+test_packages="$build_packages libcmocka-dev python3 python3-torch python3-torchvision
+    python3-numpy python3-matplotlib python3-pip python3-setuptools python3-wheel clang-tools-19
+    libclang-rt-19-dev llvm-19 ocl-icd-libopencl1 pocl-opencl-icd rocminfo hipcc librocprim-dev"
 
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
@@ -50,6 +51,8 @@ install_packages() {
 configure() {
     folder=$1
     shift
+    # The kernels are the same in every build: compiled once.
+    set -- "-Dkernel_folder=$PWD/build/kernels" "$@"
     state=$(find src include tests examples data -name '*.[ch]' -o -name '*.cl' -o -name '*.inc' -o -name meson.build | sort
         command -v clang-19 || true
         pkg-config --modversion cmocka 2>/dev/null || true
@@ -69,7 +72,7 @@ compile() {
 }
 
 build() {
-    say "building"
+    say "building (some minutes the first time, most of them for the GPU kernels)"
     configure build
     compile build
 }

@@ -133,7 +133,8 @@ typedef struct rmcp_device rmcp_device;
 typedef struct rmcp_device_options {
     uint32_t struct_size;
     uint32_t threads;      /* cpu: threads to use; 0 means OMP_NUM_THREADS, or all cores      */
-    void *native_context;  /* opencl: the caller's cl_context, kept alive while open; or NULL */
+    void *native_context;  /* opencl: the caller's cl_context, kept alive while open; cuda: a
+                              CUcontext, which must outlive the device; or NULL               */
     void *native_device;   /* opencl: the caller's cl_device_id in that context; or NULL      */
 } rmcp_device_options;
 
@@ -174,7 +175,8 @@ RMCP_API const char *rmcp_device_note(const rmcp_device *device);
 RMCP_API rmcp_status rmcp_device_list(rmcp_device_info *list, size_t *count);
 
 /* Wait until everything submitted to `stream` is done. `stream` is a hipStream_t, CUstream or
- * cl_command_queue; NULL is the device's own. The CPU device has none and ignores it. */
+ * cl_command_queue; NULL is the device's own: the default stream of hip and cuda. The CPU device has
+ * none and ignores it. */
 RMCP_API rmcp_status rmcp_device_wait(rmcp_device *device, void *stream);
 
 /* ---- memory ---- */

@@ -88,7 +88,9 @@ static double trig_preop(uint64_t a, uint32_t b)
     const int e = (int)(a >> 52 & 2047);
     int shift = (int)(b & 31) * 53;
     if (e > 1077) shift += e - 1077;
-    return ldexp((double)bits_of_two_over_pi((unsigned)shift), -53 - shift + (e >= 1968 ? 128 : 0));
+    /* signed: hosts without unsigned conversions may give -0 for 0 when they round down */
+    const double bits = (double)(int64_t)bits_of_two_over_pi((unsigned)shift);
+    return ldexp(bits, -53 - shift + (e >= 1968 ? 128 : 0));
 }
 
 static void trig_preop_rows(struct valu_args *args)

@@ -354,6 +354,7 @@ static void check_alignment(struct wave *w, const struct op *op, const struct ac
 void misaligned(struct wave *w, const struct op *op, uint64_t lanes, uint64_t address,
                 unsigned bytes, const char *what)
 {
+    if (!(w->core->run->checks & (SIM_CHECK_ALIGNMENT | SIM_CHECK_UNALIGNED))) return;
     struct finding f = {
         .kind = SIM_MISALIGNED, .rule = -1, .lanes = lanes, .data_address = address
     };

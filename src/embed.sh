@@ -1,5 +1,6 @@
 #!/bin/sh
-# Write the text files given as arguments, their own #include "…" resolved, as C arrays and a table.
+# Write the text files given as arguments, their own #include "…" resolved, as C arrays and a table;
+# with --text before them as they are.
 # The text is a byte array, since C compilers need only take strings of 4095 characters.
 set -eu
 inline() {
@@ -12,6 +13,11 @@ inline() {
         esac
     done <"$1"
 }
+if [ "${1-}" = --text ]; then
+    shift
+    for file; do inline "$file"; done
+    exit
+fi
 rows=
 for file; do
     name=$(basename "$file")

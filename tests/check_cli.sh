@@ -61,7 +61,7 @@ good 'usage: rmcp COMMAND' --help
 good 'usage: rmcp COMMAND' -h
 good 'usage: rmcp COMMAND' help
 good '^rmcp [0-9]' --version
-for command in devices verify bench plan version; do
+for command in devices verify bench plan doctor version; do
     good "^  $command " --help
     good "usage: rmcp $command " $command --help
     good 'example:' $command -h

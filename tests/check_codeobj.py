@@ -150,7 +150,8 @@ def check_retag():
             ("gfx1010-v6.co", "gfx10-3-generic", 0x1000053), ("gfx10-1-generic-v6.co", "gfx1030", 0x36),
             ("linked-v5.co", "gfx1030", 0x36), ("linked-v5.co", "gfx1011:xnack-", 0x234),
             ("linked_xnack--v4.co", "gfx1030", 0x36), ("linked_xnack--v4.co", "gfx1012:xnack+", 0x335),
-            ("no-sections-v5.co", "gfx1030", 0x36), ("no-sections-v5.co", "gfx1011:xnack+", 0x334)):
+            ("no-sections-v5.co", "gfx1030", 0x36), ("no-sections-v5.co", "gfx1011:xnack+", 0x334),
+            ("gfx906-v5.co", "gfx90c", 0x132), ("gfx906-v5.co", "gfx908:sramecc-", 0x930)):
         path = f"{SAMPLES}/{name}"
         subprocess.run([DUMP, path, target, out], check=True)
         before, *kernels = dump(path)
@@ -164,7 +165,8 @@ def check_retag():
         if not name.startswith("no-sections"):
             check_kernels(out, head, after)
             check_symbols(out, after)
-            expect(where + ": code", disassembly(out, "gfx1010"), disassembly(path, "gfx1010"))
+            chip = "gfx906" if name.startswith("gfx906") else "gfx1010"
+            expect(where + ": code", disassembly(out, chip), disassembly(path, chip))
         warnings = subprocess.run(["llvm-readelf-19", "-a", out], stderr=subprocess.PIPE,
                                   stdout=subprocess.DEVNULL, text=True).stderr
         known = subprocess.run(["llvm-readelf-19", "-a", path], stderr=subprocess.PIPE,

@@ -2,10 +2,15 @@
 
 skip() { echo "skipped: $*"; exit 77; }
 
+# The mirror that apt uses here; empty when it has none.
+debian_mirror() {
+    apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep '/debian/*$' | head -n 1 || true
+}
+
 # debian_open FOLDER RELEASE: package lists of a release, from the mirror that apt uses here.
 debian_open() {
     debian=$1
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep '/debian/*$' | head -n 1) || true
+    mirror=$(debian_mirror)
     [ -n "$mirror" ] || skip "apt has no Debian mirror"
     chmod 755 "$debian"
     mkdir -p "$debian/lists/partial" "$debian/cache/archives/partial" "$debian/debs" "$debian/root"

@@ -89,11 +89,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                (uint32_t)DATA + 256, 0 };
     memcpy(data, start, sizeof start);
 
+    const uint32_t block = 1u + bytes[5] % 70;
     struct sim_dispatch d = {
         .kernel = "fuzz",
         .entry = CODE,
-        .grid = { 1u + bytes[3] % 80, 1u + bytes[4] % 2, 1 },
-        .workgroup = { 1u + bytes[5] % 70, 1, 1 },
+        .grid = { block + bytes[3] % block, 1u + (bytes[4] & 1), 1 }, /* the last may be partial */
+        .workgroup = { block, 1, 1 },
         .group_bytes = bytes[6] * 16u,
         .private_bytes = bytes[7] & 60u,
         .kernarg_address = DATA,

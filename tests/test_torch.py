@@ -136,7 +136,12 @@ class TorchCase(unittest.TestCase):
         for algorithm in algorithms:
             case = rmcp.case_string(problem, pass_)
             with self.subTest(case=case, algorithm=algorithm, seed=SEED):
-                got = self.ours(problem, pass_, tensors, algorithm)
+                try:
+                    got = self.ours(problem, pass_, tensors, algorithm)
+                except rmcp.Error as error:
+                    if error.status == rmcp.E_UNSUPPORTED and "padding alone" in str(error):
+                        continue  # oneDNN is spared such problems
+                    raise
                 self.assertEqual(got.shape, expected.shape)
                 excess = (got - expected).abs() / bound(problem, pass_, algorithm, tensors,
                                                         expected)

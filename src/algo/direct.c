@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { UNIT_ITEMS = 256 }; /* that keep a compute unit busy */
+
 static const char *refuse(const struct rmcp_request *request)
 {
     (void)request;
@@ -58,7 +60,8 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     const struct rmcp_conv *conv = &request->conv;
     const enum rmcp_slot output = rmcp_conv_output_slot(conv);
     const int64_t n = rmcp_conv_elements(conv, output), most = INT64_C(1) << 30;
-    int64_t quota = rmcp_launch_quota(n, compute_seconds(request));
+    const int64_t busy = (int64_t)request->caps->compute_units * UNIT_ITEMS;
+    int64_t quota = rmcp_launch_quota(n, busy, compute_seconds(request));
     if (quota > most) quota = most;
 
     struct rmcp_direct d = arguments_of(conv);

@@ -37,7 +37,9 @@ static rmcp_status emit_launches(const struct rmcp_request *request, struct rmcp
                                  const struct rmcp_gemm *g, struct rmcp_narrow o)
 {
     const struct rmcp_conv *conv = &request->conv;
-    const int64_t quota = rmcp_launch_quota(count, compute_seconds(request));
+    const int64_t busy = (int64_t)request->caps->compute_units * THREADS / threads;
+    const int64_t quota = rmcp_launch_quota(
+        count, busy, fmax(compute_seconds(request), rmcp_traffic_seconds(conv, request->caps)));
     for (int64_t first = 0; first < count; first += quota) {
         struct rmcp_kernel_launch *launch = NULL;
         const int64_t n = count - first < quota ? count - first : quota;

@@ -517,10 +517,24 @@ static rmcp_status prepare_weights(struct state *s, struct flight *f, rmcp_memor
 
 /* ---- the contract ---- */
 
+/* Whether some output reads the tensor along one dimension, and not its padding alone. */
+static bool reads_input(const struct rmcp_conv *conv, int dim)
+{
+    const int64_t stride = conv->stride[dim];
+    for (int64_t t = 0; t < conv->filter[dim]; t++) {
+        const int64_t first = conv->pad_begin[dim] - t * conv->dilation[dim]; /* element 0 is there */
+        const int64_t o = first > 0 ? (first + stride - 1) / stride : 0;
+        if (o < conv->output[dim] && o * stride < first + conv->input[dim]) return true;
+    }
+    return false;
+}
+
 static const char *refuse(const struct rmcp_request *request)
 {
+    /* A kernel of oneDNN 3.6 (brg_conv_fwd:avx2) follows a null pointer there. */
+    for (int dim = 0; dim < RMCP_MAX_DIMS; dim++)
+        if (!reads_input(&request->conv, dim)) return "every output reads padding alone";
     const char *why = NULL;
-    (void)request;
     return rmcp_onednn_get(&why) ? NULL : why;
 }
 

@@ -89,11 +89,21 @@ void cli_cases_deinit(struct cli_cases *cases);
 /* Networks and DeepBench sets that cli_cases_network knows, separated by spaces. */
 const char *cli_networks(void);
 
+/* rmcp verify --first-owner. */
+struct cli_first_owner {
+    const char *device, *log, *step; /* NULL: the default; step: only this one, for the child process */
+    const char *skip;                /* stages to leave out, separated by commas */
+    bool yes;
+};
+int cli_first_owner(const struct cli_first_owner *options);
+
 int cli_devices(int argc, char **argv);
 int cli_verify(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_plan(int argc, char **argv);
 int cli_audit(int argc, char **argv);
+int cli_doctor(int argc, char **argv);
+int cli_explain(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_version(int argc, char **argv);
 

@@ -1,7 +1,106 @@
 /* devices.c: rmcp devices: the devices that convolutions can run on. */
 #include "cli/cli.h"
+#include "cli/probe.h"
+#include "core/guard.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- what is known of first use (core/guard.h) ---- */
+
+static const char *const state_names[] = {
+    [RMCP_GUARD_UNTRIED] = "untried", [RMCP_GUARD_TRYING] = "being tried",
+    [RMCP_GUARD_GOOD] = "good",       [RMCP_GUARD_BAD] = "bad",
+    [RMCP_GUARD_CRASHED] = "bad",
+};
+enum { N_TYPES = 3 };
+
+/* The driver of a device spec when it is one whose first use is guarded, else NULL. */
+static const struct rmcp_driver *guarded_driver(const rmcp_device_info *info)
+{
+    const size_t length = strcspn(info->spec, ":");
+    for (size_t i = 0; rmcp_drivers[i]; i++)
+        if (strlen(rmcp_drivers[i]->name) == length &&
+            !strncmp(rmcp_drivers[i]->name, info->spec, length))
+            return rmcp_drivers[i]->guarded && info->usable ? rmcp_drivers[i] : NULL;
+    return NULL;
+}
+
+static void add_first_use(cJSON *row, const rmcp_device_info *info)
+{
+    if (!guarded_driver(info)) return;
+    cJSON *list = cJSON_AddArrayToObject(row, "first_use");
+    for (size_t i = 0; rmcp_algos[i]; i++)
+        for (int type = 0; type < N_TYPES && rmcp_algos[i]->kind == RMCP_LAUNCH_KERNEL; type++) {
+            const struct rmcp_guard_finding finding =
+                rmcp_guard_look(info, rmcp_algos[i], (rmcp_type)type);
+            cJSON *item = cJSON_CreateObject();
+            cJSON_AddStringToObject(item, "algorithm", rmcp_algos[i]->name);
+            cJSON_AddStringToObject(item, "type", cli_types[type]);
+            cJSON_AddStringToObject(item, "state", state_names[finding.state]);
+            cJSON_AddStringToObject(item, "reason", finding.reason);
+            cJSON_AddItemToArray(list, item);
+        }
+}
+
+/* The types of one algorithm that are in this state, as " f32 f16"; with the reason when bad. */
+static void print_state(const rmcp_device_info *info, const struct rmcp_algo *algo,
+                        enum rmcp_guard_state state, size_t *n_algos)
+{
+    size_t n_types = 0;
+    for (int type = 0; type < N_TYPES; type++) {
+        const struct rmcp_guard_finding finding = rmcp_guard_look(info, algo, (rmcp_type)type);
+        if (finding.state != state) continue;
+        if (state == RMCP_GUARD_BAD || state == RMCP_GUARD_CRASHED) {
+            printf("%-10s bad: %s %s: %s\n", "", algo->name, cli_types[type], finding.reason);
+            continue;
+        }
+        if (!n_types++) {
+            if (!(*n_algos)++)
+                printf("%-10s %s: %s", "", state_names[state], algo->name);
+            else
+                printf(", %s", algo->name);
+        }
+        printf(" %s", cli_types[type]);
+    }
+}
+
+static void print_first_use(const rmcp_device_info *info)
+{
+    if (!guarded_driver(info)) return;
+    static const enum rmcp_guard_state states[] = { RMCP_GUARD_GOOD, RMCP_GUARD_TRYING,
+                                                    RMCP_GUARD_UNTRIED, RMCP_GUARD_BAD,
+                                                    RMCP_GUARD_CRASHED };
+    for (size_t s = 0; s < sizeof states / sizeof *states; s++) {
+        size_t n_algos = 0;
+        for (size_t i = 0; rmcp_algos[i]; i++)
+            if (rmcp_algos[i]->kind == RMCP_LAUNCH_KERNEL)
+                print_state(info, rmcp_algos[i], states[s], &n_algos);
+        if (n_algos) printf("\n");
+    }
+}
+
+/* Forget about one device, or about all without a spec. Returns the exit status. */
+static int forget(const rmcp_device_info *list, size_t n, const char *spec)
+{
+    rmcp_status status = RMCP_E_ARG;
+    if (!spec) status = rmcp_guard_forget(NULL);
+    for (size_t i = 0; i < n && spec; i++) {
+        const size_t length = strlen(list[i].spec);
+        /* "hip:0" also names the only one, which is listed as "hip". */
+        if (strncmp(spec, list[i].spec, length)) continue;
+        if (spec[length] && strcmp(spec + length, ":0")) continue;
+        if (!guarded_driver(&list[i]))
+            return cli_complain("devices", "--forget %.60s: nothing is remembered of it", spec);
+        status = rmcp_guard_forget(&list[i]);
+        break;
+    }
+    if (status == RMCP_E_ARG)
+        return cli_complain("devices", "--forget %.60s: there is no such device", spec);
+    return status ? cli_failed("devices", status) : CLI_OK;
+}
+
+/* ---- the list ---- */
 
 static cJSON *device_json(const rmcp_device_info *info)
 {
@@ -15,6 +114,7 @@ static cJSON *device_json(const rmcp_device_info *info)
     cJSON_AddNumberToObject(row, "compute_units", info->compute_units);
     cJSON_AddBoolToObject(row, "is_cpu", (int)info->is_cpu);
     cJSON_AddStringToObject(row, "remark", info->why);
+    add_first_use(row, info);
     return row;
 }
 
@@ -30,6 +130,7 @@ static void print_device(const rmcp_device_info *info)
            info->compute_units, info->is_cpu ? "threads" : "compute units",
            cli_bytes(info->memory_bytes, memory));
     if (*info->why) printf("%-10s %s\n", "", info->why);
+    print_first_use(info);
 }
 
 /* What "auto" would take, and why not the others. */
@@ -48,45 +149,49 @@ static void print_choice(void)
 
 int cli_devices(int argc, char **argv)
 {
-    bool json = false;
+    bool json = false, forgetting = false;
     const struct cli_option options[] = {
+        { "forget", CLI_FLAG, &forgetting, NULL,
+          "forget what first use found on device SPEC, or on all, so that it is tried again",
+          NULL },
         { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
         { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
     const struct cli_usage usage = {
         .command = "devices",
-        .arguments = "",
-        .about = "Lists every device of every driver, and why a driver has none.",
-        .example = "  rmcp devices",
+        .arguments = "[SPEC]",
+        .about =
+            "Lists every device of every driver, and why a driver has none; for GPUs also which\n"
+            "algorithms were tried on them and found good or bad. SPEC is for --forget.",
+        .example = "  rmcp devices\n"
+                   "  rmcp devices --forget hip:0",
         .options = options,
     };
     int n_arguments, exit_status;
     if (!cli_parse(&usage, argc, argv, &n_arguments, &exit_status)) return exit_status;
+    if (n_arguments > 1 || (n_arguments && !forgetting))
+        return cli_complain("devices", "'%.60s' is too much; rmcp devices --help", argv[0]);
 
-    size_t n = 0;
-    rmcp_status status = rmcp_device_list(NULL, &n);
-    if (status) return cli_failed("devices", status);
-    rmcp_device_info *list = calloc(n + 1, sizeof *list);
-    if (!list) return cli_failed("devices", rmcp_fail_memory("list of devices", n * sizeof *list));
-    list[0].struct_size = sizeof *list;
-    const size_t room = n;
-    status = rmcp_device_list(list, &n);
+    struct cli_device_list list = { 0 };
+    rmcp_status status = cli_probe_devices(&list);
     if (status) {
-        free(list);
+        free(list.entries);
         return cli_failed("devices", status);
     }
-    if (n > room) n = room; /* one appeared in between */
 
     exit_status = CLI_OK;
-    if (json) {
+    if (forgetting) {
+        exit_status = forget(list.entries, list.n, n_arguments ? argv[0] : NULL);
+    } else if (json) {
         cJSON *object = cJSON_CreateObject();
         cJSON *rows = cJSON_AddArrayToObject(object, "devices");
-        for (size_t i = 0; i < n; i++) cJSON_AddItemToArray(rows, device_json(&list[i]));
+        for (size_t i = 0; i < list.n; i++)
+            cJSON_AddItemToArray(rows, device_json(&list.entries[i]));
         exit_status = cli_print_json(object, "rmcp.devices/1");
     } else {
-        for (size_t i = 0; i < n; i++) print_device(&list[i]);
-        print_choice();
+        for (size_t i = 0; i < list.n; i++) print_device(&list.entries[i]);
+        cli_apart(print_choice);
     }
-    free(list);
+    free(list.entries);
     return exit_status;
 }

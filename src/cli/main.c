@@ -1,5 +1,6 @@
 /* main.c: the rmcp command: a table of subcommands. */
 #include "cli/cli.h"
+#include "core/guard.h"
 #include "core/plan_cache.h"
 
 #include <string.h>
@@ -14,6 +15,8 @@ static const struct {
     { "bench", cli_bench, "time convolutions: networks, DeepBench, single cases" },
     { "plan", cli_plan, "show which algorithm a case gets, and why" },
     { "audit", cli_audit, "check GPU libraries on disk for an RDNA1 chip" },
+    { "doctor", cli_doctor, "examine this machine and recommend how to compute on it" },
+    { "explain", cli_explain, "say what a log means, why, and what to do" },
     { "sim", cli_sim, "run GPU code on a simulated card, with checks" },
     { "version", cli_version, "show version, drivers and algorithms" },
 };
@@ -53,6 +56,7 @@ int main(int argc, char **argv)
         if (strcmp(name, commands[i].name)) continue;
         int status = commands[i].run(argc - 2, argv + 2);
         if (*rmcp_plan_cache_remark()) fprintf(stderr, "rmcp: %s\n", rmcp_plan_cache_remark());
+        if (*rmcp_guard_remark()) fprintf(stderr, "rmcp: %s\n", rmcp_guard_remark());
         return finish(name, status);
     }
     return cli_complain(NULL, "no command '%.60s'; rmcp --help lists them", name);

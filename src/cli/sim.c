@@ -1,12 +1,23 @@
 /* sim.c: rmcp sim: GPU code on a simulated card. */
 #include "cli/sim.h"
+#include "cli/sim_card.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 const char *const sim_chips[] = { "gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030", NULL };
 
+/* Whether --kernel stands before the command of a program. */
+static bool runs_kernel(int argc, char **argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--"); i++)
+        if (!strncmp(argv[i], "--kernel", 8)) return true;
+    return false;
+}
+
 int cli_sim(int argc, char **argv)
 {
+    if (!runs_kernel(argc, argv)) return cli_sim_card(argc, argv);
     struct sim_cli cli = {
         .grid = "1", .block = "1", .checks = "all", .act_out = "none", .most_reports = 20
     };

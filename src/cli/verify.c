@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* An algorithm this much slower than the chosen one is left out on cases of this many operations. */
 static const double heavy_flops = 2e8, too_slow = 4;
@@ -84,6 +85,14 @@ static bool takes_part(struct session *s, size_t i, const rmcp_candidate *list, 
     return true;
 }
 
+/* What the algorithm that was asked for says against the case. */
+static const char *refusal(const struct session *s, const rmcp_candidate *list, size_t n)
+{
+    for (size_t i = 0; i < n && s->algorithm; i++)
+        if (!strcmp(list[i].algorithm, s->algorithm)) return list[i].refusal;
+    return "no algorithm can do this here";
+}
+
 static void verify(struct session *s, const struct cli_case *one, rmcp_pass pass)
 {
     char text[RMCP_CASE_MAX] = "";
@@ -105,7 +114,7 @@ static void verify(struct session *s, const struct cli_case *one, rmcp_pass pass
     s->by_dims[one->problem.dims]++;
     if (status || chosen == RMCP_MOST_ALGOS) {
         fail(s, text, s->algorithm ? s->algorithm : "any", "no run",
-             status ? rmcp_last_error() : "no algorithm can do this here");
+             status ? rmcp_last_error() : refusal(s, list, n));
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -225,8 +234,9 @@ static void verify_all(struct session *s, const struct cli_cases *cases, bool li
 int cli_verify(int argc, char **argv)
 {
     const char *device = NULL, *suite = "quick";
-    uint64_t n_drawn = 500, threads = 0;
-    bool json = false, list_only = false;
+    uint64_t n_drawn = 500, threads = 0, limit = 0;
+    bool json = false, list_only = false, first_owner = false;
+    struct cli_first_owner owner = { 0 };
     struct session s = { .seed = 1 };
     const struct cli_option options[] = {
         { "device", CLI_TEXT, &device, "SPEC", "device to check (default auto)", NULL },
@@ -235,7 +245,13 @@ int cli_verify(int argc, char **argv)
         { "seed", CLI_NUMBER, &s.seed, "S", "seed of problems and data (default 1)", NULL },
         { "algorithm", CLI_TEXT, &s.algorithm, "NAME", "only this one (default: all that apply)", NULL },
         { "threads", CLI_NUMBER, &threads, "N", "threads of the cpu device", NULL },
+        { "limit", CLI_NUMBER, &limit, "SECONDS", "end by SIGALRM after this time (default: none)", NULL },
         { "list", CLI_FLAG, &list_only, NULL, "print the cases and do not run them", NULL },
+        { "first-owner", CLI_FLAG, &first_owner, NULL, "step by step on a new card, with a log to send", NULL },
+        { "log", CLI_TEXT, &owner.log, "FILE", "first-owner's log (default rmcp-first-owner.log)", NULL },
+        { "yes", CLI_FLAG, &owner.yes, NULL, "first-owner: yes to every question", NULL },
+        { "skip", CLI_TEXT, &owner.skip, "STAGES", "first-owner: leave out, e.g. large,times,patterns", NULL },
+        { "step", CLI_TEXT, &owner.step, "NAME", "first-owner: this step alone, in this process", NULL },
         { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
         { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
@@ -249,16 +265,22 @@ int cli_verify(int argc, char **argv)
                  "repeats it.",
         .example = "  rmcp verify --device cpu --suite full\n"
                    "  rmcp verify --suite fuzz --cases 2000 --seed 7\n"
+                   "  rmcp verify --first-owner --device hip:0\n"
                    "  rmcp verify n2c16h14w14k32r3s3p1u2:f16:nhwc:bwd_data",
         .options = options,
     };
     int n_texts, exit_status;
     if (!cli_parse(&usage, argc, argv, &n_texts, &exit_status)) return exit_status;
+    owner.device = device;
+    if (first_owner) return cli_first_owner(&owner);
     if (n_texts) suite = "command line";
     s.fuzz = !strcmp(suite, "fuzz");
     if (s.fuzz && (n_drawn < 1 || n_drawn > 100000000))
         return cli_complain("verify", "--cases is %" PRIu64 "; from 1 to 100000000", n_drawn);
+    if (limit > 86400)
+        return cli_complain("verify", "--limit is %" PRIu64 "; at most 86400 seconds", limit);
     if ((exit_status = cli_check_algorithm("verify", s.algorithm))) return exit_status;
+    alarm((unsigned)limit);
 
     struct cli_cases cases = { 0 };
     exit_status = collect(&cases, suite, n_drawn, s.seed, n_texts, argv);

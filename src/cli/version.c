@@ -1,5 +1,42 @@
 /* version.c: rmcp version: what this build is made of. */
 #include "cli/cli.h"
+#include "kernels/images.h"
+
+#include <inttypes.h>
+
+static void add_targets(cJSON *object)
+{
+    struct rmcp_kernel_target target;
+    cJSON *kernels = cJSON_AddObjectToObject(object, "kernels");
+    cJSON_AddStringToObject(kernels, "compiler", rmcp_kernel_compiler());
+    cJSON_AddStringToObject(kernels, "missing", rmcp_kernel_missing());
+    cJSON *targets = cJSON_AddArrayToObject(kernels, "targets");
+    for (size_t i = 0; rmcp_kernel_target_at(i, &target); i++) {
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "name", target.name);
+        cJSON_AddStringToObject(row, "chips", target.chips);
+        cJSON_AddNumberToObject(row, "bytes", (double)target.bytes);
+        cJSON_AddNumberToObject(row, "packed_bytes", (double)target.packed_bytes);
+        cJSON_AddItemToArray(targets, row);
+    }
+}
+
+static void print_targets(void)
+{
+    struct rmcp_kernel_target target;
+    uint64_t bytes = 0, packed = 0;
+    printf("kernels:    %s%s%s\n", rmcp_kernel_compiler(),
+           *rmcp_kernel_compiler() && *rmcp_kernel_missing() ? "; " : "", rmcp_kernel_missing());
+    for (size_t i = 0; rmcp_kernel_target_at(i, &target); i++) {
+        printf("  %-8s %5" PRIu64 " KiB, packed %4" PRIu64 " KiB, for %s\n", target.name,
+               target.bytes / 1024, target.packed_bytes / 1024, target.chips);
+        bytes += target.bytes;
+        packed += target.packed_bytes;
+    }
+    if (bytes)
+        printf("  %-8s %5" PRIu64 " KiB, packed %4" PRIu64 " KiB\n", "all", bytes / 1024,
+               packed / 1024);
+}
 
 int cli_version(int argc, char **argv)
 {
@@ -11,7 +48,8 @@ int cli_version(int argc, char **argv)
     const struct cli_usage usage = {
         .command = "version",
         .arguments = "",
-        .about = "Shows the version, the drivers and the algorithms of this build.",
+        .about = "Shows the version, the drivers, the algorithms and the compiled kernels of this "
+                 "build.",
         .example = "  rmcp version",
         .options = options,
     };
@@ -27,6 +65,7 @@ int cli_version(int argc, char **argv)
         cJSON *algorithms = cJSON_AddObjectToObject(object, "algorithms");
         for (size_t i = 0; rmcp_algos[i]; i++)
             cJSON_AddNumberToObject(algorithms, rmcp_algos[i]->name, rmcp_algos[i]->version);
+        add_targets(object);
         return cli_print_json(object, "rmcp.version/1");
     }
     printf("rmcp %s\ndrivers:   ", rmcp_version());
@@ -35,5 +74,6 @@ int cli_version(int argc, char **argv)
     for (size_t i = 0; rmcp_algos[i]; i++)
         printf(" %s/%u", rmcp_algos[i]->name, (unsigned)rmcp_algos[i]->version);
     printf("\n");
+    print_targets();
     return CLI_OK;
 }

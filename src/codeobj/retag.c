@@ -1,5 +1,5 @@
-/* retag.c: say of code for one gfx10 chip that it is for another: e_flags and the target in the
- * notes. */
+/* retag.c: say of code for one chip that it is for another of its generation: e_flags and the
+ * target in the notes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,15 @@
 
 enum { APPEND_ALIGN = 8, MOST_NOTE_SECTIONS = 64, VALUE_MAX = 256 };
 
-static bool is_gfx10(const struct codeobj_target *target)
+/* gfx90c and gfx9-generic are of generation 9, gfx1010 and gfx10-1-generic of 10; 0 when unknown.
+ */
+static unsigned generation(const struct codeobj_target *target)
 {
-    return target->chip && !strncmp(target->chip, "gfx10", 5);
+    const char *digits = target->chip ? target->chip + strlen("gfx") : "";
+    size_t n = strcspn(digits, "-"), length = digits[n] ? n : n > 2 ? n - 2 : 0;
+    unsigned number = 0;
+    for (size_t i = 0; i < length; i++) number = number * 10 + (unsigned)(digits[i] - '0');
+    return number;
 }
 
 static enum codeobj_setting keep(enum codeobj_setting wanted, enum codeobj_setting had)
@@ -29,20 +35,24 @@ static rmcp_status new_flags(const struct codeobj *object, const char *text,
                          object->version);
     if (!codeobj_target_parse(text, target))
         return rmcp_fail(RMCP_E_ARG, "'%.60s' is not a target", text);
-    if (!is_gfx10(&object->target) || !is_gfx10(target))
-        return rmcp_fail(RMCP_E_UNSUPPORTED, "retagging %s as %s: only within gfx10",
+    const unsigned of = generation(&object->target);
+    if (of < 9 || of != generation(target))
+        return rmcp_fail(RMCP_E_UNSUPPORTED,
+                         "retagging %s as %s: only within one generation from gfx9 on",
                          object->target.text, target->text);
     bool generic = strstr(target->chip, "generic");
     if (generic && object->version < 6)
         return rmcp_fail(RMCP_E_UNSUPPORTED, "%s needs code object version 6, this is %u",
                          target->chip, object->version);
     enum codeobj_setting xnack = keep(target->xnack, object->target.xnack);
+    enum codeobj_setting sramecc = keep(target->sramecc, object->target.sramecc);
     *flags = object->e_flags & 0x00fff000; /* whatever LLVM may put there */
     *flags |= target->mach;
     if (object->version == 3) {
         if (xnack == CODEOBJ_ON) *flags |= 0x100;
+        if (sramecc == CODEOBJ_ON) *flags |= 0x200;
     } else {
-        *flags |= (uint32_t)xnack << 8;
+        *flags |= (uint32_t)xnack << 8 | (uint32_t)sramecc << 10;
     }
     if (generic) {
         uint32_t version = object->target.generic_version;

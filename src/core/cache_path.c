@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool rmcp_cache_path(const char *name, char *path, size_t size)
 {
@@ -17,6 +18,17 @@ bool rmcp_cache_path(const char *name, char *path, size_t size)
     if (!base || base[0] != '/') return false;
     int length = snprintf(path, size, "%s%s/rmcp/%s", base, below, name);
     return length > 0 && (size_t)length < size;
+}
+
+bool rmcp_cache_host_path(const char *folder, const char *ending, char *path, size_t size)
+{
+    char host[64] = "", name[160];
+    gethostname(host, sizeof host - 1);
+    for (char *c = host; *c; c++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *c))
+            *c = '_';
+    snprintf(name, sizeof name, "%s/%s%s", folder, *host ? host : "host", ending);
+    return rmcp_cache_path(name, path, size);
 }
 
 bool rmcp_cache_make_folders(const char *path)

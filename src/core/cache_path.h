@@ -9,6 +9,10 @@
  * environment names neither, or the path is too long: then there is no cache. */
 bool rmcp_cache_path(const char *name, char *path, size_t size);
 
+/* The same for `folder`/HOST`ending`: a file that only this host writes, so that two hosts never
+ * append to one file over NFS. */
+bool rmcp_cache_host_path(const char *folder, const char *ending, char *path, size_t size);
+
 /* Make the folders above `path`. False when that cannot be done. */
 bool rmcp_cache_make_folders(const char *path);
 

@@ -6,13 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DRIVERS = 16 };
-
-/* The drivers in the order in which "auto" tries them. */
-static size_t drivers_by_rank(const struct rmcp_driver *sorted[static MOST_DRIVERS])
+size_t rmcp_drivers_by_rank(const struct rmcp_driver *sorted[static RMCP_MOST_DRIVERS])
 {
     size_t n = 0;
-    for (; rmcp_drivers[n] && n < MOST_DRIVERS; n++) {
+    for (; rmcp_drivers[n] && n < RMCP_MOST_DRIVERS; n++) {
         size_t at = n;
         for (; at > 0 && sorted[at - 1]->rank > rmcp_drivers[n]->rank; at--)
             sorted[at] = sorted[at - 1];
@@ -51,8 +48,8 @@ static rmcp_status open_index(const struct rmcp_driver *driver, int index, int c
 static rmcp_status open_by_name(const char *spec, const rmcp_device_options *options,
                                 rmcp_device **out)
 {
-    const struct rmcp_driver *drivers[MOST_DRIVERS];
-    size_t n_drivers = drivers_by_rank(drivers);
+    const struct rmcp_driver *drivers[RMCP_MOST_DRIVERS];
+    size_t n_drivers = rmcp_drivers_by_rank(drivers);
     char known[160] = "auto";
     size_t length = strcspn(spec, ":");
     for (size_t i = 0; i < n_drivers; i++) {
@@ -67,16 +64,14 @@ static rmcp_status open_by_name(const char *spec, const rmcp_device_options *opt
             char *end = NULL;
             index = strtol(digits, &end, 10);
             if (*digits < '0' || *digits > '9' || *end || index > 9999)
-                return rmcp_fail(RMCP_E_ARG,
-                                 "device '%.60s': a device number must follow '%s:'", spec,
-                                 driver->name);
+                return rmcp_fail(RMCP_E_ARG, "device '%.60s': a device number must follow '%s:'",
+                                 spec, driver->name);
         }
         int count = 1;
         if (!options->native_context) {
             char why[256] = "";
             count = driver->count(why, sizeof why);
-            if (count == 0)
-                return rmcp_fail(RMCP_E_DEVICE, "device '%.60s': %s", spec, why);
+            if (count == 0) return rmcp_fail(RMCP_E_DEVICE, "device '%.60s': %s", spec, why);
             if (index >= count)
                 return rmcp_fail(RMCP_E_ARG, "device '%.60s': there %s %d (%s:0%s)", spec,
                                  count == 1 ? "is only" : "are only", count, driver->name,
@@ -100,8 +95,8 @@ static void add_note(char **note, const char *spec, const char *why)
 
 static rmcp_status open_best(const rmcp_device_options *options, rmcp_device **out)
 {
-    const struct rmcp_driver *drivers[MOST_DRIVERS];
-    size_t n_drivers = drivers_by_rank(drivers);
+    const struct rmcp_driver *drivers[RMCP_MOST_DRIVERS];
+    size_t n_drivers = rmcp_drivers_by_rank(drivers);
     char *note = NULL;
     rmcp_status failure = RMCP_E_DEVICE;
     for (size_t i = 0; i < n_drivers && !*out; i++) {
@@ -144,8 +139,8 @@ rmcp_status rmcp_device_open(const char *spec, const rmcp_device_options *option
     *out = NULL;
     rmcp_device_options ours = { .struct_size = sizeof ours };
     if (options) {
-        rmcp_status status = rmcp_struct_read(options, &ours, sizeof ours, sizeof ours,
-                                              "rmcp_device_options");
+        rmcp_status status =
+            rmcp_struct_read(options, &ours, sizeof ours, sizeof ours, "rmcp_device_options");
         if (status) return status;
     }
     if (!spec || !strcmp(spec, "auto")) {
@@ -175,27 +170,35 @@ const char *rmcp_device_note(const rmcp_device *device)
     return device && device->note ? device->note : "";
 }
 
+int rmcp_driver_ask(const struct rmcp_driver *driver, int index, rmcp_device_info *info)
+{
+    *info = (rmcp_device_info){ .struct_size = sizeof *info };
+    const int devices = driver->count(info->why, sizeof info->why);
+    if (index < devices) {
+        *info = (rmcp_device_info){ .struct_size = sizeof *info, .usable = 1 };
+        if (driver->describe(index, info)) {
+            info->usable = 0;
+            snprintf(info->why, sizeof info->why, "%s", rmcp_last_error());
+        }
+    }
+    write_spec(info->spec, sizeof info->spec, driver, index, devices);
+    return devices ? devices : 1;
+}
+
 rmcp_status rmcp_device_list(rmcp_device_info *list, size_t *count)
 {
     if (!count) return rmcp_fail(RMCP_E_ARG, "count is NULL");
     const size_t room = list ? *count : 0;
     const size_t step = room ? list->struct_size : 0;
-    const struct rmcp_driver *drivers[MOST_DRIVERS];
-    size_t n_drivers = drivers_by_rank(drivers), n = 0;
+    const struct rmcp_driver *drivers[RMCP_MOST_DRIVERS];
+    size_t n_drivers = rmcp_drivers_by_rank(drivers), n = 0;
 
     for (size_t i = 0; i < n_drivers; i++) {
-        rmcp_device_info info = { .struct_size = sizeof info };
-        int devices = drivers[i]->count(info.why, sizeof info.why);
-        for (int index = 0; index < (devices ? devices : 1); index++, n++) {
-            if (devices) {
-                info = (rmcp_device_info){ .struct_size = sizeof info, .usable = 1 };
-                if (drivers[i]->describe(index, &info)) {
-                    info.usable = 0;
-                    snprintf(info.why, sizeof info.why, "%s", rmcp_last_error());
-                }
-            }
+        rmcp_device_info info;
+        int devices = 1;
+        for (int index = 0; index < devices; index++, n++) {
+            devices = rmcp_driver_ask(drivers[i], index, &info);
             if (n >= room) continue;
-            write_spec(info.spec, sizeof info.spec, drivers[i], index, devices);
             void *target = (char *)list + n * step;
             memcpy(target, &(uint32_t){ (uint32_t)step }, sizeof(uint32_t));
             rmcp_status status = rmcp_struct_write(&info, sizeof info, target,

@@ -19,6 +19,12 @@ struct rmcp_caps {
 
 struct rmcp_driver;
 
+/* A stream of our own for work beside the caller's. */
+struct rmcp_side {
+    void *stream;
+    int mode; /* the driver's own */
+};
+
 struct rmcp_device {
     const struct rmcp_driver *driver;
     void *state; /* the driver's own */
@@ -56,13 +62,35 @@ struct rmcp_driver {
      * devices that take no kernels. */
     rmcp_status (*load_kernel)(struct rmcp_device *device, const char *kernel, void **handle);
 
+    /* Make a kernel of a code object ready that the caller brings: for looking into silicon, not for
+     * convolutions. NULL for devices that cannot. The bytes are not needed afterwards. */
+    rmcp_status (*load_object)(struct rmcp_device *device, const void *object, size_t bytes,
+                               const char *kernel, void **handle);
+
     /* Submit the records in order. With `seconds` also wait and set the time that the device
      * took. */
     rmcp_status (*submit)(struct rmcp_device *device, void *stream,
                           const struct rmcp_launch_list *list, const rmcp_memory *memory,
                           double *seconds);
+
+    /* First use of an algorithm is guarded (core/guard.h): the driver runs code that was never tried
+     * on its chip before. */
+    bool guarded;
+
+    /* Between these two the thread's calls, on `side->stream`, disturb neither what the caller has
+     * in flight nor a capture that he has begun. Both NULL where NULL as a stream does that. */
+    rmcp_status (*side_begin)(struct rmcp_device *device, struct rmcp_side *side);
+    void (*side_end)(struct rmcp_device *device, struct rmcp_side *side);
 };
 
 extern const struct rmcp_driver *const rmcp_drivers[]; /* ends with NULL */
+
+/* The drivers in the order in which "auto" tries them; returns how many. */
+enum { RMCP_MOST_DRIVERS = 16 };
+size_t rmcp_drivers_by_rank(const struct rmcp_driver *sorted[static RMCP_MOST_DRIVERS]);
+
+/* What `driver` says of its device `index`, or why it has none. Returns the number of entries that a
+ * list of its devices has: one without any. */
+int rmcp_driver_ask(const struct rmcp_driver *driver, int index, rmcp_device_info *info);
 
 #endif

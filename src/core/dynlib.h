@@ -18,4 +18,7 @@ void *rmcp_dynlib_open(const char *const *names, const struct rmcp_symbol *symbo
                        char *why, size_t why_size);
 void rmcp_dynlib_close(void *library); /* NULL is fine */
 
+/* Whether the process has a library whose file name starts so; then its path is in `path`. */
+bool rmcp_dynlib_loaded(const char *start, char *path, size_t size);
+
 #endif

@@ -1,6 +1,8 @@
 /* plan.c: the planner: which algorithms can do a request, which one shall, and its execution. */
 #include "core/plan.h"
 
+#include "core/guard.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,10 +50,21 @@ static rmcp_status make_request(const rmcp_device *device, const rmcp_problem *p
     return RMCP_OK;
 }
 
+/* Whether its first use on this device has failed. */
+static bool failed_before(const rmcp_device *device, const struct rmcp_algo *algo, rmcp_type type,
+                          char *why, size_t why_size)
+{
+    if (!rmcp_guard_applies(device->driver)) return false;
+    const struct rmcp_guard_finding finding = rmcp_guard_look(&device->info, algo, type);
+    if (finding.state != RMCP_GUARD_BAD && finding.state != RMCP_GUARD_CRASHED) return false;
+    snprintf(why, why_size, "%.110s; rmcp devices --forget to try again", finding.reason);
+    return true;
+}
+
 /* Ask one algorithm; the reason goes to `why`, "" when it can. */
-static rmcp_status ask(const struct rmcp_algo *algo, const struct rmcp_request *request,
-                       const rmcp_plan_options *options, struct rmcp_choice *choice, char *why,
-                       size_t why_size)
+static rmcp_status ask(const rmcp_device *device, const struct rmcp_algo *algo,
+                       const struct rmcp_request *request, const rmcp_plan_options *options,
+                       struct rmcp_choice *choice, char *why, size_t why_size)
 {
     *choice = (struct rmcp_choice){ .algo = algo };
     const char *reason = NULL;
@@ -63,9 +76,10 @@ static rmcp_status ask(const struct rmcp_algo *algo, const struct rmcp_request *
     else
         reason = algo->refuse(request);
     snprintf(why, why_size, "%s", reason ? reason : "");
-    if (reason) return RMCP_OK;
+    if (reason || failed_before(device, algo, request->conv.type, why, why_size)) return RMCP_OK;
 
-    rmcp_status status = algo->workspace ? algo->workspace(request, &choice->workspace_bytes) : RMCP_OK;
+    rmcp_status status =
+        algo->workspace ? algo->workspace(request, &choice->workspace_bytes) : RMCP_OK;
     if (status == RMCP_E_NOMEM || status == RMCP_E_LOST) return status;
     if (status) { /* it finds out only now; another one may do */
         snprintf(why, why_size, "%s", rmcp_last_error());
@@ -91,7 +105,7 @@ static rmcp_status choose(rmcp_device *device, const struct rmcp_request *reques
     size_t n = 0;
     for (size_t i = 0; rmcp_algos[i] && n < RMCP_MOST_ALGOS; i++) {
         struct rmcp_choice choice;
-        rmcp_status status = ask(rmcp_algos[i], request, options, &choice, why, sizeof why);
+        rmcp_status status = ask(device, rmcp_algos[i], request, options, &choice, why, sizeof why);
         if (status) return status;
         if (*why) {
             size_t used = strlen(reasons);
@@ -117,6 +131,18 @@ static rmcp_status choose(rmcp_device *device, const struct rmcp_request *reques
 rmcp_status rmcp_plan_build(rmcp_device *device, const struct rmcp_request *request,
                             const struct rmcp_choice *choice, rmcp_plan **out)
 {
+    /* Loading first: a device that is lost, or code that does not load, is no finding. */
+    rmcp_status status = rmcp_plan_build_unguarded(device, request, choice, out);
+    if (!status) status = rmcp_guard_admit(device, choice->algo, request->conv.type);
+    if (!status || !*out) return status;
+    rmcp_plan_destroy(*out);
+    *out = NULL;
+    return status;
+}
+
+rmcp_status rmcp_plan_build_unguarded(rmcp_device *device, const struct rmcp_request *request,
+                                      const struct rmcp_choice *choice, rmcp_plan **out)
+{
     *out = NULL;
     rmcp_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return rmcp_fail_memory("plan", sizeof *plan);
@@ -129,8 +155,8 @@ rmcp_status rmcp_plan_build(rmcp_device *device, const struct rmcp_request *requ
     for (size_t i = 0; i < plan->list.n_records && !status; i++) {
         struct rmcp_launch *record = &plan->list.records[i];
         if (record->kind == RMCP_LAUNCH_KERNEL)
-            status = device->driver->load_kernel(device, record->kernel.kernel,
-                                                 &record->kernel.handle);
+            status =
+                device->driver->load_kernel(device, record->kernel.kernel, &record->kernel.handle);
     }
     if (status) {
         rmcp_plan_destroy(plan);
@@ -152,7 +178,12 @@ rmcp_status rmcp_plan_create(rmcp_device *device, const rmcp_problem *problem, r
     rmcp_status status = read_options(options, &ours);
     if (!status) status = make_request(device, problem, (int)pass, &ours, &request);
     if (!status) status = choose(device, &request, &ours, choices, &n_choices);
-    if (!status) status = rmcp_plan_build(device, &request, &choices[0], out);
+    if (status) return status;
+    /* One whose first use fails leaves the work to the next. */
+    for (size_t i = 0; i < n_choices; i++) {
+        status = rmcp_plan_build(device, &request, &choices[i], out);
+        if (status != RMCP_E_UNSUPPORTED) break;
+    }
     return status;
 }
 
@@ -196,7 +227,7 @@ rmcp_status rmcp_plan_candidates(rmcp_device *device, const rmcp_problem *proble
         if (n >= room) continue;
         rmcp_candidate candidate = { .struct_size = sizeof candidate };
         struct rmcp_choice choice;
-        status = ask(rmcp_algos[n], &request, &ours, &choice, candidate.refusal,
+        status = ask(device, rmcp_algos[n], &request, &ours, &choice, candidate.refusal,
                      sizeof candidate.refusal);
         if (status) return status;
         snprintf(candidate.algorithm, sizeof candidate.algorithm, "%s", rmcp_algos[n]->name);
@@ -225,8 +256,7 @@ static rmcp_status bind(const rmcp_plan *plan, const rmcp_tensors *tensors,
     memory[RMCP_SLOT_X] = t.x;
     memory[RMCP_SLOT_W] = fixed ? plan->request.fixed_weights : t.w;
     memory[RMCP_SLOT_Y] = t.y;
-    memory[RMCP_SLOT_BIAS] =
-        rmcp_conv_has_bias(&plan->request.conv) ? t.bias : (rmcp_memory){ 0 };
+    memory[RMCP_SLOT_BIAS] = rmcp_conv_has_bias(&plan->request.conv) ? t.bias : (rmcp_memory){ 0 };
     memory[RMCP_SLOT_WORKSPACE] = plan->workspace_bytes ? t.workspace : (rmcp_memory){ 0 };
 
     static const char *const names[] = { "x", "w", "y", "bias", "workspace" };

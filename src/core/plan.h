@@ -30,9 +30,14 @@ struct rmcp_choice {
 
 enum { RMCP_MOST_ALGOS = 64 };
 
-/* Make the records of one algorithm for a request: a plan of its own, free it after use. */
+/* Make the records of one algorithm for a request: a plan of its own, free it after use.
+ * RMCP_E_UNSUPPORTED when the algorithm's first use on this device failed, now or earlier. */
 rmcp_status rmcp_plan_build(rmcp_device *device, const struct rmcp_request *request,
                             const struct rmcp_choice *choice, rmcp_plan **out);
+
+/* The same without looking whether the algorithm was ever tried. */
+rmcp_status rmcp_plan_build_unguarded(rmcp_device *device, const struct rmcp_request *request,
+                                      const struct rmcp_choice *choice, rmcp_plan **out);
 
 /* Move the algorithm that is fastest on the device to the front of `choices` (sorted by cost):
  * remembered, or measured now and remembered. */

@@ -187,12 +187,7 @@ bool rmcp_plan_cache_find(const rmcp_device *device, const struct rmcp_request *
 
 static bool own_path(char *path, size_t size)
 {
-    char host[64] = "", name[96];
-    gethostname(host, sizeof host - 1);
-    for (char *c = host; *c; c++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *c)) *c = '_';
-    snprintf(name, sizeof name, "plans/%s.txt", *host ? host : "host");
-    return rmcp_cache_path(name, path, size) && rmcp_cache_make_folders(path);
+    return rmcp_cache_host_path("plans", ".txt", path, size) && rmcp_cache_make_folders(path);
 }
 
 /* One write; begins a new line when a killed process left a torn one. */

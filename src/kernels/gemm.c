@@ -9,6 +9,7 @@
 enum {
     SLICES = 16, /* of gemm.cl */
     MOST_SPLITS = 1024,
+    UNIT_THREADS = 256, /* work-items that a compute unit has at once */
 };
 
 struct rmcp_gemm_tile {
@@ -47,7 +48,7 @@ static int64_t share_of(const struct rmcp_gemm *g, int64_t splits)
 static double phase_seconds(const struct rmcp_request *request, const struct rmcp_gemm *g,
                             const struct rmcp_gemm_tile *tile, int64_t splits)
 {
-    enum { UNIT_THREADS = 256, BUSY_THREADS = 128, PREAMBLE = 48 };
+    enum { BUSY_THREADS = 128, PREAMBLE = 48 };
     const struct rmcp_caps *caps = request->caps;
     const int64_t units = caps->compute_units ? caps->compute_units : 1;
     const int64_t at_once = UNIT_THREADS / tile->threads;
@@ -148,7 +149,11 @@ static rmcp_status emit_phase(const struct rmcp_request *request, const struct r
     g->part = (unsigned)rmcp_conv_elements(conv, output);
 
     const int64_t n = tiles_of(g, way->tile);
-    const int64_t quota = rmcp_launch_quota(n, phase_seconds(request, g, way->tile, way->splits));
+    const int64_t at_once = request->caps->compute_units * UNIT_THREADS / way->tile->threads;
+    const double traffic = rmcp_traffic_seconds(conv, request->caps);
+    const int64_t quota =
+        rmcp_launch_quota(n, at_once / (conv->groups * way->splits),
+                          fmax(phase_seconds(request, g, way->tile, way->splits), traffic));
     for (int64_t first = 0; first < n; first += quota) {
         const int64_t count = n - first < quota ? n - first : quota;
         struct rmcp_kernel_launch *launch = NULL;

@@ -1,8 +1,9 @@
-/* prove.c: proves, at build time, what we promise of our own code objects: prove FILE...
+/* prove.c: proves, at build time, what we promise of our own code objects: prove TARGET FILE...
  *
- * Of every function in every object:
+ * Of every object: it is of version 4 and for TARGET, in its header and in its notes. Of every
+ * function of gfx10 code, the only one that we can decode:
  *   - each word belongs to an instruction of the chip the object is for, with operands it takes;
- *   - no pattern of a gfx101x silicon bug, along any path (src/isa/rules.h);
+ *   - for gfx101x, no pattern of its silicon bugs, along any path (src/isa/rules.h);
  *   - nothing that other agents have to see at once. gfx10 code for scopes beyond the workgroup
  *     is the same for the device and the system (LLVM, AMDGPUUsage, "Memory Model GFX10"), so
  *     none of it may occur: no atomic on global, flat, buffer or scalar memory, no load with both
@@ -23,6 +24,7 @@
 enum { RSRC1_WGP_MODE = 1 << 29 };
 
 struct proof {
+    const char *target;
     const char *file;
     const char *name; /* of the function or kernel at hand */
     const uint32_t *words;
@@ -95,7 +97,8 @@ static bool prove_function(struct proof *p, const struct codeobj_function *f, bo
     if (!f->size_known) violated(p, "code without a size");
     prove_words(p);
     struct isa_rules_count count;
-    bool ok = isa_rules_check(p->chip_mode, words, p->n_words, wgp, found, p, &count);
+    bool ok = chip > ISA_GFX1013 ||
+              isa_rules_check(p->chip_mode, words, p->n_words, wgp, found, p, &count);
     p->chip_mode = chip;
     free(words);
     return ok;
@@ -123,18 +126,8 @@ static void prove_kernel(struct proof *p, const struct codeobj_kernel *k)
 }
 
 /* A function that is no kernel's entry is looked at as every kernel here could call it. */
-static bool prove_object(struct proof *p, const struct codeobj *object)
+static bool prove_code(struct proof *p, const struct codeobj *object)
 {
-    int chip = isa_chip_of_mach(object->target.mach);
-    p->name = "object";
-    if (chip < ISA_GFX1010 || chip > ISA_GFX1013) {
-        violated(p, "not for a gfx101x chip");
-        return true;
-    }
-    p->chip_mode = (unsigned)chip;
-    if (!strstr(object->note_target, isa_chip_name((unsigned)chip)))
-        violated(p, "note and ELF header name different chips");
-    if (!object->n_kernels) violated(p, "no kernel");
     for (size_t f = 0; f < object->n_functions; f++) {
         const struct codeobj_function *function = &object->functions[f];
         bool modes[2][2] = { { false } }; /* by wave32 and WGP mode */
@@ -152,6 +145,30 @@ static bool prove_object(struct proof *p, const struct codeobj *object)
             if (modes[mode >> 1][mode & 1] && !prove_function(p, function, mode >> 1, mode & 1))
                 return false;
     }
+    return true;
+}
+
+static bool prove_object(struct proof *p, const struct codeobj *object)
+{
+    char reason[160];
+    p->name = "object";
+    const char *dashes = strstr(object->note_target, "--");
+    const size_t length = strlen(p->target);
+    if (!object->target.chip || strcmp(object->target.chip, p->target)) {
+        snprintf(reason, sizeof reason, "not for %.40s", p->target);
+        violated(p, reason);
+        return true;
+    }
+    if (!dashes || strncmp(dashes + 2, p->target, length) || strcspn(dashes + 2, ":") != length)
+        violated(p, "note and ELF header name different chips");
+    if (object->version != 4) {
+        snprintf(reason, sizeof reason, "code object version %u", object->version);
+        violated(p, reason);
+    }
+    if (!object->n_kernels) violated(p, "no kernel");
+    const int chip = isa_chip_of_mach(object->target.mach);
+    p->chip_mode = (unsigned)chip;
+    if (chip >= 0 && !prove_code(p, object)) return false;
     for (size_t i = 0; i < object->n_kernels; i++) {
         p->name = object->kernels[i].name;
         prove_kernel(p, &object->kernels[i]);
@@ -178,11 +195,12 @@ int main(int argc, char **argv)
 {
     struct proof p = { 0 };
     size_t n_kernels = 0;
-    if (argc < 2) {
-        fprintf(stderr, "usage: prove FILE...\n");
+    if (argc < 3) {
+        fprintf(stderr, "usage: prove TARGET FILE...\n");
         return 2;
     }
-    for (int i = 1; i < argc; i++) {
+    p.target = argv[1];
+    for (int i = 2; i < argc; i++) {
         size_t size = 0;
         struct codeobj *object = NULL;
         uint8_t *bytes = read_file(argv[i], &size);
@@ -203,7 +221,7 @@ int main(int argc, char **argv)
         printf("%zu violations\n", p.n_violations);
         return 1;
     }
-    printf("proved: %zu kernels in %d objects, %zu instructions\n", n_kernels, argc - 1,
-           p.n_instructions);
+    printf("proved for %s: %zu kernels in %d objects, %zu instructions\n", p.target, n_kernels,
+           argc - 2, p.n_instructions);
     return 0;
 }

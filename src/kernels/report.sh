@@ -1,10 +1,9 @@
 #!/bin/sh
-# Print what the compiler made of each kernel for gfx1010: report.sh SOURCES OUT LIST
+# Print what the compiler made of each kernel for gfx1010: report.sh SOURCES COMPILED LIST
 # Registers, local memory, spills, waves per SIMD, and FMA among all instructions of the inner loop.
 # Fails when a gemm kernel spills or has less than 85 % FMA in its inner loop.
 set -eu
 sources=$1 out=$2 list=$3
-sh "$sources/compile.sh" gfx1010 "$sources" "$out" "$list" >/dev/null
 printf '%-26s %4s %4s %5s %6s %7s %5s  %s\n' kernel VGPR SGPR LDS spills scratch waves 'FMA share'
 "$list" | {
     failed=0

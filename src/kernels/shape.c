@@ -67,11 +67,12 @@ void rmcp_kernel_tensors(struct rmcp_kernel_launch *launch, const struct rmcp_co
     rmcp_arg_memory(launch, rmcp_conv_has_bias(conv) ? RMCP_SLOT_BIAS : inputs[0], 0);
 }
 
-int64_t rmcp_launch_quota(int64_t count, double seconds)
+int64_t rmcp_launch_quota(int64_t count, int64_t least, double seconds)
 {
     const double longest = 0.05, launches = seconds / longest;
     if (launches <= 1) return count;
-    return launches < (double)count ? (int64_t)((double)count / launches) : 1;
+    const int64_t quota = launches < (double)count ? (int64_t)((double)count / launches) : 1;
+    return quota > least ? quota : least > 1 ? least : 1;
 }
 
 /* ---- implicit matrix products ---- */

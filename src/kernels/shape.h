@@ -23,8 +23,9 @@ void rmcp_kernel_tensors(struct rmcp_kernel_launch *launch, const struct rmcp_co
                          enum rmcp_slot output);
 
 /* How many of `count` equal pieces of work that take `seconds` in all one launch may do: none
- * should run for more than 50 ms, so that a display stays usable and no watchdog fires. */
-int64_t rmcp_launch_quota(int64_t count, double seconds);
+ * should run for more than 50 ms, so that a display stays usable and no watchdog fires. But never
+ * fewer than `least`, which keep the device busy: fewer of them would take as long. */
+int64_t rmcp_launch_quota(int64_t count, int64_t least, double seconds);
 
 /* ---- implicit matrix products ---- */
 

@@ -2,6 +2,7 @@
 #include "opencl/api.h"
 
 #include "core/dynlib.h"
+#include "gpu/clash.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -31,6 +32,7 @@ const struct rmcp_cl *rmcp_cl_get(char *why, size_t why_size)
         if (!handle) snprintf(why, why_size, "OpenCL cannot be loaded: %s", reason);
     }
     const struct rmcp_cl *cl = handle ? &library : NULL;
+    if (cl && names == usual && rmcp_clash_opencl(why, why_size)) cl = NULL;
     pthread_mutex_unlock(&lock);
     return cl;
 }

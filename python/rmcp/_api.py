@@ -1,0 +1,107 @@
+"""Devices and plans as Python objects, over the bare C API of _library."""
+import ctypes
+
+from . import _library as c
+
+
+def version():
+    """The version of the librmcp that is loaded."""
+    return c.library().rmcp_version().decode()
+
+
+def parse(text):
+    """The problem of a case string, and its pass: None when it names none."""
+    problem, pass_ = c.Problem(), ctypes.c_int()
+    c.library().rmcp_problem_parse(text.encode(), problem, pass_)
+    return problem, None if pass_.value < 0 else pass_.value
+
+
+def case_string(problem, pass_=-1):
+    """The case string of a problem, such as "n8c64h56w56k64r3s3p1:f32:nchw:fwd"."""
+    text = ctypes.create_string_buffer(c.CASE_MAX)
+    c.library().rmcp_problem_print(problem, pass_, text, c.CASE_MAX)
+    return text.value.decode()
+
+
+def output_size(problem):
+    """The spatial size of y."""
+    shape = c.Shape()
+    c.library().rmcp_problem_shape(problem, shape)
+    return tuple(shape.output[:problem.dims])
+
+
+def devices():
+    """What rmcp_device_list knows: a list of DeviceInfo."""
+    count = ctypes.c_size_t()
+    c.library().rmcp_device_list(None, count)
+    room = (c.DeviceInfo * count.value)()
+    if not count.value:
+        return []
+    room[0].struct_size = ctypes.sizeof(c.DeviceInfo)
+    c.library().rmcp_device_list(room, count)
+    return list(room)[:count.value]
+
+
+class Device:
+    """An open device; a context manager. Plans keep their device open."""
+
+    def __init__(self, spec="cpu", threads=0):
+        self.handle = ctypes.c_void_p()
+        self._library = c.library()
+        self._library.rmcp_device_open(spec.encode(), c.DeviceOptions(threads=threads), self.handle)
+
+    def describe(self):
+        info = c.DeviceInfo()
+        self._library.rmcp_device_describe(self.handle, info)
+        return info
+
+    def wait(self, stream=None):
+        self._library.rmcp_device_wait(self.handle, stream)
+
+    def close(self):
+        handle, self.handle = self.handle, None
+        if handle:
+            self._library.rmcp_device_close(handle)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Plan:
+    """One pass of a problem on a device; a context manager, destroyed with the last reference."""
+
+    def __init__(self, device, problem, pass_, algorithm=None, **options):
+        self.device = device  # must outlive the plan
+        self.handle = ctypes.c_void_p()
+        self._library = c.library()
+        asked = c.PlanOptions(algorithm=algorithm.encode() if algorithm else None, **options)
+        self._library.rmcp_plan_create(device.handle, problem, pass_, asked, self.handle)
+        self.workspace_bytes = self._library.rmcp_plan_workspace(self.handle)
+        self.algorithm = self._library.rmcp_plan_algorithm(self.handle).decode()
+
+    def execute(self, tensors, stream=None):
+        self._library.rmcp_execute(self.handle, stream, tensors)
+
+    def execute_timed(self, tensors, stream=None):
+        """Execute, wait, and return the seconds that the device took."""
+        seconds = ctypes.c_double()
+        self._library.rmcp_execute_timed(self.handle, stream, tensors, seconds)
+        return seconds.value
+
+    def close(self):
+        handle, self.handle = self.handle, None
+        if handle:
+            self._library.rmcp_plan_destroy(handle)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        if getattr(self, "handle", None):
+            self.close()

@@ -1,0 +1,216 @@
+"""The C API of librmcp through ctypes: constants, structures, functions, and finding the library.
+
+Names are those of rmcp.h without the prefix (RMCP_F32 is F32, rmcp_problem is Problem);
+tests/test_ctypes.py compares all of them with what a C compiler sees in the header. The library is
+loaded by the first call of library(), not by the import.
+"""
+import ctypes
+import ctypes.util
+import os
+import pathlib
+import threading
+
+VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH = 0, 1, 0
+
+OK, E_ARG, E_UNSUPPORTED, E_NOMEM, E_DEVICE, E_LOST, E_IO, E_INTERNAL = range(8)
+F32, F16, BF16 = range(3)
+NCHW, NHWC = range(2)
+FORWARD, BACKWARD_DATA, BACKWARD_WEIGHTS = range(3)
+N_PASSES = 3
+NO_ACTIVATION, RELU, LEAKY_RELU, CLAMP = range(4)
+ESTIMATE, MEASURE = range(2)
+ACCURATE, STRICT = range(2)
+MAX_DIMS = 3
+CASE_MAX = 640
+NO_WORKSPACE = 2**64 - 1
+
+TYPE_NAMES = ("f32", "f16", "bf16")
+LAYOUT_NAMES = ("nchw", "nhwc")
+PASS_NAMES = ("fwd", "bwd_data", "bwd_weights")
+
+_u32, _u64, _i64 = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64
+_space = _i64 * MAX_DIMS
+
+
+class Struct(ctypes.Structure):
+    """A structure of rmcp.h: zero but for its size."""
+
+    def __init__(self, **fields):
+        super().__init__(**fields)
+        if self._fields_[0][0] == "struct_size":
+            self.struct_size = ctypes.sizeof(self)
+
+
+class Problem(Struct):
+    C_NAME = "rmcp_problem"
+    _fields_ = [("struct_size", _u32), ("dims", _u32), ("n", _i64), ("c", _i64), ("k", _i64),
+                ("groups", _i64), ("input", _space), ("filter", _space), ("pad_begin", _space),
+                ("pad_end", _space), ("stride", _space), ("dilation", _space), ("type", _u32),
+                ("layout", _u32), ("bias", _u32), ("activation", _u32),
+                ("slope", ctypes.c_float), ("clamp_low", ctypes.c_float),
+                ("clamp_high", ctypes.c_float), ("reserved", _u32)]
+
+
+class Shape(Struct):
+    C_NAME = "rmcp_shape"
+    _fields_ = [("struct_size", _u32), ("reserved", _u32), ("output", _space), ("x_bytes", _u64),
+                ("w_bytes", _u64), ("y_bytes", _u64), ("bias_bytes", _u64),
+                ("flops", ctypes.c_double)]
+
+
+class DeviceOptions(Struct):
+    C_NAME = "rmcp_device_options"
+    _fields_ = [("struct_size", _u32), ("threads", _u32), ("native_context", ctypes.c_void_p),
+                ("native_device", ctypes.c_void_p)]
+
+
+class DeviceInfo(Struct):
+    C_NAME = "rmcp_device_info"
+    _fields_ = [("struct_size", _u32), ("usable", _u32), ("spec", ctypes.c_char * 32),
+                ("name", ctypes.c_char * 128), ("chip", ctypes.c_char * 64),
+                ("driver", ctypes.c_char * 128), ("why", ctypes.c_char * 256),
+                ("memory_bytes", _u64), ("compute_units", _u32), ("is_cpu", _u32)]
+
+
+class Memory(Struct):
+    C_NAME = "rmcp_memory"
+    _fields_ = [("base", ctypes.c_void_p), ("offset", _u64)]
+
+
+class PlanOptions(Struct):
+    C_NAME = "rmcp_plan_options"
+    _fields_ = [("struct_size", _u32), ("effort", _u32), ("accuracy", _u32),
+                ("nondeterministic", _u32), ("max_workspace", _u64),
+                ("algorithm", ctypes.c_char_p), ("fixed_weights", Memory)]
+
+
+class Candidate(Struct):
+    C_NAME = "rmcp_candidate"
+    _fields_ = [("struct_size", _u32), ("chosen", _u32), ("algorithm", ctypes.c_char * 32),
+                ("refusal", ctypes.c_char * 160), ("estimated_seconds", ctypes.c_double),
+                ("workspace_bytes", _u64)]
+
+
+class Tensors(Struct):
+    C_NAME = "rmcp_tensors"
+    _fields_ = [("struct_size", _u32), ("reserved", _u32), ("x", Memory), ("w", Memory),
+                ("y", Memory), ("bias", Memory), ("workspace", Memory), ("workspace_bytes", _u64)]
+
+
+STRUCTS = (Problem, Shape, DeviceOptions, DeviceInfo, Memory, PlanOptions, Candidate, Tensors)
+
+
+class Error(RuntimeError):
+    """A call that did not return RMCP_OK; .status is its number."""
+
+    def __init__(self, status, name, message):
+        super().__init__(f"{name}: {message}")
+        self.status = status
+        self.message = message
+
+
+class LibraryNotFound(ImportError):
+    """librmcp is nowhere to be found, or what was found does not load."""
+
+
+class VersionMismatch(ImportError):
+    """The librmcp that was found belongs to another version of this package."""
+
+
+_void, _text, _size = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
+_pointer, _status = ctypes.POINTER, ctypes.c_int
+
+# name: result, arguments
+FUNCTIONS = {
+    "rmcp_last_error": (_text,),
+    "rmcp_status_name": (_text, ctypes.c_int),
+    "rmcp_version": (_text,),
+    "rmcp_problem_shape": (_status, _pointer(Problem), _pointer(Shape)),
+    "rmcp_problem_parse": (_status, _text, _pointer(Problem), _pointer(ctypes.c_int)),
+    "rmcp_problem_print": (_status, _pointer(Problem), ctypes.c_int, _text, _size),
+    "rmcp_device_open": (_status, _text, _pointer(DeviceOptions), _pointer(_void)),
+    "rmcp_device_close": (None, _void),
+    "rmcp_device_describe": (_status, _void, _pointer(DeviceInfo)),
+    "rmcp_device_note": (_text, _void),
+    "rmcp_device_list": (_status, _pointer(DeviceInfo), _pointer(_size)),
+    "rmcp_device_wait": (_status, _void, _void),
+    "rmcp_buffer_create": (_status, _void, _u64, _pointer(Memory)),
+    "rmcp_buffer_destroy": (None, _void, Memory),
+    "rmcp_copy_to_device": (_status, _void, _void, Memory, _void, _u64),
+    "rmcp_copy_to_host": (_status, _void, _void, _void, Memory, _u64),
+    "rmcp_plan_create": (_status, _void, _pointer(Problem), ctypes.c_int, _pointer(PlanOptions),
+                         _pointer(_void)),
+    "rmcp_plan_destroy": (None, _void),
+    "rmcp_plan_workspace": (_u64, _void),
+    "rmcp_plan_algorithm": (_text, _void),
+    "rmcp_plan_candidates": (_status, _void, _pointer(Problem), ctypes.c_int,
+                             _pointer(PlanOptions), _pointer(Candidate), _pointer(_size)),
+    "rmcp_execute": (_status, _void, _void, _pointer(Tensors)),
+    "rmcp_execute_timed": (_status, _void, _void, _pointer(Tensors), _pointer(ctypes.c_double)),
+}
+
+
+def _candidates():
+    """Where librmcp may be, best first."""
+    named = os.environ.get("RMCP_LIBRARY")
+    if named:
+        return [named]  # who names one wants no other
+    here = pathlib.Path(__file__).resolve().parent
+    return [*map(str, sorted(here.glob("librmcp.so*"))), "librmcp.so.0", "librmcp.so"]
+
+
+def _open():
+    tried = []
+    for name in _candidates():
+        try:
+            return name, ctypes.CDLL(name)
+        except OSError as error:
+            tried.append(f"{name} ({error})")
+    raise LibraryNotFound("librmcp was not found; build it (./setup.sh build) and set RMCP_LIBRARY to "
+                          "build/librmcp.so, or install it. Tried: " + "; ".join(tried))
+
+
+def _check_version(name, lib):
+    try:
+        lib.rmcp_version.restype = _text
+        version = lib.rmcp_version().decode()
+    except AttributeError:
+        raise LibraryNotFound(f"{name} is not librmcp: it has no rmcp_version") from None
+    # Before 1.0 a minor version may change the interface; after it only a major one may.
+    wanted = f"{VERSION_MAJOR}.{VERSION_MINOR}." if VERSION_MAJOR == 0 else f"{VERSION_MAJOR}."
+    if not version.startswith(wanted):
+        raise VersionMismatch(f"{name} is librmcp {version}, but this Python package needs {wanted}x; "
+                              "install both from the same release or set RMCP_LIBRARY to the right one")
+
+
+def _declare(lib, name):
+    def check(code, _function, _arguments):
+        if code:
+            raise Error(code, lib.rmcp_status_name(code).decode(), lib.rmcp_last_error().decode())
+        return code
+
+    for function_name, (result, *arguments) in FUNCTIONS.items():
+        try:
+            function = getattr(lib, function_name)
+        except AttributeError:
+            raise VersionMismatch(f"{name} has no {function_name}: it is another version of librmcp") from None
+        function.restype, function.argtypes = result, arguments
+        if result is _status:
+            function.errcheck = check
+
+
+_lock = threading.Lock()
+_loaded = None
+
+
+def library():
+    """librmcp, loaded and declared; raises LibraryNotFound or VersionMismatch."""
+    global _loaded
+    if _loaded is None:
+        with _lock:
+            if _loaded is None:
+                name, lib = _open()
+                _check_version(name, lib)
+                _declare(lib, name)
+                _loaded = lib
+    return _loaded

@@ -1,0 +1,176 @@
+"""The differentiable convolution: aten::convolution's arguments in, RMCP's operators below.
+
+A convolution is linear in each of its two factors, so each of its gradients is again a convolution
+of one of the three kinds, and gradients of any order stay in RMCP.
+"""
+import contextlib
+
+import torch
+
+from . import _config, _ops, _problem
+from ._problem import conf_of
+
+_rmcp = torch.ops.rmcp
+observer = None  # report() looks at every call through it
+
+
+def _wants_graph(*tensors):
+    return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
+
+
+def _apply(input, weight, bias, conf, last):
+    if _wants_graph(input, weight, bias):
+        return Convolution.apply(input, weight, bias, conf, last)
+    return _rmcp.conv_forward(input, weight, bias, *conf, last)
+
+
+def _input_gradient(grad, weight, size, conf, last):
+    if _wants_graph(grad, weight):
+        return InputGradient.apply(grad, weight, size, conf, last)
+    return _rmcp.conv_input_gradient(grad, weight, size, *conf, last)
+
+
+def _weight_gradient(grad, input, size, conf, last):
+    if _wants_graph(grad, input):
+        return WeightGradient.apply(grad, input, size, conf, last)
+    return _rmcp.conv_weight_gradient(grad, input, size, *conf, last)
+
+
+class Convolution(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, input, weight, bias, conf, last):
+        ctx.conf, ctx.last = conf, last
+        ctx.sizes = input.shape, weight.shape
+        # Only what a gradient needs is kept: a frozen layer does not hold its input.
+        ctx.save_for_backward(input if ctx.needs_input_grad[1] else None,
+                              weight if ctx.needs_input_grad[0] else None)
+        return _rmcp.conv_forward(input, weight, bias, *conf, last)
+
+    @staticmethod
+    def backward(ctx, grad):
+        input, weight = ctx.saved_tensors
+        grads = [None] * 5
+        if ctx.needs_input_grad[0]:
+            grads[0] = _input_gradient(grad, weight, ctx.sizes[0], ctx.conf, ctx.last)
+        if ctx.needs_input_grad[1]:
+            grads[1] = _weight_gradient(grad, input, ctx.sizes[1], ctx.conf, ctx.last)
+        if ctx.needs_input_grad[2]:
+            # Summed in float32 whatever the type, as RMCP sums.
+            grads[2] = grad.sum([0, *range(2, grad.dim())], dtype=torch.float32).to(grad.dtype)
+        return tuple(grads)
+
+
+class InputGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, grad, weight, size, conf, last):
+        ctx.conf, ctx.last, ctx.weight_size = conf, last, weight.shape
+        ctx.save_for_backward(grad, weight)
+        return _rmcp.conv_input_gradient(grad, weight, size, *conf, last)
+
+    @staticmethod
+    def backward(ctx, second):
+        grad, weight = ctx.saved_tensors
+        grads = [None] * 5
+        if ctx.needs_input_grad[0]:
+            grads[0] = _apply(second, weight, None, ctx.conf, ctx.last)
+        if ctx.needs_input_grad[1]:
+            grads[1] = _weight_gradient(grad, second, ctx.weight_size, ctx.conf, ctx.last)
+        return tuple(grads)
+
+
+class WeightGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, grad, input, size, conf, last):
+        ctx.conf, ctx.last, ctx.input_size = conf, last, input.shape
+        ctx.save_for_backward(grad, input)
+        return _rmcp.conv_weight_gradient(grad, input, size, *conf, last)
+
+    @staticmethod
+    def backward(ctx, second):
+        grad, input = ctx.saved_tensors
+        grads = [None] * 5
+        if ctx.needs_input_grad[0]:
+            grads[0] = _apply(input, second, None, ctx.conf, ctx.last)
+        if ctx.needs_input_grad[1]:
+            grads[1] = _input_gradient(grad, second, ctx.input_size, ctx.conf, ctx.last)
+        return tuple(grads)
+
+
+def _left_to_pytorch(input, weight, bias, conf):
+    """Whether PyTorch's own operator is to do it; counts, warns or raises where that is news."""
+    _problem.same_device(input, weight, bias)
+    if _problem.malformed(input, weight, bias, conf):
+        return True  # PyTorch's message says what is wrong
+    if observer is not None:
+        observer(input, weight, bias, conf)
+    reason = _problem.refusal(input, weight, bias, conf)
+    if reason is None:
+        # Nothing to compute: PyTorch returns empty tensors and zero gradients without a kernel.
+        return input.numel() == 0 or weight.numel() == 0
+    _config.refused(reason, _config.current.strict)
+    if type(input) in _problem.REAL_TYPES:
+        _ops.note_fallback(0, input.shape, weight.shape, input, conf, reason)
+    return True
+
+
+@contextlib.contextmanager
+def _untraced():
+    """torch.jit.trace sees nothing of what happens inside."""
+    state = torch._C._get_tracing_state()
+    torch._C._set_tracing_state(None)
+    try:
+        yield
+    finally:
+        torch._C._set_tracing_state(state)
+
+
+_known = {}  # signature: configuration and format of calls that RMCP takes
+MAX_KNOWN = 4096
+
+
+def _decide(input, weight, bias, arguments):
+    """(configuration, channels_last, whether PyTorch's own operator is to do it)."""
+    signature = _problem.signature(input, weight, bias, arguments)
+    known = _known.get(signature)
+    if known is not None and observer is None and _problem.under_transform(input, weight, bias) is None:
+        return (*known, False)
+    conf = conf_of(max(input.dim() - 2, 1), *arguments)
+    if _left_to_pytorch(input, weight, bias, conf):
+        return conf, False, True
+    last = _problem.channels_last(input, weight)
+    if signature is not None:
+        if len(_known) >= MAX_KNOWN:
+            _known.clear()
+        _known[signature] = conf, last
+    return conf, last, False
+
+
+def convolution(input, weight, bias, *arguments):
+    """What stands in for aten::convolution above autograd."""
+    if torch._C._get_tracing_state() is None:
+        conf, last, leave = _decide(input, weight, bias, arguments)
+    else:
+        with _untraced():
+            conf, last, leave = _decide(input, weight, bias, arguments)
+        if not leave and not torch.onnx.is_in_onnx_export():
+            return _rmcp.convolution(input, weight, bias, *conf)  # one node of the trace
+        leave = True
+    if leave:
+        return _ops.pytorch_forward(input, weight, bias, conf)
+    return _apply(input, weight, bias, conf, last)
+
+
+def convolution_below_autograd(input, weight, bias, *arguments):
+    """The same for inference_mode, which skips autograd."""
+    conf, last, leave = _decide(input, weight, bias, arguments)
+    if leave:
+        return _ops.pytorch_forward(input, weight, bias, conf)
+    return _rmcp.conv_forward(input, weight, bias, *conf, last)
+
+
+def named_convolution(input, weight, bias, *arguments):
+    """rmcp::convolution, which the modules call and torch.jit.trace records."""
+    if torch._C._get_tracing_state() is None:
+        return convolution(input, weight, bias, *arguments)
+    with _untraced():
+        return convolution(input, weight, bias, *arguments)

@@ -1,0 +1,141 @@
+"""The operators rmcp::conv_*: what the tracers of torch.compile and torch.jit see instead of aten's.
+
+conv_forward, conv_input_gradient and conv_weight_gradient compute one pass each and know nothing of
+autograd. `channels_last` says the format of everything they return, so that the shape functions for
+tracing and the kernels cannot disagree. Where RMCP has no plan, PyTorch's own kernel gives the
+result.
+"""
+import torch
+
+from . import _config, _engine, _problem, _stats
+from ._problem import conf_of, memory_format
+
+_SIZES = "SymInt[]" if int(torch.__version__.split(".")[0]) >= 2 else "int[]"
+_CONF = ("int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups")
+SCHEMAS = (
+    f"convolution(Tensor input, Tensor weight, Tensor? bias, {_CONF}) -> Tensor",
+    f"conv_forward(Tensor input, Tensor weight, Tensor? bias, {_CONF}, bool channels_last) -> Tensor",
+    f"conv_input_gradient(Tensor grad, Tensor weight, {_SIZES} input_size, {_CONF}, bool channels_last)"
+    " -> Tensor",
+    f"conv_weight_gradient(Tensor grad, Tensor input, {_SIZES} weight_size, {_CONF}, bool channels_last)"
+    " -> Tensor",
+)
+
+
+def _empty(size, like, last):
+    return torch.empty(size, dtype=like.dtype, device=like.device, memory_format=memory_format(len(size), last))
+
+
+def describe(input_size, weight_size, dtype, conf):
+    """A layer that RMCP did not take, in words for the table of stats()."""
+    text = f"{tuple(input_size)} * {tuple(weight_size)} {str(dtype).replace('torch.', '')}"
+    return text + (" transposed" if conf[3] else "")
+
+
+def note_fallback(operation, input_size, weight_size, like, conf, reason):
+    """Count a pass that PyTorch's own kernel does."""
+    name, device = _engine.OPERATIONS[operation], str(like.device)
+    key = (tuple(input_size), tuple(weight_size), like.dtype, conf, device, name, reason)
+    _stats.count(key, lambda: _stats.Row(describe(input_size, weight_size, like.dtype, conf), name, device, reason))
+
+
+def _refused(operation, input_size, weight_size, like, conf, reason):
+    _config.refused(reason, _config.current.strict)
+    _engine.latest.reason = reason
+    note_fallback(operation, input_size, weight_size, like, conf, reason)
+
+
+def pytorch_forward(input, weight, bias, conf):
+    """PyTorch's own convolution, which aten::_convolution still leads to; differentiable."""
+    cudnn = torch.backends.cudnn
+    return torch.ops.aten._convolution(input, weight, bias, *map(_listed, conf), cudnn.benchmark,
+                                       cudnn.deterministic or torch.are_deterministic_algorithms_enabled(),
+                                       cudnn.enabled, cudnn.allow_tf32)
+
+
+def _listed(value):
+    return list(value) if isinstance(value, tuple) else value
+
+
+def pytorch_backward(grad, input, weight, conf, mask):
+    """PyTorch's own gradients with respect to input and weight."""
+    return torch.ops.aten.convolution_backward(grad, input, weight, None, *map(_listed, conf), [*mask, False])
+
+
+def conv_forward(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups,
+                 channels_last):
+    conf = conf_of(input.dim() - 2, stride, padding, dilation, transposed, output_padding, groups)
+    form = memory_format(input.dim(), channels_last)
+    sizes = tuple(input.shape), tuple(weight.shape)
+    output = _empty(_problem.known_output_size(*sizes, conf), input, channels_last)
+    try:
+        _engine.run(0, input.contiguous(memory_format=form), weight.contiguous(memory_format=form), output,
+                    None if bias is None or transposed else bias.contiguous(), sizes, conf, channels_last)
+    except _engine.Refused as refused:
+        _refused(0, *sizes, input, conf, str(refused))
+        return pytorch_forward(input, weight, bias, conf).contiguous(memory_format=form)
+    if transposed and bias is not None:
+        output += bias.view(-1, *[1] * (input.dim() - 2))
+    return output
+
+
+def conv_input_gradient(grad, weight, input_size, stride, padding, dilation, transposed, output_padding, groups,
+                        channels_last):
+    conf = conf_of(grad.dim() - 2, stride, padding, dilation, transposed, output_padding, groups)
+    form = memory_format(grad.dim(), channels_last)
+    sizes = tuple(input_size), tuple(weight.shape)
+    result = _empty(input_size, grad, channels_last)
+    try:
+        _engine.run(1, result, weight.contiguous(memory_format=form), grad.contiguous(memory_format=form), None,
+                    sizes, conf, channels_last)
+    except _engine.Refused as refused:
+        _refused(1, *sizes, grad, conf, str(refused))
+        result = pytorch_backward(grad, result, weight, conf, (True, False))[0].contiguous(memory_format=form)
+    return result
+
+
+def conv_weight_gradient(grad, input, weight_size, stride, padding, dilation, transposed, output_padding, groups,
+                         channels_last):
+    conf = conf_of(grad.dim() - 2, stride, padding, dilation, transposed, output_padding, groups)
+    form = memory_format(grad.dim(), channels_last)
+    sizes = tuple(input.shape), tuple(weight_size)
+    result = _empty(weight_size, grad, channels_last)
+    try:
+        _engine.run(2, input.contiguous(memory_format=form), result, grad.contiguous(memory_format=form), None,
+                    sizes, conf, channels_last)
+    except _engine.Refused as refused:
+        _refused(2, *sizes, grad, conf, str(refused))
+        result = pytorch_backward(grad, input, result, conf, (False, True))[1].contiguous(memory_format=form)
+    return result
+
+
+def _meta_forward(input, weight, bias, *rest):
+    conf = conf_of(input.dim() - 2, *rest[:6])
+    return _empty(_problem.output_size(input.shape, weight.shape, conf), input, rest[6])
+
+
+def _meta_gradient(grad, _other, size, *rest):
+    return _empty(size, grad, rest[6])
+
+
+def _meta_convolution(input, weight, bias, *rest):
+    return _meta_forward(input, weight, bias, *rest, _problem.channels_last(input, weight))
+
+
+def define():
+    """Define the operators; the library object must be kept alive."""
+    library = torch.library.Library("rmcp", "DEF")
+    tag = getattr(torch.Tag, "pt2_compliant_tag", None) if hasattr(torch, "Tag") else None
+    for schema in SCHEMAS:
+        if tag is None:
+            library.define(schema)
+        else:
+            library.define(schema, tags=(tag,))
+    for name, kernel, meta in (("conv_forward", conv_forward, _meta_forward),
+                               ("conv_input_gradient", conv_input_gradient, _meta_gradient),
+                               ("conv_weight_gradient", conv_weight_gradient, _meta_gradient)):
+        for key in ("CPU", "CUDA"):
+            library.impl(name, kernel, key)
+        library.impl(name, meta, "Meta")
+    library.impl("convolution", _meta_convolution, "Meta")
+    return library

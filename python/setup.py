@@ -1,0 +1,48 @@
+"""Puts librmcp into the wheel: the one that RMCP_LIBRARY names, or ../build/librmcp.so.
+
+Without either the wheel has Python alone and takes the librmcp of the system.
+"""
+import os
+import pathlib
+import shutil
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:  # setuptools before 70.1
+    from wheel.bdist_wheel import bdist_wheel
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def librmcp():
+    named = os.environ.get("RMCP_LIBRARY")
+    path = pathlib.Path(named) if named else HERE.parent / "build" / "librmcp.so"
+    if named and not path.is_file():
+        raise SystemExit(f"RMCP_LIBRARY is {named}, which is no file")
+    return path if path.is_file() else None
+
+
+class BuildWithLibrary(build_py):
+    def run(self):
+        super().run()
+        source = librmcp()
+        if source:
+            shutil.copyfile(source.resolve(), pathlib.Path(self.build_lib, "rmcp", "librmcp.so.0"))
+
+
+class PlatformWheel(bdist_wheel):
+    """Any Python 3, but one processor and system: the library is C, not an extension module."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.root_is_pure = librmcp() is None
+
+    def get_tag(self):
+        tag = super().get_tag()
+        return tag if self.root_is_pure else ("py3", "none", tag[2])
+
+
+setup(cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})

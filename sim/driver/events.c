@@ -1,0 +1,219 @@
+/* events.c: events of the simulated kernel driver: signals by slot, memory faults, hangs. */
+#define _GNU_SOURCE
+#include "sim/driver/driver.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+/* Signal events have a slot of 8 bytes in a page of the program, where the card writes; others are
+ * numbered from FIRST_OTHER. */
+enum { N_SIGNALS = 4096, N_OTHERS = 256 };
+#define FIRST_OTHER 0x80000000u
+#define SLOT_EMPTY UINT64_MAX
+
+struct event {
+    bool used, auto_reset, set;
+    uint32_t type;
+    uint64_t age; /* how often it was set, from 1 */
+    union {
+        struct kfd_memory_exception memory;
+        struct kfd_hw_exception hardware;
+    } data;
+};
+
+static struct event signals[N_SIGNALS], others[N_OTHERS];
+static uint32_t top; /* above the highest signal in use */
+static _Atomic uint64_t *slots;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static struct event *find(uint32_t id)
+{
+    struct event *e = id < N_SIGNALS                                     ? &signals[id]
+                      : id >= FIRST_OTHER && id - FIRST_OTHER < N_OTHERS ? &others[id - FIRST_OTHER]
+                                                                         : NULL;
+    return e && e->used ? e : NULL;
+}
+
+static void set(struct event *e)
+{
+    e->set = true;
+    e->age++;
+    pthread_cond_broadcast(&changed);
+}
+
+int events_create(struct kfd_create_event *a)
+{
+    void *page = a->page_offset ? vm_of_handle(a->page_offset, N_SIGNALS * 8) : NULL;
+    const bool signal = a->type == KFD_EVENT_SIGNAL || a->type == KFD_EVENT_DEBUG;
+    pthread_mutex_lock(&lock);
+    if (page && !slots) {
+        memset(page, 0xff, N_SIGNALS * 8);
+        slots = page;
+    }
+    struct event *list = signal ? signals : others;
+    uint32_t i = signal, n = signal ? N_SIGNALS : N_OTHERS; /* signal 0 stays unused */
+    while (i < n && list[i].used) i++;
+    const int error = i == n ? ENOSPC : signal && !slots ? EINVAL : 0;
+    if (!error) {
+        list[i] = (struct event){
+            .used = true, .auto_reset = a->auto_reset != 0, .type = a->type, .age = 1
+        };
+        a->event_id = signal ? i : FIRST_OTHER + i;
+        if (signal) {
+            if (i >= top) top = i + 1;
+            atomic_store(&slots[i], SLOT_EMPTY);
+            a->trigger_data = i;
+            a->page_offset = UINT64_C(1) << 62; /* not 0: there is a page with slots */
+            a->slot = i;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* Those who wait for it find that it is gone. */
+int events_destroy(uint32_t id)
+{
+    pthread_mutex_lock(&lock);
+    struct event *e = find(id);
+    if (e) e->used = false;
+    while (top && !signals[top - 1].used) top--;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return e ? 0 : EINVAL;
+}
+
+int events_set(uint32_t id)
+{
+    pthread_mutex_lock(&lock);
+    struct event *e = find(id);
+    if (e) set(e);
+    pthread_mutex_unlock(&lock);
+    return e ? 0 : EINVAL;
+}
+
+int events_reset(uint32_t id)
+{
+    pthread_mutex_lock(&lock);
+    struct event *e = find(id);
+    if (e) e->set = false;
+    pthread_mutex_unlock(&lock);
+    return e ? 0 : EINVAL;
+}
+
+/* How many of the events are set; -1 when one is gone. A program that names the age of a signal it
+ * has seen does not miss one that was set and reset since. */
+static long count_set(const struct kfd_event_data *list, uint32_t n)
+{
+    long count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct event *e = find(list[i].event_id);
+        if (!e) return -1;
+        const bool missed =
+            e->type == KFD_EVENT_SIGNAL && list[i].last_age && list[i].last_age != e->age;
+        count += e->set || missed;
+    }
+    return count;
+}
+
+static void hand_over(struct kfd_event_data *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct event *e = find(list[i].event_id);
+        if (e->type == KFD_EVENT_SIGNAL && list[i].last_age) list[i].last_age = e->age;
+        if (!e->set) continue;
+        if (e->type == KFD_EVENT_MEMORY) list[i].memory = e->data.memory;
+        if (e->type == KFD_EVENT_HW_EXCEPTION) list[i].hardware = e->data.hardware;
+        if (e->auto_reset) e->set = false;
+    }
+}
+
+int events_wait(struct kfd_wait_events *a)
+{
+    struct kfd_event_data *list = (struct kfd_event_data *)(uintptr_t)a->events;
+    if (!list && a->n_events) return EFAULT;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    const uint64_t ns = (uint64_t)until.tv_nsec + a->timeout_ms % 1000 * UINT64_C(1000000);
+    until.tv_sec += (time_t)(a->timeout_ms / 1000 + ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    int error = 0;
+    pthread_mutex_lock(&lock);
+    for (bool late = a->timeout_ms == 0;;) {
+        const long n = count_set(list, a->n_events);
+        if (n < 0) {
+            error = EINVAL;
+            break;
+        }
+        if (a->all ? n == (long)a->n_events : n > 0) {
+            hand_over(list, a->n_events);
+            a->result = KFD_WAIT_COMPLETE;
+            break;
+        }
+        if (late) {
+            a->result = KFD_WAIT_TIMEOUT;
+            break;
+        }
+        if (a->timeout_ms == KFD_WAIT_FOREVER)
+            pthread_cond_wait(&changed, &lock);
+        else
+            late = pthread_cond_timedwait(&changed, &lock, &until) == ETIMEDOUT;
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* Take a slot that the card has written. */
+static bool take_slot(uint32_t i)
+{
+    if (!signals[i].used || atomic_load(&slots[i]) == SLOT_EMPTY) return false;
+    atomic_store(&slots[i], SLOT_EMPTY);
+    set(&signals[i]);
+    return true;
+}
+
+void events_interrupt(uint32_t hint)
+{
+    pthread_mutex_lock(&lock);
+    if (slots && !(hint < top && take_slot(hint)))
+        for (uint32_t i = 1; i < top; i++) (void)take_slot(i);
+    pthread_mutex_unlock(&lock);
+}
+
+void events_memory_fault(struct gpu *gpu, uint64_t address, bool write)
+{
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < N_OTHERS; i++) {
+        if (!others[i].used || others[i].type != KFD_EVENT_MEMORY) continue;
+        others[i].data.memory = (struct kfd_memory_exception){ .not_present = !write,
+                                                               .read_only = write,
+                                                               .va = address & ~UINT64_C(0xfff),
+                                                               .gpu_id = gpu->id };
+        set(&others[i]);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* As after a reset of a card that hung. */
+void events_hang(struct gpu *gpu)
+{
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < N_OTHERS; i++) {
+        if (!others[i].used || others[i].type != KFD_EVENT_HW_EXCEPTION) continue;
+        others[i].data.hardware = (struct kfd_hw_exception){ .memory_lost = 1, .gpu_id = gpu->id };
+        set(&others[i]);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void events_forget(void)
+{
+    memset(signals, 0, sizeof signals);
+    memset(others, 0, sizeof others);
+    slots = NULL;
+    top = 0;
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&changed, NULL);
+}

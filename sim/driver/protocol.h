@@ -1,0 +1,32 @@
+/* protocol.h: what `rmcp sim` and the library in the program tell each other: environment and
+ * files. */
+#ifndef RMCP_SIM_PROTOCOL_H
+#define RMCP_SIM_PROTOCOL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Environment. Without the folder made by `rmcp sim` the library does nothing. */
+#define SIM_ENV_ROOT "RMCP_SIM_ROOT"
+#define SIM_ENV_CHECKS "RMCP_SIM_CHECKS"   /* number: enum sim_check           */
+#define SIM_ENV_THREADS "RMCP_SIM_THREADS" /* of the executor, for each kernel */
+#define SIM_ENV_LIMIT "RMCP_SIM_LIMIT"     /* instructions of a wave           */
+#define SIM_ENV_TRACE "RMCP_SIM_TRACE"     /* kernel to trace                  */
+#define SIM_ENV_PLANT "RMCP_SIM_PLANT"     /* WHAT:KERNEL, see dispatch.c      */
+#define SIM_ENV_STATS "RMCP_SIM_STATS"     /* 1: a line for each dispatch      */
+#define SIM_ENV_LOG "RMCP_SIM_LOG"         /* 1: ioctls and packets on stderr  */
+
+/* Files in that folder. */
+#define SIM_FILE_MACHINE "machine.card"
+#define SIM_FILE_SUMMARY "summary"
+#define SIM_FILE_REPORTS "reports.txt"
+#define SIM_FILE_STATS "stats.txt" /* see summary.c */
+
+/* The summary: counters of all processes. */
+struct sim_summary {
+    _Atomic uint64_t processes, kernels, instructions;
+    _Atomic uint64_t findings; /* lines of reports     */
+    _Atomic uint64_t happened; /* repetitions counted  */
+};
+
+#endif

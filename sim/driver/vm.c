@@ -1,0 +1,318 @@
+/* vm.c: allocations and page tables of the simulated cards.
+ *
+ * A page table is a sorted list of ranges that never changes: mapping makes a new one. Queue
+ * threads look things up without a lock; what they may still see is freed when none of them is
+ * inside vm_enter() … vm_leave(). */
+#define _GNU_SOURCE
+#include "sim/driver/driver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE 4096u
+#define MMIO_OFFSET 0x80000u /* of the page of registers in a card's part of the kfd file */
+
+struct allocation {
+    bool used;
+    struct gpu *gpu;
+    uint64_t va, size, offset;
+    uint32_t flags, mapped; /* bit for each card */
+    uint8_t *host;
+};
+
+struct page_table {
+    size_t n;
+    struct sim_mapping range[];
+};
+
+/* What waits until no queue thread can see it. */
+struct retired {
+    struct retired *next;
+    struct page_table *table;
+    uint8_t *host;
+    uint64_t size, offset;
+    int fd;
+};
+
+static struct allocation *allocations;
+static size_t n_allocations, room;
+static struct retired *retired;
+static atomic_uint inside;
+
+static void release(struct retired *r)
+{
+    if (r->host) munmap(r->host, r->size);
+    if (r->host && r->fd >= 0)
+        (void)fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)r->offset,
+                        (off_t)r->size);
+    free(r->table);
+    free(r);
+}
+
+/* With the lock held. */
+static void release_all(void)
+{
+    while (retired && !atomic_load(&inside)) {
+        struct retired *r = retired;
+        retired = r->next;
+        release(r);
+    }
+}
+
+static void retire(struct page_table *table, uint8_t *host, uint64_t size, uint64_t offset, int fd)
+{
+    struct retired *r = malloc(sizeof *r);
+    if (!r) return; /* leaked: nothing wrong comes of it */
+    *r = (struct retired){ retired, table, host, size, offset, fd };
+    retired = r;
+}
+
+void vm_enter(void)
+{
+    atomic_fetch_add(&inside, 1);
+}
+
+void vm_leave(void)
+{
+    atomic_fetch_sub(&inside, 1);
+}
+
+/* ---- page tables ---- */
+
+/* The last range that begins at or before an address, or -1. */
+static long range_before(const struct page_table *table, uint64_t address)
+{
+    size_t low = 0, high = table ? table->n : 0;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (table->range[middle].first <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (long)low - 1;
+}
+
+bool vm_find(void *context, uint64_t address, struct sim_mapping *out)
+{
+    struct gpu *gpu = context;
+    const struct page_table *table = atomic_load(&gpu->pages);
+    const long i = range_before(table, address);
+    if (i < 0 || address - table->range[i].first >= table->range[i].bytes) return false;
+    *out = table->range[i];
+    return true;
+}
+
+void *vm_at(struct gpu *gpu, uint64_t address, uint64_t bytes, unsigned access)
+{
+    struct sim_mapping m;
+    if (!vm_find(gpu, address, &m) || (m.access & access) != access) return NULL;
+    const uint64_t skip = address - m.first;
+    return bytes <= m.bytes - skip ? m.host + skip : NULL;
+}
+
+void vm_describe(void *context, uint64_t address, char *text, size_t bytes)
+{
+    struct gpu *gpu = context;
+    const struct page_table *table = atomic_load(&gpu->pages);
+    const long i = range_before(table, address);
+    if (i < 0) {
+        snprintf(text, bytes, "before all memory of the card");
+        return;
+    }
+    const struct sim_mapping *m = &table->range[i];
+    const uint64_t end = m->first + m->bytes;
+    if (address < end)
+        snprintf(text, bytes, "byte %llu of %llu mapped at 0x%llx",
+                 (unsigned long long)(address - m->first), (unsigned long long)m->bytes,
+                 (unsigned long long)m->first);
+    else
+        snprintf(text, bytes, "%llu bytes past the %llu mapped at 0x%llx",
+                 (unsigned long long)(address - end), (unsigned long long)m->bytes,
+                 (unsigned long long)m->first);
+}
+
+/* A new table with the range of an allocation put in or taken out. With the lock held. */
+static int change_table(struct gpu *gpu, const struct allocation *a, bool map)
+{
+    struct page_table *old = atomic_load(&gpu->pages);
+    const size_t n = old ? old->n : 0;
+    const long before = range_before(old, a->va);
+    if (map) {
+        if (before >= 0 && a->va - old->range[before].first < old->range[before].bytes)
+            return EINVAL;
+        if ((size_t)(before + 1) < n && old->range[before + 1].first - a->va < a->size)
+            return EINVAL;
+    }
+    struct page_table *new = malloc(sizeof *new + (n + 1) * sizeof new->range[0]);
+    if (!new) return ENOMEM;
+    const size_t kept = (size_t)(before + (map ? 1 : 0)); /* ranges in front of the change */
+    if (kept) memcpy(new->range, old->range, kept * sizeof new->range[0]);
+    size_t from = kept, to = kept;
+    if (map) {
+        unsigned access = SIM_READ;
+        if (a->flags & KFD_MEMORY_WRITABLE) access |= SIM_WRITE;
+        if (a->flags & KFD_MEMORY_EXECUTABLE) access |= SIM_EXECUTE;
+        new->range[to++] = (struct sim_mapping){ a->va, a->size, a->host, access };
+    } else {
+        from++;
+    }
+    if (n > from) memcpy(new->range + to, old->range + from, (n - from) * sizeof new->range[0]);
+    new->n = to + (n > from ? n - from : 0);
+    atomic_store(&gpu->pages, new);
+    if (old) retire(old, NULL, 0, 0, -1);
+    release_all();
+    return 0;
+}
+
+/* ---- allocations ---- */
+
+/* Handles are the card's id and the number of the allocation, from 1. With the lock held. */
+static struct allocation *by_handle(uint64_t handle)
+{
+    const uint64_t number = (uint32_t)handle;
+    if (!number || number > n_allocations || !allocations[number - 1].used) return NULL;
+    struct allocation *a = &allocations[number - 1];
+    return a->gpu->id == handle >> 32 ? a : NULL;
+}
+
+static struct allocation *new_allocation(void)
+{
+    for (size_t i = 0; i < n_allocations; i++)
+        if (!allocations[i].used) return &allocations[i];
+    if (n_allocations == room) {
+        const size_t more = room ? 2 * room : 256;
+        struct allocation *list = realloc(allocations, more * sizeof *list);
+        if (!list) return NULL;
+        allocations = list;
+        room = more;
+    }
+    allocations[n_allocations].used = false;
+    return &allocations[n_allocations++];
+}
+
+/* Memory of the card, or of the host for it: a piece of the card's file. */
+static int back_by_file(struct allocation *a)
+{
+    struct gpu *gpu = a->gpu;
+    const bool vram = a->flags & KFD_MEMORY_VRAM;
+    if (vram && a->size > sim_card_memory(gpu->card) - gpu->vram_used) return ENOMEM;
+    a->host = mmap(NULL, a->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, gpu->fd,
+                   (off_t)gpu->file_end);
+    if (a->host == MAP_FAILED) return ENOMEM;
+    a->offset = gpu->file_end;
+    gpu->file_end += (a->size + 0x1fffff) & ~UINT64_C(0x1fffff);
+    if (vram) gpu->vram_used += a->size;
+    return 0;
+}
+
+static int back(struct allocation *a, uint64_t *mmap_offset)
+{
+    if (a->flags & KFD_MEMORY_USERPTR) {
+        a->host = (uint8_t *)(uintptr_t)*mmap_offset;
+        return a->host ? 0 : EINVAL;
+    }
+    if (a->flags & KFD_MEMORY_DOORBELL) {
+        a->host = a->gpu->doorbells;
+        *mmap_offset = driver_kfd_offset(a->gpu->index);
+        return a->size <= DOORBELL_BYTES ? 0 : EINVAL;
+    }
+    if (a->flags & KFD_MEMORY_MMIO) {
+        a->offset = driver_kfd_offset(a->gpu->index) + MMIO_OFFSET;
+        *mmap_offset = a->offset;
+        if (a->size > PAGE) return EINVAL;
+        a->host =
+            mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, driver.kfd_fd, (off_t)a->offset);
+        return a->host == MAP_FAILED ? ENOMEM : 0;
+    }
+    const int error = back_by_file(a);
+    *mmap_offset = a->offset;
+    return error;
+}
+
+int vm_alloc(struct kfd_alloc_memory *args)
+{
+    const unsigned kinds = args->flags & 31;
+    struct gpu *gpu = driver_gpu(args->gpu_id);
+    if (!gpu || !args->size || args->size > UINT64_C(1) << 46 || args->va + args->size < args->va)
+        return EINVAL;
+    if (!kinds || kinds & (kinds - 1) || args->flags & KFD_MEMORY_AQL_QUEUE) return EINVAL;
+    pthread_mutex_lock(&driver.lock);
+    struct allocation *a = new_allocation();
+    int error = a ? 0 : ENOMEM;
+    if (a) {
+        *a = (struct allocation){ .gpu = gpu,
+                                  .va = args->va,
+                                  .size = (args->size + PAGE - 1) & ~(uint64_t)(PAGE - 1),
+                                  .flags = args->flags };
+        error = back(a, &args->mmap_offset);
+    }
+    if (!error) {
+        a->used = true;
+        args->handle = (uint64_t)gpu->id << 32 | (uint64_t)(a - allocations + 1);
+    }
+    pthread_mutex_unlock(&driver.lock);
+    driver_log("alloc 0x%llx bytes at 0x%llx flags 0x%x: %d", (unsigned long long)args->size,
+               (unsigned long long)args->va, args->flags, error);
+    return error;
+}
+
+int vm_free(uint64_t handle)
+{
+    pthread_mutex_lock(&driver.lock);
+    struct allocation *a = by_handle(handle);
+    const int error = !a ? EINVAL : a->mapped ? EBUSY : 0;
+    if (!error) {
+        const bool file = a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT);
+        if (a->flags & KFD_MEMORY_VRAM) a->gpu->vram_used -= a->size;
+        if (file || a->flags & KFD_MEMORY_MMIO)
+            retire(NULL, a->host, a->size, a->offset, file ? a->gpu->fd : -1);
+        a->used = false;
+        release_all();
+    }
+    pthread_mutex_unlock(&driver.lock);
+    return error;
+}
+
+int vm_map(struct kfd_map_memory *args, bool map)
+{
+    const uint32_t *ids = (const uint32_t *)(uintptr_t)args->device_ids;
+    if (!args->n_devices || !ids || args->n_success > args->n_devices) return EINVAL;
+    int error = 0;
+    pthread_mutex_lock(&driver.lock);
+    struct allocation *a = by_handle(args->handle);
+    if (!a) error = EINVAL;
+    for (uint32_t i = args->n_success; i < args->n_devices && !error; i++) {
+        struct gpu *gpu = driver_gpu(ids[i]);
+        const uint32_t bit = gpu ? 1u << gpu->index : 0;
+        if (!gpu) {
+            error = EINVAL;
+        } else if (map != !!(a->mapped & bit)) {
+            error = change_table(gpu, a, map);
+            if (!error) a->mapped ^= bit;
+        }
+        if (!error) args->n_success = i + 1;
+    }
+    pthread_mutex_unlock(&driver.lock);
+    return error;
+}
+
+void *vm_of_handle(uint64_t handle, uint64_t bytes)
+{
+    pthread_mutex_lock(&driver.lock);
+    const struct allocation *a = by_handle(handle);
+    void *host = a && a->size >= bytes ? a->host : NULL;
+    pthread_mutex_unlock(&driver.lock);
+    return host;
+}
+
+/* The mappings themselves stay with the child: harmless, and its program may still point there. */
+void vm_forget(void)
+{
+    n_allocations = 0;
+    retired = NULL;
+    atomic_store(&inside, 0);
+}

@@ -1,0 +1,160 @@
+/* explain.c: rmcp explain: what a log says, why it happened, and what to do. */
+#include "explain/explain.h"
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A text of several lines after a label, indented alike. */
+static void print_block(const char *label, const char *text)
+{
+    printf("   %-7s", label);
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        printf("%s%.*s\n", line == text ? "" : "          ", (int)length, line);
+        line += length;
+        line += *line == '\n';
+    }
+}
+
+static void print_card(const struct explain_result *r)
+{
+    bool explains = false;
+    for (size_t i = 0; i < r->n_matches; i++) explains |= explain_by_override(r, &r->matches[i]);
+    const struct explain_card *card = &r->card;
+    if (*card->chip) printf("card: %s (%s)\n", card->chip, card->chip_from);
+    if (*card->pretends)
+        printf("override: it pretends to be %s (%s)\n", card->pretends, card->override_from);
+    if (explains) {
+        printf("\n0. The override is the first suspect for what is marked with (0).\n");
+        print_block("why", explain_foreign_why);
+        print_block("do", explain_foreign_remedy);
+    } else if (*card->pretends && !*card->chip)
+        printf(
+            "Which card it is the text does not say: --gpu tells me, and may change the answer.\n");
+    if (*card->chip || *card->pretends) putchar('\n');
+}
+
+static void print_text(const struct explain_result *r, const char *name)
+{
+    if (!r->n_matches) {
+        printf("%s: %" PRIu64 " lines, and nothing in them that I know.\n"
+               "That does not mean that all is well: give me the kernel log too (sudo dmesg | rmcp "
+               "explain -),\n"
+               "and run rmcp doctor for the machine itself.\n",
+               name, r->lines);
+        return;
+    }
+    print_card(r);
+    for (size_t i = 0; i < r->n_matches; i++) {
+        const struct explain_match *m = &r->matches[i];
+        printf("%s%zu. %s%s\n", i ? "\n" : "", i + 1, m->signature->what,
+               explain_by_override(r, m) ? " (0)" : "");
+        printf("   seen   line %" PRIu64, m->line);
+        if (m->count > 1) printf(", %" PRIu64 " times", m->count);
+        printf(": %s\n", m->excerpt);
+        print_block("why", m->signature->why);
+        print_block("do", m->signature->remedy);
+        if (*m->signature->source) printf("   source %s\n", m->signature->source);
+    }
+}
+
+static cJSON *result_json(const struct explain_result *r)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "bytes", (double)r->bytes);
+    cJSON_AddNumberToObject(object, "lines", (double)r->lines);
+    cJSON_AddStringToObject(object, "chip", r->card.chip);
+    cJSON_AddStringToObject(object, "pretends", r->card.pretends);
+    cJSON_AddBoolToObject(object, "foreign_code", r->foreign);
+    if (r->foreign) {
+        cJSON_AddStringToObject(object, "foreign_why", explain_foreign_why);
+        cJSON_AddStringToObject(object, "foreign_do", explain_foreign_remedy);
+    }
+    cJSON *list = cJSON_AddArrayToObject(object, "findings");
+    for (size_t i = 0; i < r->n_matches; i++) {
+        const struct explain_match *m = &r->matches[i];
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "id", m->signature->id);
+        cJSON_AddNumberToObject(row, "weight", m->signature->weight);
+        cJSON_AddNumberToObject(row, "line", (double)m->line);
+        cJSON_AddNumberToObject(row, "count", (double)m->count);
+        cJSON_AddStringToObject(row, "excerpt", m->excerpt);
+        cJSON_AddStringToObject(row, "what", m->signature->what);
+        cJSON_AddStringToObject(row, "why", m->signature->why);
+        cJSON_AddStringToObject(row, "do", m->signature->remedy);
+        cJSON_AddBoolToObject(row, "override_suspected", explain_by_override(r, m));
+        cJSON_AddStringToObject(row, "source", m->signature->source);
+        cJSON_AddItemToArray(list, row);
+    }
+    return object;
+}
+
+static int open_log(const char *name)
+{
+    if (!strcmp(name, "-")) return STDIN_FILENO;
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct stat about;
+    if (fd < 0) {
+        cli_complain("explain", "cannot open '%.200s': %s", name, strerror(errno));
+    } else if (!fstat(fd, &about) && S_ISDIR(about.st_mode)) {
+        cli_complain("explain", "'%.200s' is a folder; give it a file", name);
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+int cli_explain(int argc, char **argv)
+{
+    const char *gpu = NULL, *override = NULL;
+    bool json = false;
+    const struct cli_option options[] = {
+        { "gpu", CLI_TEXT, &gpu, "CARD",
+          "the card: gfx1010, \"RX 5600 XT\" (default: what the text says)", NULL },
+        { "override", CLI_TEXT, &override, "V",
+          "HSA_OVERRIDE_GFX_VERSION as it was set, e.g. 10.3.0", NULL },
+        { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
+        { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
+    };
+    const struct cli_usage usage = {
+        .command = "explain",
+        .arguments = "[FILE|-]",
+        .about = "Reads a log, a Python traceback or a kernel log of any size and says, the most "
+                 "important\n"
+                 "first, what happened, why, and what to do. Without FILE, or with -, it reads its "
+                 "input.",
+        .example = "  sudo dmesg | rmcp explain -\n  rmcp explain --gpu \"RX 5600 XT\" --override "
+                   "10.3.0 train.log",
+        .options = options,
+    };
+    int n_arguments, exit_status;
+    if (!cli_parse(&usage, argc, argv, &n_arguments, &exit_status)) return exit_status;
+    if (n_arguments > 1)
+        return cli_complain("explain", "one file at a time; '%.60s' is too much", argv[1]);
+
+    static struct explain_result result;
+    rmcp_status status = gpu ? explain_set_chip(&result.card, gpu) : RMCP_OK;
+    if (!status && override) status = explain_set_override(&result.card, override);
+    if (status) return cli_failed("explain", status);
+    const char *name = n_arguments ? argv[0] : "-";
+    if (!strcmp(name, "-") && isatty(STDIN_FILENO))
+        fprintf(stderr, "paste the log, then press Ctrl-D\n");
+    int fd = open_log(name);
+    if (fd < 0) return CLI_USAGE;
+    status = explain_read(fd, &result);
+    if (fd != STDIN_FILENO) close(fd);
+    if (status) return cli_failed("explain", status);
+    if (json) {
+        int written = cli_print_json(result_json(&result), "rmcp.explain/1");
+        if (written) return written;
+    } else {
+        print_text(&result, strcmp(name, "-") ? name : "input");
+    }
+    return result.n_matches ? CLI_FINDINGS : CLI_OK;
+}

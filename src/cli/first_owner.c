@@ -1,0 +1,258 @@
+/* first_owner.c: rmcp verify --first-owner: from looking at a card to trusting it, step by step.
+ *
+ * Each step runs in a process of its own with a time limit. Before it begins the journal says so on
+ * the disk; a step in which a run ended is never tried again. */
+#include "cli/cli.h"
+#include "core/error.h"
+#include "owner/child.h"
+#include "owner/steps.h"
+#include "owner/system.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char title[] = "rmcp first-owner log, version 1";
+
+struct visit {
+    struct cli_first_owner options;
+    struct journal *journal;
+    enum rmcp_launch_kind kind;
+    char program[4096];
+    enum { UNASKED, YES, NO } agreed[OWNER_N_STAGES];
+    size_t n[JOURNAL_N_STATES];
+    bool stop;
+};
+
+/* The child's side: one step, its result as the last line of stdout. */
+static int run_step(const struct cli_first_owner *options)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* without its journal a step means nothing */
+    struct owner_step step;
+    enum rmcp_launch_kind kind =
+        strncmp(options->device, "cpu", 3) ? RMCP_LAUNCH_KERNEL : RMCP_LAUNCH_HOST_CALL;
+    if (!owner_step_find(options->step, kind, &step))
+        return cli_complain("verify", "there is no step '%.90s'", options->step);
+    rmcp_device *device = NULL;
+    char detail[512];
+    enum journal_state state = JOURNAL_FAILED;
+    if (rmcp_device_open(options->device, NULL, &device))
+        snprintf(detail, sizeof detail, "%s", rmcp_last_error());
+    else
+        state = owner_step_run(device, &step, detail, sizeof detail);
+    rmcp_device_close(device);
+    printf("%s %s\n", journal_words[state], detail);
+    return state == JOURNAL_FAILED ? CLI_FINDINGS : CLI_OK;
+}
+
+/* The last line of what the child said. */
+static enum journal_state read_answer(struct child_result *result, char *detail, size_t size)
+{
+    size_t length = strlen(result->out);
+    while (length && result->out[length - 1] == '\n') result->out[--length] = '\0';
+    const char *line = strrchr(result->out, '\n');
+    line = line ? line + 1 : result->out;
+    for (int state = JOURNAL_PASSED; state <= JOURNAL_SKIPPED; state++) {
+        size_t word = strlen(journal_words[state]);
+        if (!strncmp(line, journal_words[state], word) && line[word] == ' ') {
+            snprintf(detail, size, "%s", line + word + 1);
+            return (enum journal_state)state;
+        }
+    }
+    const char *last = strrchr(result->err, '\n');
+    snprintf(detail, size, "no answer; it said: %.300s", last && last[1] ? last + 1 : result->err);
+    return JOURNAL_FAILED;
+}
+
+static enum journal_state judge(struct visit *v, struct child_result *result, double limit,
+                                char *detail, size_t size)
+{
+    switch (result->end) {
+    case CHILD_EXITED: return read_answer(result, detail, size);
+    case CHILD_KILLED:
+        snprintf(detail, size, "the process was ended by signal %d (%s); it said: %.300s",
+                 result->code, strsignal(result->code), result->err);
+        return JOURNAL_FAILED;
+    case CHILD_TIMEOUT:
+        snprintf(detail, size, "no end after %.0f s; the process was killed", limit);
+        return JOURNAL_FAILED;
+    default:
+        v->stop = true;
+        snprintf(detail, size,
+                 "no end after %.0f s, and the process cannot be killed: please reboot", limit);
+        return JOURNAL_FAILED;
+    }
+}
+
+static bool ask(const struct visit *v, const char *question)
+{
+    if (v->options.yes) return true;
+    if (!isatty(STDIN_FILENO)) return false;
+    char answer[16] = "";
+    fprintf(stderr, "%s [y/N] ", question);
+    if (!fgets(answer, sizeof answer, stdin)) return false;
+    return answer[0] == 'y' || answer[0] == 'Y';
+}
+
+/* Mark the stages of --skip as declined. Returns 0 or an exit status. */
+static int leave_out(struct visit *v)
+{
+    for (const char *text = v->options.skip; text && *text;) {
+        const size_t length = strcspn(text, ",");
+        int stage = 0;
+        while (stage < OWNER_N_STAGES && (strlen(owner_stages[stage].id) != length ||
+                                          strncmp(owner_stages[stage].id, text, length)))
+            stage++;
+        if (stage == OWNER_N_STAGES)
+            return cli_complain(
+                "verify",
+                "--skip: no stage '%.*s'; they are copies, kernel, small, large, times and "
+                "patterns",
+                (int)(length < 40 ? length : 40), text);
+        v->agreed[stage] = NO;
+        text += length;
+        text += *text == ',';
+    }
+    return CLI_OK;
+}
+
+/* Whether the user wants it. Patterns are asked for one by one. */
+static bool wanted(struct visit *v, const struct owner_step *step)
+{
+    const struct owner_stage_info *stage = &owner_stages[step->stage];
+    if (v->agreed[step->stage] == NO) return false;
+    if (!stage->ask) return true;
+    if (v->agreed[step->stage] == UNASKED) {
+        fprintf(stderr, "\n%s: %s\n", stage->name, stage->about);
+        v->agreed[step->stage] = ask(v, "go on?") ? YES : NO;
+    }
+    if (v->agreed[step->stage] == NO) return false;
+    if (step->stage != OWNER_PATTERN || !strcmp(step->target, "gfx1010")) return true;
+    char question[256];
+    snprintf(question, sizeof question, "%s as code for gfx1030 has it (%s): try?",
+             step->pattern->rule, step->pattern->danger);
+    return ask(v, question);
+}
+
+static rmcp_status do_step(struct visit *v, const struct owner_step *step)
+{
+    char detail[700] = "";
+    rmcp_status status = journal_step(v->journal, JOURNAL_TRYING, step->name, "");
+    if (status) return status;
+    char *argv[] = { v->program,
+                     "verify",
+                     "--first-owner",
+                     "--device",
+                     (char *)(uintptr_t)v->options.device,
+                     "--step",
+                     (char *)(uintptr_t)step->name,
+                     NULL };
+    struct child_result result;
+    const double limit = owner_stages[step->stage].limit_seconds;
+    status = child_run(argv, "RMCP_GUARD=0", limit, &result); /* the journal guards */
+    if (status) return status;
+    enum journal_state state = judge(v, &result, limit, detail, sizeof detail);
+    v->n[state]++;
+    printf("%-5s %-48s %6.2f s  %s\n", journal_words[state], step->name, result.seconds, detail);
+    fflush(stdout);
+    char line[800];
+    snprintf(line, sizeof line, "%.2f s; %s", result.seconds, detail);
+    status = journal_step(v->journal, state, step->name, line);
+    if (state == JOURNAL_FAILED && step->stage <= OWNER_KERNEL)
+        v->stop = true; /* nothing will work */
+    return status;
+}
+
+static rmcp_status go_through(struct visit *v)
+{
+    struct owner_step step;
+    rmcp_status status = RMCP_OK;
+    for (size_t i = 0; !status && !v->stop && owner_step_at(i, v->kind, &step); i++) {
+        enum journal_state state = journal_state(v->journal, step.name);
+        if (state == JOURNAL_TRYING) {
+            state = JOURNAL_LOST;
+            status = journal_step(
+                v->journal, state, step.name,
+                "a run ended in the middle of it, by a crash, a kill or a reboot; not tried again");
+            printf("%-5s %-48s a run ended in the middle of it; not tried again\n",
+                   journal_words[state], step.name);
+        }
+        /* What was declined may be wanted now; all else stands as it is. */
+        bool declined = state == JOURNAL_SKIPPED &&
+                        !strncmp(journal_detail(v->journal, step.name), "declined", 8);
+        if (state != JOURNAL_UNKNOWN && !declined) {
+            v->n[state]++;
+            v->stop |= step.stage <= OWNER_KERNEL && state == JOURNAL_FAILED;
+            continue;
+        }
+        if (status) break;
+        if (wanted(v, &step)) {
+            status = do_step(v, &step);
+        } else {
+            v->n[JOURNAL_SKIPPED]++;
+            if (!declined)
+                status = journal_step(v->journal, JOURNAL_SKIPPED, step.name, "declined");
+        }
+    }
+    return status;
+}
+
+static rmcp_status begin(struct visit *v, bool resumed)
+{
+    char when[32] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc)) strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &utc);
+    rmcp_status status = journal_note(v->journal, resumed ? "resumed" : "begun", when);
+    const char *before = journal_value(v->journal, "device");
+    if (!status && before && strcmp(before, v->options.device))
+        return rmcp_fail(RMCP_E_ARG,
+                         "the log '%.200s' is of device %.30s; give another --log for %s",
+                         v->options.log, before, v->options.device);
+    if (!status) status = journal_note(v->journal, "device", v->options.device);
+    if (!status) status = journal_note(v->journal, "rmcp", rmcp_version());
+    return status ? status : system_note_versions(v->journal);
+}
+
+static void print_end(const struct visit *v)
+{
+    printf("\n%zu passed, %zu failed, %zu ended a run, %zu skipped\n", v->n[JOURNAL_PASSED],
+           v->n[JOURNAL_FAILED], v->n[JOURNAL_LOST], v->n[JOURNAL_SKIPPED]);
+    if (v->stop)
+        printf("Stopped early: what follows needs what failed. After a reboot the same command "
+               "goes on.\n");
+    printf("Everything is in %s: please read it, and send it with docs/first-owner-report.md.\n",
+           v->options.log);
+}
+
+int cli_first_owner(const struct cli_first_owner *options)
+{
+    static struct visit v;
+    v.options = *options;
+    if (!v.options.device) v.options.device = "hip:0";
+    if (!v.options.log) v.options.log = "rmcp-first-owner.log";
+    if (options->step) return run_step(&v.options);
+    v.kind = strncmp(v.options.device, "cpu", 3) ? RMCP_LAUNCH_KERNEL : RMCP_LAUNCH_HOST_CALL;
+    int wrong = leave_out(&v);
+    if (wrong) return wrong;
+    ssize_t n = readlink("/proc/self/exe", v.program, sizeof v.program - 1);
+    if (n <= 0)
+        return cli_complain("verify", "cannot find this program itself: %s", strerror(errno));
+    v.program[n] = '\0';
+    bool resumed;
+    rmcp_status status = journal_open(v.options.log, title, &resumed, &v.journal);
+    if (!status) {
+        if (resumed) printf("going on with %s\n", v.options.log);
+        status = begin(&v, resumed);
+    }
+    if (!status) status = go_through(&v);
+    if (!status) status = system_note_cards(v.journal);
+    if (!status) print_end(&v);
+    journal_close(v.journal);
+    if (status) return cli_failed("verify", status);
+    return v.n[JOURNAL_FAILED] || v.n[JOURNAL_LOST] || v.stop ? CLI_FINDINGS : CLI_OK;
+}

@@ -1,0 +1,97 @@
+/* sim_card.c: rmcp sim -- COMMAND: options, and which machine to simulate. */
+#include "cli/sim_card.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DESCRIPTION = 1 << 16 };
+
+/* The text of a description file; NULL with a complaint. The caller frees it. */
+static char *read_description(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = file ? malloc(MAX_DESCRIPTION) : NULL;
+    if (!text) {
+        cli_complain("sim", "cannot read the card '%.300s': %s", path, strerror(errno));
+        if (file) fclose(file);
+        return NULL;
+    }
+    const size_t n = fread(text, 1, MAX_DESCRIPTION - 1, file);
+    const bool bad = ferror(file) || n == MAX_DESCRIPTION - 1;
+    fclose(file);
+    text[n] = 0;
+    if (!bad) return text;
+    cli_complain("sim", "'%.300s' is not a description of a card", path);
+    free(text);
+    return NULL;
+}
+
+/* `gpu` is a name that comes with the command, or a file when it has a slash or a dot in it. */
+static int read_machine(const char *gpu, struct sim_machine *machine)
+{
+    char error[SIM_ERROR_MAX];
+    char *own = NULL;
+    const char *text = sim_card_builtin(gpu);
+    if (!text && strpbrk(gpu, "/.")) {
+        text = own = read_description(gpu);
+        if (!own) return CLI_USAGE;
+    }
+    if (!text)
+        return cli_complain("sim", "no card '%.60s'; known are %s, or a file", gpu,
+                            sim_card_builtin_names());
+    const bool good = sim_machine_parse(text, sim_card_builtin, machine, error);
+    free(own);
+    return good ? CLI_OK : cli_complain("sim", "card '%.200s': %s", gpu, error);
+}
+
+int cli_sim_card(int argc, char **argv)
+{
+    struct sim_request r = { .gpu = "rx5600xt" };
+    const struct cli_option options[] = {
+        { "gpu", CLI_TEXT, &r.gpu, "NAME", "card or machine: a name or a file (rx5600xt)", NULL },
+        { "override", CLI_TEXT, &r.override, "V",
+          "HSA_OVERRIDE_GFX_VERSION for the program: 10.3.0", NULL },
+        { "checks", CLI_TEXT, &r.checks, "LIST",
+          "all, none, or some of waitcnt,patterns,alignment,\n"
+          "                         registers,lds,barrier (all)",
+          NULL },
+        { "threads", CLI_NUMBER, &r.threads, "N", "threads for each kernel (2)", NULL },
+        { "limit", CLI_NUMBER, &r.limit, "N", "instructions of a wave after which a kernel hangs",
+          NULL },
+        { "trace", CLI_TEXT, &r.trace, "KERNEL", "print each instruction of kernels of that name",
+          NULL },
+        { "plant", CLI_TEXT, &r.plant, "WHAT:KERNEL",
+          "let a kernel end badly: hang, fault or illegal", NULL },
+        { "stats", CLI_FLAG, &r.stats, NULL, "a table of the kernels that ran", NULL },
+        { "allow-reports", CLI_FLAG, &r.allow_reports, NULL,
+          "reports do not change the exit status", NULL },
+        { "write-sysfs", CLI_TEXT, &r.write_sysfs, "DIR", "only write the machine's files into DIR",
+          NULL },
+        { 0 },
+    };
+    const struct cli_usage usage = {
+        "sim",
+        "-- COMMAND…",
+        "Runs a program on a simulated card, under the ROCm runtime that it uses anyway. The\n"
+        "machine code of its kernels is executed and checked on the processor. Ends with one line\n"
+        "on stderr. Exit status: that of the program; 1 when it is 0 but there were reports.",
+        "  rmcp sim -- rocminfo\n"
+        "  rmcp sim --gpu rx5500xt --stats -- ./my_hip_program",
+        options,
+    };
+    int n = 0, status = CLI_OK;
+    struct sim_machine machine;
+    if (!cli_parse(&usage, argc, argv, &n, &status)) return status;
+    if ((status = read_machine(r.gpu, &machine)) != CLI_OK) return status;
+    if (r.write_sysfs) {
+        char error[SIM_ERROR_MAX];
+        if (n) return cli_complain("sim", "--write-sysfs takes no command");
+        return sim_machine_write(&machine, r.write_sysfs, error) ? CLI_OK
+                                                                 : cli_complain("sim", "%s", error);
+    }
+    if (!n) return cli_complain("sim", "which program? rmcp sim -- COMMAND");
+    argv[n] = NULL; /* there was a "--" or this is the end */
+    r.command = argv;
+    return sim_program_run(&machine, &r);
+}

@@ -1,0 +1,196 @@
+/* sim_program.c: runs a program with the simulated kernel driver in it, and tells what happened. */
+#define _GNU_SOURCE
+#include "cli/sim.h"
+#include "cli/sim_card.h"
+#include "sim/driver/protocol.h"
+#include "sim/sim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_REPORTS_SHOWN = 20 };
+
+/* The library lies in the build folder beside the command, or where it was installed. */
+static bool find_library(char path[static PATH_MAX])
+{
+    char self[PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0) return false;
+    self[n] = 0;
+    char *slash = strrchr(self, '/');
+    if (!slash) return false;
+    *slash = 0;
+    static const char *const folders[] = { "sim/driver", "../" RMCP_SIM_FOLDER };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const int length = snprintf(path, PATH_MAX, "%s/%s/librmcp-sim.so", self, folders[i]);
+        if (length > 0 && length < PATH_MAX && !access(path, R_OK)) return true;
+    }
+    return false;
+}
+
+static void set_number(const char *variable, uint64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    setenv(variable, text, 1);
+}
+
+/* What RMCP remembers of a simulated card (plans, first uses) must not be taken for what happened
+ * on a real one: caches go to a folder of their own. */
+static void set_cache(void)
+{
+    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char path[PATH_MAX];
+    const bool named = base && *base;
+    if (!named && !(home && *home)) return;
+    const int n = snprintf(path, sizeof path, "%s%s/rmcp/simulated", named ? base : home,
+                           named ? "" : "/.cache");
+    if (n > 0 && n < (int)sizeof path) setenv("XDG_CACHE_HOME", path, 1);
+}
+
+/* What the program finds in its environment. Returns 0 or an exit status. */
+static int set_environment(const struct sim_request *request, const char *root)
+{
+    char library[PATH_MAX], preload[2 * PATH_MAX];
+    uint32_t checks = SIM_CHECK_ALL;
+    const char *before = getenv("LD_PRELOAD");
+    if (!find_library(library))
+        return cli_complain("sim", "librmcp-sim.so is neither beside this command nor installed");
+    if (request->checks && !sim_read_checks(request->checks, &checks))
+        return cli_complain("sim",
+                            "--checks is '%.60s'; known are all, none, waitcnt, patterns, "
+                            "alignment, registers, lds, barrier",
+                            request->checks);
+    snprintf(preload, sizeof preload, "%s%s%s", library, before && *before ? ":" : "",
+             before && *before ? before : "");
+    setenv("LD_PRELOAD", preload, 1);
+    setenv(SIM_ENV_ROOT, root, 1);
+    set_cache();
+    set_number(SIM_ENV_CHECKS, checks);
+    if (request->threads) set_number(SIM_ENV_THREADS, request->threads);
+    if (request->limit) set_number(SIM_ENV_LIMIT, request->limit);
+    if (request->stats) setenv(SIM_ENV_STATS, "1", 1);
+    if (request->trace) setenv(SIM_ENV_TRACE, request->trace, 1);
+    if (request->plant) setenv(SIM_ENV_PLANT, request->plant, 1);
+    if (request->override) setenv("HSA_OVERRIDE_GFX_VERSION", request->override, 1);
+    /* What a simulated card does well must not be remembered of a real one (core/guard.h). */
+    setenv("RMCP_GUARD", "0", 0);
+    return CLI_OK;
+}
+
+static volatile sig_atomic_t running; /* process id of the program */
+
+static void pass_on(int number)
+{
+    if (running > 0) kill((pid_t)running, number);
+}
+
+/* Start the command and wait; its exit status, as a shell counts it. */
+static int run(const struct sim_request *request, const char *root)
+{
+    const pid_t child = fork();
+    if (child < 0) {
+        cli_complain("sim", "cannot start a process: %s", strerror(errno));
+        return CLI_INTERNAL;
+    }
+    if (!child) {
+        if (set_environment(request, root)) _exit(CLI_USAGE);
+        execvp(request->command[0], request->command);
+        cli_complain("sim", "cannot run '%.300s': %s", request->command[0], strerror(errno));
+        _exit(127);
+    }
+    /* Signals are for the program; we tell how it ended. */
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, forward = { .sa_handler = pass_on };
+    running = child;
+    sigaction(SIGINT, &ignore, NULL);
+    sigaction(SIGQUIT, &ignore, NULL);
+    sigaction(SIGTERM, &forward, NULL);
+    sigaction(SIGHUP, &forward, NULL);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    running = 0;
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    fprintf(stderr, "rmcp sim: the program was ended by signal %d (%s)\n", WTERMSIG(status),
+            strsignal(WTERMSIG(status)));
+    return 128 + WTERMSIG(status);
+}
+
+static void print_reports(const char *root)
+{
+    char path[PATH_MAX + 32], line[2048];
+    snprintf(path, sizeof path, "%s/" SIM_FILE_REPORTS, root);
+    FILE *file = fopen(path, "r");
+    if (!file) return;
+    unsigned n = 0;
+    while (fgets(line, sizeof line, file))
+        if (n++ < MAX_REPORTS_SHOWN) fprintf(stderr, "rmcp sim: %s", line);
+    if (n > MAX_REPORTS_SHOWN) fprintf(stderr, "rmcp sim: and %u more\n", n - MAX_REPORTS_SHOWN);
+    fclose(file);
+}
+
+/* The one line at the end; returns the number of reports. */
+static uint64_t print_summary(const struct sim_machine *machine, const char *root)
+{
+    char path[PATH_MAX + 32];
+    struct {
+        uint64_t processes, kernels, instructions, findings, happened;
+    } sum = { 0 };
+    _Static_assert(sizeof sum == sizeof(struct sim_summary), "the same counters");
+    snprintf(path, sizeof path, "%s/" SIM_FILE_SUMMARY, root);
+    FILE *file = fopen(path, "r");
+    if (file) {
+        if (fread(&sum, sizeof sum, 1, file) != 1) memset(&sum, 0, sizeof sum);
+        fclose(file);
+    }
+    fprintf(stderr, "rmcp sim: simulated");
+    for (unsigned i = 0; i < machine->n; i++)
+        fprintf(stderr, "%s %s", i ? " and" : "", machine->cards[i].card);
+    fprintf(stderr, ": %" PRIu64 " kernels, %" PRIu64 " instructions, %" PRIu64 " reports\n",
+            sum.kernels, sum.instructions, sum.findings);
+    return sum.findings;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+int sim_program_run(const struct sim_machine *machine, const struct sim_request *request)
+{
+    char root[PATH_MAX], error[SIM_ERROR_MAX];
+    const char *folder = getenv("TMPDIR");
+    const int n =
+        snprintf(root, sizeof root, "%s/rmcp-sim-XXXXXX", folder && *folder ? folder : "/tmp");
+    if (n < 0 || n >= (int)sizeof root - 64 || !mkdtemp(root)) {
+        cli_complain("sim", "cannot make the folder '%.300s': %s", root, strerror(errno));
+        return CLI_INTERNAL;
+    }
+    int status = CLI_INTERNAL;
+    if (sim_machine_write(machine, root, error)) {
+        status = run(request, root);
+        print_reports(root);
+        if (request->stats) {
+            char path[PATH_MAX + 32];
+            snprintf(path, sizeof path, "%s/" SIM_FILE_STATS, root);
+            sim_table_print(path);
+        }
+        const uint64_t reports = print_summary(machine, root);
+        if (!status && reports && !request->allow_reports) status = CLI_FINDINGS;
+    } else {
+        cli_complain("sim", "%s", error);
+    }
+    nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return status;
+}

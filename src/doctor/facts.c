@@ -1,0 +1,158 @@
+/* facts.c: questions about a machine that more than one rule or option asks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/doctor.h"
+
+const char *doctor_verdict_name(enum doctor_verdict verdict)
+{
+    static const char *const names[] = { "ok", "note", "warning", "problem" };
+    return names[verdict];
+}
+
+const char *doctor_override_of(const struct doctor_machine *m, const struct doctor_gpu *gpu,
+                               char name[static 64])
+{
+    snprintf(name, 64, "HSA_OVERRIDE_GFX_VERSION_%u", gpu->node);
+    const char *value = gpu->in_kfd ? doctor_variable(m, name) : NULL;
+    if (value) return value;
+    snprintf(name, 64, "HSA_OVERRIDE_GFX_VERSION");
+    return doctor_variable(m, name);
+}
+
+uint32_t doctor_believed(const struct doctor_machine *m, const struct doctor_gpu *gpu)
+{
+    char name[64];
+    uint32_t version;
+    const char *value = doctor_override_of(m, gpu, name);
+    return value && doctor_override_parse(value, &version) ? version : gpu->version;
+}
+
+bool doctor_is_foreign(const struct doctor_machine *m, const struct doctor_gpu *gpu)
+{
+    const uint32_t believed = doctor_believed(m, gpu);
+    if (!gpu->version || believed == gpu->version) return false;
+    const uint32_t sibling = doctor_chip_sibling(gpu->version);
+    return !sibling || sibling != doctor_chip_sibling(believed);
+}
+
+const struct doctor_library *doctor_torch_library(const struct doctor_machine *m,
+                                                  const struct doctor_python *python)
+{
+    if (python->library < 0 || (size_t)python->library >= m->n_python_libraries) return NULL;
+    return &m->python_libraries[python->library];
+}
+
+static const struct doctor_python *python_with(const struct doctor_machine *m, uint32_t version)
+{
+    char chip[16];
+    if (!doctor_chip_name(version, chip)) return NULL;
+    for (size_t i = 0; i < m->n_pythons; i++) {
+        const struct doctor_library *library = doctor_torch_library(m, &m->pythons[i]);
+        if (library && !*library->trouble && doctor_targets_have(library->targets, chip))
+            return &m->pythons[i];
+    }
+    return NULL;
+}
+
+const struct doctor_python *doctor_fit_python(const struct doctor_machine *m,
+                                              const struct doctor_gpu *gpu, bool native)
+{
+    if (!gpu) return NULL;
+    const struct doctor_python *python =
+        python_with(m, native ? gpu->version : doctor_believed(m, gpu));
+    return python || !native ? python : python_with(m, doctor_chip_sibling(gpu->version));
+}
+
+bool doctor_has_vendor(const struct doctor_machine *m, uint32_t vendor, bool discrete_only)
+{
+    for (size_t i = 0; i < m->n_gpus; i++)
+        if (m->gpus[i].vendor == vendor && !(discrete_only && m->gpus[i].is_integrated))
+            return true;
+    return false;
+}
+
+bool doctor_is_hidden(const struct doctor_machine *m)
+{
+    return doctor_variable(m, "HIP_VISIBLE_DEVICES") ||
+           doctor_variable(m, "ROCR_VISIBLE_DEVICES") || doctor_variable(m, "CUDA_VISIBLE_DEVICES");
+}
+
+bool doctor_looks_like_shim(const char *text)
+{
+    static const char *const marks[] = { "intercept", "shim",       "coarse",     "rdna1",
+                                         "forcegtt",  "force_host", "force-host", "forcehost" };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strstr(text, marks[i])) return true;
+    return false;
+}
+
+const struct doctor_rocm *doctor_loader_rocm(const struct doctor_machine *m)
+{
+    for (size_t i = 0; i < m->n_rocms && *m->loader_hip; i++) {
+        const size_t n = strlen(m->rocms[i].prefix);
+        if (!strncmp(m->loader_hip, m->rocms[i].prefix, n) && m->loader_hip[n] == '/')
+            return &m->rocms[i];
+    }
+    return m->n_rocms == 1 ? &m->rocms[0] : NULL;
+}
+
+enum packager { APT, PACMAN, DNF, OTHER };
+
+static enum packager packager_of(const struct doctor_machine *m)
+{
+    static const struct {
+        const char *name;
+        enum packager packager;
+    } known[] = { { "debian", APT }, { "ubuntu", APT }, { "arch", PACMAN }, { "manjaro", PACMAN },
+                  { "fedora", DNF }, { "rhel", DNF },   { "centos", DNF } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(m->os_id, known[i].name) || strstr(m->os_like, known[i].name))
+            return known[i].packager;
+    return OTHER;
+}
+
+void doctor_install_command(const struct doctor_machine *m, const char *apt, const char *pacman,
+                            const char *dnf, char *out, size_t room)
+{
+    switch (packager_of(m)) {
+    case APT: snprintf(out, room, "sudo apt install %s", apt); return;
+    case PACMAN: snprintf(out, room, "sudo pacman -S %s", pacman); return;
+    case DNF: snprintf(out, room, "sudo dnf install %s", dnf); return;
+    case OTHER: snprintf(out, room, "install %s (Debian) or %s (Arch)", apt, pacman); return;
+    }
+}
+
+const char *doctor_upgrade_command(const struct doctor_machine *m)
+{
+    switch (packager_of(m)) {
+    case APT: return "sudo apt update && sudo apt full-upgrade && sudo reboot";
+    case PACMAN: return "sudo pacman -Syu linux-firmware && sudo reboot";
+    case DNF: return "sudo dnf upgrade && sudo reboot";
+    case OTHER: break;
+    }
+    return "bring kernel and linux-firmware up to date; sudo reboot";
+}
+
+const char *doctor_miopen_of(const char *release)
+{
+    /* As users' reports show them; the number is compiled into PyTorch and not to be read there. */
+    static const struct {
+        const char *release, *text;
+    } known[] = { { "5.0.", ", MIOpen 2.15" }, { "5.1.", ", MIOpen 2.16" },
+                  { "5.2.", ", MIOpen 2.17" }, { "5.6.", ", MIOpen 2.20" },
+                  { "6.0.", ", MIOpen 3.0" },  { "6.1.", ", MIOpen 3.1" },
+                  { "6.2.", ", MIOpen 3.2" } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strncmp(release, known[i].release, 4)) return known[i].text;
+    return "";
+}
+
+bool doctor_same_release(const char *left, const char *right)
+{
+    unsigned a[2], b[2];
+    if (sscanf(left, "%u.%u", &a[0], &a[1]) != 2 || sscanf(right, "%u.%u", &b[0], &b[1]) != 2)
+        return true; /* nothing can be said */
+    return a[0] == b[0] && a[1] == b[1];
+}

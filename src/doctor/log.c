@@ -1,0 +1,82 @@
+/* log.c: probe: the lines of the kernel log that tell of trouble with a GPU. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/klog.h>
+
+#include "doctor/probe.h"
+
+enum { LOG_BYTES = 1 << 20, READ_ALL = 3 };
+
+/* Texts of the kernel's amdgpu and amdkfd drivers. All words of a row must be in the line. */
+static const struct {
+    enum doctor_log kind;
+    const char *words[2];
+} signatures[] = {
+    { DOCTOR_LOG_ATOMICS, { "skipped device 1002:", "PCI rejects atomics" } },
+    { DOCTOR_LOG_UNSUPPORTED, { "not supported in kfd", "" } },
+    { DOCTOR_LOG_PAGE_FAULT, { "[gfxhub", "page fault" } },
+    { DOCTOR_LOG_PAGE_FAULT, { "VM_L2_PROTECTION_FAULT_STATUS", "" } },
+    { DOCTOR_LOG_RESET, { "ring ", "timeout, signaled seq=" } },
+    { DOCTOR_LOG_RESET, { "VRAM is lost due to GPU reset", "" } },
+    { DOCTOR_LOG_RESET, { "amdgpu", "GPU reset begin!" } },
+    { DOCTOR_LOG_PREEMPTION, { "queue_doorbell_id0 is not 0", "preemption time out" } },
+    { DOCTOR_LOG_PREEMPTION, { "Failed to evict process queues", "" } },
+    { DOCTOR_LOG_PREEMPTION, { "cp queue preemption time", "" } },
+};
+
+/* "process python3 pid 12": the name of a program is nobody's business. */
+static void hide_process(char *line)
+{
+    char *at = strstr(line, "process "), *pid = at ? strstr(at, " pid ") : NULL;
+    if (!pid || pid <= at + 8) return;
+    at[8] = '?';
+    memmove(at + 9, pid, strlen(pid) + 1);
+}
+
+static void scan(const struct doctor_search *search, const char *text)
+{
+    struct doctor_machine *m = search->machine;
+    char kept[8192] = "";
+    for (const char *line = text; *line;) {
+        size_t length;
+        char one[200];
+        const char *next = doctor_next_line(line, &length);
+        doctor_copy(one, sizeof one, line, length);
+        for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
+            if (!strstr(one, signatures[i].words[0]) || !strstr(one, signatures[i].words[1]))
+                continue;
+            hide_process(one);
+            m->log[signatures[i].kind].n++;
+            memcpy(m->log[signatures[i].kind].line, one, sizeof one);
+            if (m->log[signatures[i].kind].n <= 4 && strlen(kept) + sizeof one + 2 < sizeof kept) {
+                strcat(kept, one);
+                strcat(kept, "\n");
+            }
+            break;
+        }
+        line = next;
+    }
+    doctor_note(search->view, "/rmcp/kernel.log", kept);
+}
+
+void doctor_probe_log(const struct doctor_search *search)
+{
+    char *text = malloc(LOG_BYTES);
+    long n = -1;
+    if (!text) return;
+    if (search->view->is_live) {
+        n = klogctl(READ_ALL, text, LOG_BYTES - 1);
+        if (n < 0) n = doctor_read_end(search->view, "/var/log/kern.log", text, LOG_BYTES);
+        if (n < 0) n = doctor_read_end(search->view, "/var/log/dmesg", text, LOG_BYTES);
+    } else {
+        n = doctor_read_end(search->view, "/rmcp/kernel.log", text, LOG_BYTES);
+    }
+    search->machine->log_read = n < 0 ? DOCTOR_NO : DOCTOR_YES;
+    if (n >= 0) {
+        text[n] = '\0';
+        scan(search, text);
+    }
+    free(text);
+}

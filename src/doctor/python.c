@@ -1,0 +1,185 @@
+/* python.c: probe: Python environments with PyTorch, found and read without running Python. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/probe.h"
+
+enum { MOST_FOLDERS = 400 };
+
+static bool is_known(const struct doctor_machine *m, const char *site)
+{
+    for (size_t i = 0; i < m->n_pythons; i++)
+        if (!strcmp(m->pythons[i].site, site)) return true;
+    return false;
+}
+
+/* The value of `name = 'value'` in a Python file; None is "". */
+static void read_assignment(const char *text, const char *name, char *out, size_t room)
+{
+    const size_t n = strlen(name);
+    for (size_t length; *text;) {
+        const char *line = text;
+        text = doctor_next_line(line, &length);
+        if (strncmp(line, name, n) || !strchr(" :=", line[n])) continue;
+        const char *equals = memchr(line, '=', length);
+        if (!equals) continue;
+        const char *value = equals + 1 + strspn(equals + 1, " ");
+        if (*value != '\'' && *value != '"') continue;
+        const char quote[] = { *value, '\n', 0 };
+        doctor_copy(out, room, value + 1, strcspn(value + 1, quote));
+        return;
+    }
+}
+
+static int add_library(const struct doctor_search *search, const char *path,
+                       enum doctor_library_kind kind, int owner)
+{
+    struct doctor_machine *m = search->machine;
+    char real[DOCTOR_PATH];
+    enum doctor_kind found;
+    if (!doctor_real(search->view, path, false, real, sizeof real, &found, NULL) ||
+        found != DOCTOR_FILE)
+        return -1;
+    for (size_t i = 0; i < m->n_python_libraries; i++)
+        if (!strcmp(m->python_libraries[i].path, real)) return (int)i;
+    if (m->n_python_libraries == DOCTOR_LIBRARIES) return -1;
+    struct doctor_library *library = &m->python_libraries[m->n_python_libraries];
+    doctor_library_read(search, real, kind, library);
+    library->owner = 100 + owner;
+    return (int)m->n_python_libraries++;
+}
+
+/* A library of torch/lib, or of the folder of a ROCm package of TheRock. */
+static int add_matching(const struct doctor_search *search, const char *folder, const char *pattern,
+                        enum doctor_library_kind kind, int owner)
+{
+    struct doctor_names names;
+    char path[2 * DOCTOR_PATH];
+    int found = -1;
+    doctor_list(search->view, folder, &names);
+    for (size_t i = 0; i < names.n && found < 0; i++) {
+        if (!doctor_like(names.list[i], pattern)) continue;
+        snprintf(path, sizeof path, "%s/%s", folder, names.list[i]);
+        found = add_library(search, path, kind, owner);
+    }
+    doctor_names_deinit(&names);
+    return found;
+}
+
+static void read_sdk(const struct doctor_search *search, struct doctor_python *python, int owner)
+{
+    struct doctor_names names;
+    doctor_list(search->view, python->site, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        char folder[2 * DOCTOR_PATH];
+        if (!doctor_like(names.list[i], "_rocm_sdk_*")) continue;
+        snprintf(folder, sizeof folder, "%s/%s/lib", python->site, names.list[i]);
+        python->is_sdk = python->bundles_rocm = true;
+        add_matching(search, folder, "libamdhip64.so*", DOCTOR_LIB_HIP, owner);
+        int miopen = add_matching(search, folder, "libMIOpen.so*", DOCTOR_LIB_MIOPEN, owner);
+        if (miopen >= 0) python->miopen = miopen;
+        add_matching(search, folder, "librocblas.so*", DOCTOR_LIB_ROCBLAS, owner);
+    }
+    doctor_names_deinit(&names);
+}
+
+static void read_site(const struct doctor_search *search, const char *site)
+{
+    struct doctor_machine *m = search->machine;
+    struct doctor_python python = { .library = -1, .miopen = -1 };
+    char path[DOCTOR_PATH + 64], text[8192];
+    if (!doctor_real(search->view, site, false, python.site, sizeof python.site, NULL, NULL))
+        return;
+    if (is_known(m, python.site) || m->n_pythons == DOCTOR_PYTHONS) return;
+    snprintf(path, sizeof path, "%s/torch/version.py", python.site);
+    if (doctor_read(search->view, path, text, sizeof text) < 0) return;
+    read_assignment(text, "__version__", python.version, sizeof python.version);
+    read_assignment(text, "hip", python.hip, sizeof python.hip);
+    read_assignment(text, "cuda", python.cuda, sizeof python.cuda);
+    const int owner = (int)m->n_pythons;
+    snprintf(path, sizeof path, "%s/torch/lib", python.site);
+    python.library = add_matching(search, path, "libtorch_hip.so", DOCTOR_LIB_TORCH, owner);
+    if (*python.hip || python.library >= 0) {
+        python.bundles_rocm =
+            add_matching(search, path, "libamdhip64.so*", DOCTOR_LIB_HIP, owner) >= 0;
+        python.miopen = add_matching(search, path, "libMIOpen.so*", DOCTOR_LIB_MIOPEN, owner);
+        add_matching(search, path, "librocblas.so*", DOCTOR_LIB_ROCBLAS, owner);
+        read_sdk(search, &python, owner);
+    }
+    m->pythons[m->n_pythons++] = python;
+}
+
+/* PREFIX/lib/python3.N/site-packages and its relatives. */
+static void read_prefix(const struct doctor_search *search, const char *prefix)
+{
+    static const char *const libs[] = { "lib", "lib64" };
+    static const char *const sites[] = { "site-packages", "dist-packages" };
+    for (size_t i = 0; i < 2; i++) {
+        struct doctor_names names;
+        char folder[DOCTOR_PATH], site[2 * DOCTOR_PATH];
+        snprintf(folder, sizeof folder, "%.400s/%s", prefix, libs[i]);
+        doctor_list(search->view, folder, &names);
+        for (size_t k = 0; k < names.n && !doctor_late(search); k++)
+            for (size_t s = 0; s < 2 && doctor_like(names.list[k], "python3*"); s++) {
+                snprintf(site, sizeof site, "%s/%s/%s", folder, names.list[k], sites[s]);
+                read_site(search, site);
+            }
+        doctor_names_deinit(&names);
+    }
+}
+
+/* Each folder below `parent` as a prefix, and where `deeper`, those below it. */
+static void read_children(const struct doctor_search *search, const char *parent, int deeper)
+{
+    struct doctor_names names;
+    char path[2 * DOCTOR_PATH];
+    doctor_list(search->view, parent, &names);
+    for (size_t i = 0; i < names.n && i < MOST_FOLDERS && !doctor_late(search); i++) {
+        const char *name = names.list[i];
+        const bool hidden = *name == '.' && strcmp(name, ".venv") && strcmp(name, ".virtualenvs") &&
+                            strcmp(name, ".conda") && strcmp(name, ".pyenv");
+        enum doctor_kind kind;
+        if (hidden || strlen(parent) + strlen(name) > DOCTOR_PATH - 64) continue;
+        snprintf(path, sizeof path, "%s/%s", parent, name);
+        /* Links are not followed: they lead to places that are looked at anyway, or in circles. */
+        struct doctor_view quiet = *search->view;
+        char real[2 * DOCTOR_PATH];
+        quiet.journal = -1;
+        if (!doctor_real(&quiet, path, true, real, sizeof real, &kind, NULL) ||
+            kind != DOCTOR_FOLDER)
+            continue;
+        read_prefix(search, path);
+        if (deeper) read_children(search, path, deeper - 1);
+    }
+    doctor_names_deinit(&names);
+}
+
+void doctor_probe_python(const struct doctor_search *search)
+{
+    static const char *const variables[] = { "VIRTUAL_ENV", "CONDA_PREFIX" };
+    static const char *const prefixes[] = { "/usr/local", "/usr", "/opt/venv", "/opt/conda" };
+    const struct doctor_machine *m = search->machine;
+    char path[DOCTOR_PATH + 32];
+    for (size_t i = 0; i < 2; i++) {
+        const char *value = doctor_variable(m, variables[i]);
+        if (value && *value == '/') read_prefix(search, value);
+    }
+    if (*m->home) {
+        snprintf(path, sizeof path, "%s/.local", m->home);
+        read_prefix(search, path);
+    }
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        read_prefix(search, prefixes[i]);
+    read_children(search, "/opt/conda/envs", 0);
+    if (*m->home && strcmp(m->home, "/")) {
+        static const char *const condas[] = { "miniconda3", "anaconda3", "miniforge3",
+                                              "mambaforge" };
+        for (size_t i = 0; i < sizeof condas / sizeof *condas; i++) {
+            snprintf(path, sizeof path, "%s/%s/envs", m->home, condas[i]);
+            read_children(search, path, 0);
+        }
+        read_children(search, m->home, 1);
+    }
+    read_children(search, "/opt", 0);
+}

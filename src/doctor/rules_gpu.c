@@ -1,0 +1,334 @@
+/* rules_gpu.c: conditions about GPUs, kernel, access and containers. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/rules.h"
+
+/* "Radeon RX 5600 XT (gfx1010, 36 CUs, 6.0 GiB)" */
+static void describe(const struct doctor_gpu *gpu, char text[static 160])
+{
+    int n = snprintf(text, 160, "%s (%s", gpu->name, *gpu->chip ? gpu->chip : "chip unknown");
+    if (*gpu->chip && !gpu->chip_from_kfd) n += snprintf(text + n, 160 - (size_t)n, " by PCI id");
+    if (gpu->compute_units)
+        n += snprintf(text + n, 160 - (size_t)n, ", %u CUs", gpu->compute_units);
+    if (gpu->vram)
+        n += snprintf(text + n, 160 - (size_t)n, ", %.1f GiB", (double)gpu->vram / (1u << 30));
+    snprintf(text + n, 160 - (size_t)n, ")");
+}
+
+/* All AMD GPUs that a service class or a test holds for. */
+static bool say_gpus(const struct doctor_machine *m, struct doctor_words *words,
+                     bool (*test)(const struct doctor_gpu *gpu))
+{
+    char text[160];
+    bool any = false;
+    for (size_t i = 0; i < m->n_gpus; i++) {
+        if (m->gpus[i].vendor != DOCTOR_AMD || !test(&m->gpus[i])) continue;
+        describe(&m->gpus[i], text);
+        const size_t used = strlen(words->seen);
+        snprintf(words->seen + used, sizeof words->seen - used, "%s%s", used ? "; " : "", text);
+        if (!any) doctor_value(words, "%s", m->gpus[i].chip);
+        any = true;
+    }
+    return any;
+}
+
+static bool has_wheel(const struct doctor_gpu *gpu)
+{
+    return doctor_chip_service(gpu->version) == DOCTOR_CHIP_WHEEL;
+}
+
+static bool has_family(const struct doctor_gpu *gpu)
+{
+    return doctor_chip_service(gpu->version) == DOCTOR_CHIP_FAMILY && !gpu->is_integrated;
+}
+
+static bool is_left_behind(const struct doctor_gpu *gpu)
+{
+    return doctor_chip_service(gpu->version) == DOCTOR_CHIP_LEFT_BEHIND;
+}
+
+static bool is_old(const struct doctor_gpu *gpu)
+{
+    return doctor_chip_service(gpu->version) == DOCTOR_CHIP_OLD;
+}
+
+static bool has_no_driver(const struct doctor_gpu *gpu)
+{
+    return *gpu->pci && strcmp(gpu->driver, "amdgpu") && strcmp(gpu->driver, "vfio-pci") &&
+           !gpu->in_kfd;
+}
+
+static bool is_passed_on(const struct doctor_gpu *gpu)
+{
+    return !strcmp(gpu->driver, "vfio-pci");
+}
+
+static bool has_no_atomics(const struct doctor_gpu *gpu)
+{
+    return gpu->in_kfd && gpu->atomics == DOCTOR_NO && !gpu->is_integrated;
+}
+
+static bool has_old_firmware(const struct doctor_gpu *gpu)
+{
+    return is_left_behind(gpu) && gpu->mec_firmware && gpu->mec_firmware < 145;
+}
+
+static bool has_amd_driver(const struct doctor_machine *m)
+{
+    for (size_t i = 0; i < m->n_gpus; i++)
+        if (m->gpus[i].vendor == DOCTOR_AMD && !strcmp(m->gpus[i].driver, "amdgpu")) return true;
+    return false;
+}
+
+bool doctor_if_gpu_none(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (doctor_has_vendor(m, DOCTOR_AMD, false) || doctor_has_vendor(m, DOCTOR_NVIDIA, false) ||
+        m->is_wsl || m->probes[DOCTOR_PROBE_GPU] != DOCTOR_DONE)
+        return false;
+    return doctor_say(words, "no AMD or NVIDIA display or accelerator on PCI");
+}
+
+bool doctor_if_gpu_nvidia_only(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (doctor_has_vendor(m, DOCTOR_AMD, false)) return false;
+    for (size_t i = 0; i < m->n_gpus; i++)
+        if (m->gpus[i].vendor == DOCTOR_NVIDIA)
+            return doctor_say(words, "%s at %s", m->gpus[i].name, m->gpus[i].pci);
+    return false;
+}
+
+bool doctor_if_gpu_supported(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return say_gpus(m, words, has_wheel);
+}
+
+bool doctor_if_gpu_family(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (!say_gpus(m, words, has_family)) return false;
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const uint32_t sibling = doctor_chip_sibling(gpu->version);
+    doctor_value(words, "%u.%u.%u", sibling / 10000, sibling / 100 % 100, sibling % 100);
+    return sibling;
+}
+
+bool doctor_if_gpu_left_behind(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (!say_gpus(m, words, is_left_behind)) return false;
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (doctor_fit_python(m, gpu, true))
+        doctor_value(words, "%s", ""); /* native code is there already */
+    else
+        doctor_value(words,
+                     "pip install --index-url https://repo.amd.com/rocm/whl-multi-arch/ "
+                     "\"torch[device-%s]\"",
+                     gpu->chip);
+    return true;
+}
+
+bool doctor_if_first_owner(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    return gpu && is_left_behind(gpu) && gpu->in_kfd && m->kfd.exists && !m->kfd.open_error &&
+           doctor_say(words, "%s, and it can be opened", gpu->name);
+}
+
+bool doctor_if_gpu_too_old(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return say_gpus(m, words, is_old);
+}
+
+bool doctor_if_gpu_no_driver(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (!say_gpus(m, words, has_no_driver)) return false;
+    for (size_t i = 0; i < m->n_gpus; i++) {
+        const struct doctor_gpu *gpu = &m->gpus[i];
+        if (gpu->vendor != DOCTOR_AMD || !has_no_driver(gpu)) continue;
+        const size_t used = strlen(words->seen);
+        snprintf(words->seen + used, sizeof words->seen - used, ", driver: %s",
+                 *gpu->driver ? gpu->driver : "none");
+        doctor_value(words, "%s", gpu->pci);
+        break;
+    }
+    return true;
+}
+
+bool doctor_if_gpu_vfio(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return say_gpus(m, words, is_passed_on);
+}
+
+bool doctor_if_kfd_missing(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (m->is_wsl || *m->container || !has_amd_driver(m) || m->kfd.exists || m->has_kfd ||
+        m->probes[DOCTOR_PROBE_ACCESS] != DOCTOR_DONE)
+        return false;
+    if (m->config_hsa == DOCTOR_NO)
+        doctor_value(
+            words, "cd /usr/src/linux && scripts/config -e HSA_AMD && make olddefconfig && make && "
+                   "sudo make modules_install install && sudo reboot");
+    else
+        doctor_value(words, "%s", doctor_upgrade_command(m));
+    return doctor_say(words, "amdgpu is loaded, /dev/kfd is not there%s",
+                      m->config_hsa == DOCTOR_NO    ? "; CONFIG_HSA_AMD is off in this kernel"
+                      : m->config_hsa == DOCTOR_YES ? "; CONFIG_HSA_AMD is on in this kernel"
+                                                    : "");
+}
+
+bool doctor_if_kfd_gpu_missing(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (!m->has_kfd || *m->container || m->log[DOCTOR_LOG_ATOMICS].n) return false;
+    for (size_t i = 0; i < m->n_gpus; i++) {
+        const struct doctor_gpu *gpu = &m->gpus[i];
+        if (gpu->vendor == DOCTOR_AMD && !gpu->in_kfd && !gpu->is_integrated &&
+            !strcmp(gpu->driver, "amdgpu"))
+            return doctor_say(words, "%s at %s is not in KFD's topology", gpu->name, gpu->pci);
+    }
+    return false;
+}
+
+bool doctor_if_atomics_rejected(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return m->log[DOCTOR_LOG_ATOMICS].n && doctor_say(words, "%s", m->log[DOCTOR_LOG_ATOMICS].line);
+}
+
+bool doctor_if_atomics_absent(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return say_gpus(m, words, has_no_atomics);
+}
+
+bool doctor_if_firmware_mec_old(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (!say_gpus(m, words, has_old_firmware)) return false;
+    const size_t used = strlen(words->seen);
+    snprintf(words->seen + used, sizeof words->seen - used, ", MEC firmware below 145");
+    doctor_value(words, "%s", doctor_upgrade_command(m));
+    return true;
+}
+
+bool doctor_if_igpu_visible(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *main = doctor_main_gpu(m), *built_in = NULL;
+    unsigned ordinal = 0;
+    if (!main || main->is_integrated || !main->in_kfd || doctor_is_hidden(m)) return false;
+    for (size_t i = 0; i < m->n_gpus; i++) {
+        const struct doctor_gpu *gpu = &m->gpus[i];
+        if (gpu->vendor != DOCTOR_AMD || !gpu->in_kfd || gpu == main) continue;
+        if (gpu->is_integrated) built_in = gpu;
+        if (gpu->node < main->node) ordinal++;
+    }
+    if (!built_in) return false;
+    doctor_value(words, "%u", ordinal);
+    return doctor_say(words, "%s (%s) beside %s (%s), and no HIP_VISIBLE_DEVICES", built_in->name,
+                      *built_in->chip ? built_in->chip : "?", main->name, main->chip);
+}
+
+bool doctor_if_kernel_old(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    unsigned major, minor;
+    if (!gpu || gpu->version < 100100 || sscanf(m->kernel, "%u.%u", &major, &minor) != 2)
+        return false;
+    if (major > 5 || (major == 5 && minor >= 10)) return false;
+    doctor_value(words, "%s", doctor_upgrade_command(m));
+    return doctor_say(words, "Linux %s with %s", m->kernel, gpu->chip);
+}
+
+bool doctor_if_module_mtype(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const char *set = strstr(m->parameters, "mtype_local=");
+    if (!*m->mtype && !set) return false;
+    const size_t file = *m->mtype == '/' ? strcspn(m->mtype, ":") : 0;
+    if (file)
+        doctor_value(words, "sudo rm %.*s && sudo update-initramfs -u", (int)file, m->mtype);
+    else
+        doctor_value(words, "remove amdgpu.mtype_local from the kernel's command line");
+    return doctor_say(words, "%s", *m->mtype ? m->mtype : set);
+}
+
+bool doctor_if_module_cwsr_off(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return m->cwsr_off && doctor_say(words, "amdgpu.cwsr_enable=0");
+}
+
+bool doctor_if_module_parameters(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return *m->parameters && doctor_say(words, "%s", m->parameters);
+}
+
+bool doctor_if_cmdline_nomodeset(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return strstr(m->command_line, "nomodeset") && doctor_has_vendor(m, DOCTOR_AMD, false) &&
+           doctor_say(words, "%s", m->command_line);
+}
+
+static bool is_denied(const struct doctor_device *device)
+{
+    return device->exists && (device->open_error == EACCES || device->open_error == EPERM);
+}
+
+/* "mode 660, group 109; you are in 1000 27 44" */
+static void say_device(const struct doctor_machine *m, const struct doctor_device *device,
+                       struct doctor_words *words)
+{
+    doctor_say(words, "%s: mode %o, owner %u, group %u; you are uid %u in groups", device->path,
+               device->mode, device->uid, device->gid, m->uid);
+    for (size_t i = 0; i < m->n_groups && i < 12; i++) {
+        const size_t used = strlen(words->seen);
+        snprintf(words->seen + used, sizeof words->seen - used, " %u", m->groups[i]);
+    }
+    doctor_value(words, "%u", device->gid);
+}
+
+bool doctor_if_kfd_no_access(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (*m->container || !is_denied(&m->kfd)) return false;
+    say_device(m, &m->kfd, words);
+    return true;
+}
+
+bool doctor_if_container_no_groups(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (!*m->container || !is_denied(&m->kfd)) return false;
+    say_device(m, &m->kfd, words);
+    return true;
+}
+
+bool doctor_if_container_no_devices(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return *m->container && !m->kfd.exists && doctor_has_vendor(m, DOCTOR_AMD, false) &&
+           m->probes[DOCTOR_PROBE_ACCESS] == DOCTOR_DONE &&
+           doctor_say(words, "%s container, an AMD GPU on PCI, no /dev/kfd", m->container);
+}
+
+bool doctor_if_kfd_open_fails(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return m->kfd.exists && m->kfd.open_error && !is_denied(&m->kfd) &&
+           doctor_say(words, "opening /dev/kfd: %s", strerror(m->kfd.open_error));
+}
+
+bool doctor_if_render_no_access(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (is_denied(&m->kfd)) return false; /* said already */
+    for (size_t i = 0; i < m->n_render; i++) {
+        if (!is_denied(&m->render[i])) continue;
+        say_device(m, &m->render[i], words);
+        return true;
+    }
+    return false;
+}
+
+bool doctor_if_access_ok(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return m->kfd.exists && !m->kfd.open_error && doctor_has_vendor(m, DOCTOR_AMD, false) &&
+           doctor_say(words, "/dev/kfd opens; %zu render node%s", m->n_render,
+                      m->n_render == 1 ? "" : "s");
+}
+
+bool doctor_if_wsl(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return m->is_wsl && doctor_say(words, "Linux %s, /dev/dxg %s", m->kernel,
+                                   m->has_dxg ? "is there" : "is missing");
+}

@@ -1,0 +1,300 @@
+/* scan.c: finds all signatures in a text of any size in one pass with bounded memory.
+ *
+ * The first parts of all patterns form one automaton (Aho and Corasick), so that the time does not
+ * grow with the table. Colour sequences and zero bytes (UTF-16) are taken out while reading, and a
+ * line may be as long as it likes: a pattern's later parts are looked for within REACH bytes. */
+#include "core/error.h"
+#include "explain/card.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_STATES = 4096, MOST_PATTERNS = 256, REACH = 4096, BUFFER = 1 << 18 };
+
+/* One alternative of a signature, or one clue about the card. */
+struct pattern {
+    const char *text; /* parts separated by '*', ends at '\n' or 0 */
+    size_t first;     /* length of its first part */
+    size_t size;
+    const struct explain_signature *signature; /* NULL: a clue */
+    const struct explain_clue *clue;
+    int16_t next; /* another pattern with the same first part, or -1 */
+};
+
+struct automaton {
+    uint16_t go[MOST_STATES][256];
+    uint16_t fail[MOST_STATES];
+    uint16_t shorter[MOST_STATES]; /* the next state on the way of fail that ends a pattern, or 0 */
+    int16_t ends[MOST_STATES];     /* the pattern that ends here, or -1 */
+    bool hit[MOST_STATES];         /* some pattern ends here, this one's or a shorter one */
+    size_t n_states;
+    struct pattern patterns[MOST_PATTERNS];
+    size_t n_patterns;
+};
+
+struct scanner {
+    struct automaton machine;
+    struct explain_evidence evidence;
+    struct explain_result *result;
+    char buffer[BUFFER]; /* cleaned text */
+    size_t filled, done; /* bytes in it; those already scanned */
+    uint16_t state;
+    size_t line_start; /* in the buffer; 0 when the line began before it */
+    int escape;        /* inside a colour sequence: 0 no, 1 after ESC, 2 in its body */
+};
+
+static unsigned char lower(char c)
+{
+    unsigned char u = (unsigned char)c;
+    return u >= 'A' && u <= 'Z' ? (unsigned char)(u + 32) : u;
+}
+
+static bool add_pattern(struct automaton *m, const char *text,
+                        const struct explain_signature *signature, const struct explain_clue *clue)
+{
+    if (m->n_patterns == MOST_PATTERNS) return false;
+    struct pattern *p = &m->patterns[m->n_patterns];
+    *p = (struct pattern){ .text = text, .signature = signature, .clue = clue, .next = -1 };
+    p->size = strcspn(text, "\n");
+    p->first = clue ? p->size : strcspn(text, "*\n");
+    uint16_t state = 0;
+    for (size_t i = 0; i < p->first; i++) {
+        uint16_t *to = &m->go[state][lower(text[i])];
+        if (!*to) {
+            if (m->n_states == MOST_STATES) return false;
+            m->ends[m->n_states] = -1;
+            *to = (uint16_t)m->n_states++;
+        }
+        state = *to;
+    }
+    p->next = m->ends[state];
+    m->ends[state] = (int16_t)m->n_patterns++;
+    return true;
+}
+
+/* Breadth first: every state's failure link, and missing moves taken from there. */
+static void link_states(struct automaton *m)
+{
+    uint16_t queue[MOST_STATES];
+    size_t head = 0, tail = 0;
+    for (int c = 0; c < 256; c++)
+        if (m->go[0][c]) queue[tail++] = m->go[0][c];
+    while (head < tail) {
+        uint16_t state = queue[head++], fail = m->fail[state];
+        m->shorter[state] = m->ends[fail] >= 0 ? fail : m->shorter[fail];
+        m->hit[state] = m->ends[state] >= 0 || m->shorter[state];
+        for (int c = 0; c < 256; c++) {
+            uint16_t to = m->go[state][c];
+            if (to) {
+                m->fail[to] = m->go[fail][c];
+                queue[tail++] = to;
+            } else {
+                m->go[state][c] = m->go[fail][c];
+            }
+        }
+    }
+}
+
+/* Capital letters move as small ones do. */
+static void ignore_case(struct automaton *m)
+{
+    for (size_t state = 0; state < m->n_states; state++)
+        memcpy(&m->go[state]['A'], &m->go[state]['a'], 26 * sizeof m->go[state][0]);
+}
+
+static rmcp_status build(struct automaton *m)
+{
+    m->n_states = 1;
+    m->ends[0] = -1;
+    bool fits = true;
+    for (const struct explain_signature *s = explain_signatures; s->id; s++)
+        for (const char *text = s->patterns; *text;) {
+            fits = fits && add_pattern(m, text, s, NULL);
+            text += strcspn(text, "\n");
+            text += *text == '\n';
+        }
+    for (const struct explain_clue *c = explain_clues; c->words; c++)
+        fits = fits && add_pattern(m, c->words, NULL, c);
+    if (!fits)
+        return rmcp_fail(RMCP_E_INTERNAL, "the table of signatures has outgrown its scanner");
+    link_states(m);
+    ignore_case(m);
+    return RMCP_OK;
+}
+
+/* The rest of a pattern, after its first part, within the line. */
+static bool rest_matches(const struct pattern *p, const char *text, size_t size)
+{
+    size_t part = p->first;
+    while (part < p->size) {
+        part++; /* the star */
+        size_t length = 0;
+        while (part + length < p->size && p->text[part + length] != '*') length++;
+        if (!length) continue;
+        size_t at = 0;
+        for (; at + length <= size; at++) {
+            size_t i = 0;
+            while (i < length && lower(text[at + i]) == lower(p->text[part + i])) i++;
+            if (i == length) break;
+        }
+        if (at + length > size) return false;
+        text += at + length;
+        size -= at + length;
+        part += length;
+    }
+    return true;
+}
+
+/* Length of the line from `text` on, at most REACH. */
+static size_t line_length(const char *text, size_t size)
+{
+    if (size > REACH) size = REACH;
+    const char *end = memchr(text, '\n', size);
+    return end ? (size_t)(end - text) : size;
+}
+
+static void keep_excerpt(struct explain_match *match, const char *line, size_t hit, size_t length)
+{
+    enum { BEFORE = 80 };
+    size_t from = hit > BEFORE ? hit - BEFORE : 0, n = 0;
+    while (from < hit && line[from] == ' ') from++;
+    for (; from < length && n + 1 < sizeof match->excerpt; from++) {
+        unsigned char c = (unsigned char)line[from];
+        match->excerpt[n++] = c < 32 || c == 127 ? ' ' : line[from];
+    }
+    while (n && ((unsigned char)match->excerpt[n - 1] & 0xc0) == 0x80 &&
+           n + 1 == sizeof match->excerpt)
+        n--;
+    while (n && match->excerpt[n - 1] == ' ') n--;
+    match->excerpt[n] = '\0';
+}
+
+static void found(struct scanner *s, const struct pattern *p, size_t end)
+{
+    size_t start = end - p->first; /* the first part lies in the buffer: see compact() */
+    size_t ahead = line_length(s->buffer + end, s->filled - end);
+    if (p->clue) {
+        explain_consider(p->clue, s->buffer + start, p->first + ahead, &s->evidence,
+                         &s->result->card);
+        return;
+    }
+    if (!rest_matches(p, s->buffer + end, ahead)) return;
+    struct explain_result *r = s->result;
+    struct explain_match *match = r->matches;
+    while (match < r->matches + r->n_matches && match->signature != p->signature) match++;
+    if (match == r->matches + r->n_matches) {
+        if (r->n_matches == EXPLAIN_MOST) return;
+        r->n_matches++;
+        *match = (struct explain_match){ .signature = p->signature, .line = r->lines + 1 };
+        keep_excerpt(match, s->buffer + s->line_start, start - s->line_start,
+                     end - s->line_start + ahead);
+    }
+    match->count++;
+}
+
+static void scan(struct scanner *s, size_t until)
+{
+    const struct automaton *m = &s->machine;
+    uint16_t state = s->state;
+    for (size_t at = s->done; at < until; at++) {
+        state = m->go[state][(unsigned char)s->buffer[at]];
+        if (s->buffer[at] == '\n') {
+            s->result->lines++;
+            s->line_start = at + 1;
+        }
+        if (!m->hit[state]) continue;
+        for (uint16_t end = state; end; end = m->shorter[end])
+            for (int16_t p = m->ends[end]; p >= 0; p = m->patterns[p].next)
+                found(s, &m->patterns[p], at + 1);
+    }
+    s->state = state;
+    s->done = until;
+}
+
+/* Forget what is scanned, but for the REACH bytes that an excerpt or a first part may need. */
+static void compact(struct scanner *s)
+{
+    size_t keep = s->done < REACH ? s->done : REACH;
+    size_t drop = s->done - keep;
+    if (!drop) return;
+    memmove(s->buffer, s->buffer + drop, s->filled - drop);
+    s->filled -= drop;
+    s->done -= drop;
+    s->line_start = s->line_start > drop ? s->line_start - drop : 0;
+}
+
+/* Append bytes without zero bytes and colour sequences; '\r' ends a line as '\n' does. */
+static void append(struct scanner *s, const char *bytes, size_t n)
+{
+    if (!s->escape && !memchr(bytes, 27, n) && !memchr(bytes, 0, n) && !memchr(bytes, '\r', n)) {
+        memcpy(s->buffer + s->filled, bytes, n); /* plain text, nearly always */
+        s->filled += n;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        char c = bytes[i];
+        if (s->escape == 1) {
+            s->escape = c == '[' ? 2 : 0;
+            if (s->escape) continue;
+        } else if (s->escape == 2) {
+            if (c >= '@' && c <= '~') s->escape = 0;
+            if (c != '\n') continue;
+            s->escape = 0;
+        }
+        if (c == 27) {
+            s->escape = 1;
+            continue;
+        }
+        if (c && (c != '\r' || (i + 1 < n && bytes[i + 1] != '\n')))
+            s->buffer[s->filled++] = c == '\r' ? '\n' : c;
+    }
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct explain_match *x = a, *y = b;
+    if (x->signature->weight != y->signature->weight)
+        return x->signature->weight > y->signature->weight ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static rmcp_status read_all(struct scanner *s, int fd)
+{
+    char piece[16384];
+    for (;;) {
+        ssize_t n = read(fd, piece, sizeof piece);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return rmcp_fail(RMCP_E_IO, "cannot read: %s", strerror(errno));
+        if (!n) break;
+        s->result->bytes += (uint64_t)n;
+        if (s->filled + (size_t)n > BUFFER) {
+            scan(s, s->filled - REACH); /* the rest waits for its line's end */
+            compact(s);
+        }
+        append(s, piece, (size_t)n);
+    }
+    scan(s, s->filled);
+    if (s->filled && s->buffer[s->filled - 1] != '\n') s->result->lines++;
+    return RMCP_OK;
+}
+
+rmcp_status explain_read(int fd, struct explain_result *result)
+{
+    struct explain_card card = result->card;
+    *result = (struct explain_result){ .card = card };
+    struct scanner *s = calloc(1, sizeof *s);
+    if (!s) return rmcp_fail(RMCP_E_NOMEM, "no memory for reading a log");
+    s->result = result;
+    s->evidence.chip_given = *card.chip;
+    s->evidence.override_given = *card.pretends;
+    rmcp_status status = build(&s->machine);
+    if (!status) status = read_all(s, fd);
+    if (!status) {
+        result->foreign = explain_conclude(&s->evidence, &result->card);
+        qsort(result->matches, result->n_matches, sizeof *result->matches, by_weight);
+    }
+    free(s);
+    return status;
+}

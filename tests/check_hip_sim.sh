@@ -1,0 +1,33 @@
+#!/bin/bash
+# The HIP device with AMD's own runtime on a simulated RX 5600 XT: native and under the override, first
+# use guarded, and beside OpenCL. Exit status 77 (skip) where that runtime is not installed.
+# usage: check_hip_sim.sh RMCP TWO_DEVICES
+set -eu
+rmcp=$1 two=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/cache RMCP_GUARD=1 OMP_WAIT_POLICY=passive
+unset RMCP_HIP_LIBRARY RMCP_SYSFS_ROOT RMCP_DEVICE HSA_OVERRIDE_GFX_VERSION || true
+fail() { echo "FAIL: $*"; exit 1; }
+sim() { "$rmcp" sim "$@" >"$work/out" 2>"$work/err" || fail "rmcp sim $*: $(cat "$work/out" "$work/err")"; }
+if "$rmcp" devices | grep '^hip .*cannot be loaded'; then exit 77; fi
+case=n1c8h9w7k24r3s3p1
+
+for override in '' 10.3.0; do
+    echo "override '$override'"
+    sim ${override:+--override $override} -- "$rmcp" verify --device hip --algorithm implicit_gemm $case:f32
+    grep ' runs, 0 failures' "$work/out" || fail "$(cat "$work/out")"
+    grep '0 reports' "$work/err" || fail "$(cat "$work/err")"
+    sim ${override:+--override $override} -- "$rmcp" devices
+    grep -q 'gfx1010, 36 compute units' "$work/out" || fail "$(cat "$work/out")"
+    grep -q 'good: implicit_gemm f32$' "$work/out" || fail "$(cat "$work/out")"
+    [ -z "$override" ] || grep 'takes this gfx1010 for gfx1030; code for gfx1010 is used' "$work/out"
+done
+
+echo "beside OpenCL"
+sim -- "$two" hip opencl
+grep -q '^hip: RMCP_OK' "$work/out" || fail "$(cat "$work/out")"
+sim -- "$two" opencl hip
+[ "$(wc -l <"$work/out")" = 2 ] || fail "$(cat "$work/out")"
+cat "$work/out"
+echo "all well"

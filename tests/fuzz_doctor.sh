@@ -1,0 +1,11 @@
+#!/bin/sh
+# Runs the fuzzer of src/doctor from the recorded machines. usage: fuzz_doctor.sh TESTS-DIR FUZZER [SECONDS]
+set -eu
+fuzzer=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/corpus"
+cp "$1"/machines/*.txt "$work/corpus"
+cd "$work"
+"$fuzzer" -max_total_time="${3:-10}" -seed=1 -max_len=16384 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    -verbosity=0 corpus

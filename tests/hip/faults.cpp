@@ -1,0 +1,37 @@
+// faults.cpp: kernels that a card ends, one for each word on the command line.
+#include "check.h"
+
+__global__ void store_to(int *address)
+{
+    *address = 1;
+}
+
+__global__ void illegal()
+{
+    asm volatile(".long 0xffffffff");
+}
+
+__global__ void trap(const int *value)
+{
+    if (*value == 3) __builtin_trap();
+}
+
+__global__ void spin(volatile int *flag)
+{
+    while (*flag == 0) {
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    int *memory = upload(std::vector<int>(1, !std::strcmp(what, "trap") ? 3 : 0));
+    if (!std::strcmp(what, "fault")) store_to<<<1, 1>>>(memory + (1 << 28));
+    if (!std::strcmp(what, "null")) store_to<<<1, 1>>>(nullptr);
+    if (!std::strcmp(what, "illegal")) illegal<<<1, 1>>>();
+    if (!std::strcmp(what, "trap")) trap<<<1, 1>>>(memory);
+    if (!std::strcmp(what, "hang")) spin<<<1, 1>>>(memory);
+    const hipError_t error = hipDeviceSynchronize();
+    std::printf("survived: %s\n", hipGetErrorString(error));
+    return 0;
+}

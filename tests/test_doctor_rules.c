@@ -1,0 +1,259 @@
+/* test_doctor_rules.c: every rule and every option of rmcp doctor: facts that make it hold, and
+ * facts that do not. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "doctor/doctor.h"
+
+#include "doctor_facts.inc"
+
+/* ---- what must hold for which facts, and what must not ---- */
+
+struct sample {
+    const char *id;
+    void (*yes)(struct doctor_machine *m), (*no)(struct doctor_machine *m);
+};
+
+static const struct sample rules[] = {
+    { "gpu-none", nothing, navi10 },
+    { "gpu-nvidia-only", nvidia, navi10 },
+    { "gpu-supported", navi21, navi10 },
+    { "gpu-family", navi22, navi21 },
+    { "gpu-left-behind", navi10, navi21 },
+    { "first-owner", navi10, denied },
+    { "gpu-too-old", polaris, navi10 },
+    { "gpu-no-driver", no_driver, navi10 },
+    { "gpu-vfio", vfio, no_driver },
+    { "kfd-missing", no_kfd, container_without_devices },
+    { "kfd-gpu-missing", kfd_without_gpu, rejected },
+    { "atomics-rejected", rejected, kfd_without_gpu },
+    { "atomics-absent", no_atomics, navi10 },
+    { "firmware-mec-old", old_firmware, navi10 },
+    { "igpu-visible", with_renoir, visible },
+    { "kernel-old", old_kernel, navi10 },
+    { "module-mtype", mtype, navi10 },
+    { "module-cwsr-off", cwsr, mtype },
+    { "module-parameters", cwsr, navi10 },
+    { "cmdline-nomodeset", nomodeset, no_driver },
+    { "kfd-no-access", denied, denied_in_container },
+    { "container-no-groups", denied_in_container, denied },
+    { "container-no-devices", container_without_devices, no_kfd },
+    { "kfd-open-fails", kfd_fails, denied },
+    { "render-no-access", render_denied, navi10 },
+    { "access-ok", navi10, denied },
+    { "wsl", in_wsl, nothing },
+    { "rocm-none", navi10, one_rocm },
+    { "rocm-one", one_rocm, two_rocms },
+    { "rocm-several", two_rocms, one_rocm },
+    { "rocm-path-mixed", mixed_path, two_rocms },
+    { "rocm-llvm-clash", two_rocms, one_rocm },
+    { "rocm-llvm-newer", newer_llvm, one_rocm },
+    { "rocblas-no-arch", rocblas, wheel },
+    { "rocblas-disguised", disguised, rocblas },
+    { "library-broken", broken, navi21_ready },
+    { "library-unread", unread, navi21_ready },
+    { "torch-none", navi10, wheel },
+    { "torch-ok", native, foreign_but_native },
+    { "torch-ok", generic, wheel },
+    { "torch-ok", sibling_told, sibling },
+    { "override-family", sibling_told, sibling },
+    { "torch-ok", family, foreign },
+    { "torch-no-arch", wheel, native },
+    { "torch-no-arch", foreign, family },
+    { "torch-cpu-build", cpu_build, wheel },
+    { "torch-cuda-build", cuda_build, cpu_build },
+    { "torch-wrong-vendor", wrong_vendor, wheel },
+    { "torch-rocm-mismatch", release_mismatch, navi21_ready },
+    { "torch-two-miopens", two_miopens, navi21_ready },
+    { "override-foreign", foreign, family },
+    { "override-foreign", foreign_by_node, same },
+    { "override-foreign", vega_as_other_vega, malformed },
+    { "override-malformed", malformed, foreign },
+    { "override-family", family, foreign },
+    { "override-same", same, family },
+    { "override-mixed", mixed, visible },
+    { "visible-none", hidden, visible },
+    { "preload-shim", shim, allocator },
+    { "preload-other", allocator, shim },
+    { "preload-file", preload_file, shim },
+    { "sdma-off", variables, navi10 },
+    { "miopen-tuning", variables, navi10 },
+    { "arch-variable", variables, navi10 },
+    { "serialize", variables, navi10 },
+    { "profile-sets", variables, foreign },
+    { "log-page-fault", faults, rejected },
+    { "log-reset", faults, rejected },
+    { "log-preemption", faults, rejected },
+    { "log-unsupported", faults, rejected },
+    { "log-unreadable", log_denied, navi10 },
+    { "leftover-shim", leftovers, shim },
+    { "leftover-rocr", leftovers, navi10 },
+    { "leftover-conv", leftovers, navi10 },
+    { "leftover-mtype", leftovers, mtype },
+    { "build-memory", small, navi10 },
+    { "build-disk", small, navi10 },
+    { "opencl-none", navi10, drivers },
+    { "opencl-broken", broken_icd, drivers },
+    { "opencl-ok", drivers, broken_icd },
+    { "vulkan-none", navi10, drivers },
+    { "vulkan-ok", drivers, navi10 },
+    { "probe-late", late, navi10 },
+};
+
+static const struct sample options[] = {
+    { "reinstall", broken, wheel },
+    { "fix-driver", no_driver, navi10 },
+    { "fix-kfd", no_kfd, navi10 },
+    { "fix-slot", rejected, navi10 },
+    { "fix-access", denied, navi10 },
+    { "fix-access", container_without_devices, no_kfd },
+    { "wsl-guide", in_wsl, nothing },
+    { "cuda-wheel", nvidia, navi10 },
+    { "cpu", nothing, navi10 },
+    { "keep-native", native, wheel },
+    { "keep-native", foreign_but_native, foreign },
+    { "keep-native", sibling, navi22 },
+    { "match-rocm", two_miopens, navi21_ready },
+    { "nothing", navi21_ready, navi21 },
+    { "official-wheel", navi21, navi21_ready },
+    { "therock", wheel, native },
+    { "distribution", arch, wheel },
+    { "source-build", wheel, navi21 },
+    { "docker", wheel, navi21 },
+    { "community-gfx803", polaris, navi10 },
+    { "opencl-cpu", polaris, navi21 },
+    { "rocm52", wheel, navi21 },
+    { "override-last-resort", wheel, native },
+    { "vulkan", polaris, navi21 },
+    { "other-hardware", polaris, navi21_ready },
+};
+
+static bool finds(void (*facts)(struct doctor_machine *m), const char *id)
+{
+    struct doctor_machine *m = calloc(1, sizeof *m);
+    struct doctor_finding *findings = calloc(doctor_n_rules, sizeof *findings);
+    bool found = false;
+    assert_non_null(m);
+    assert_non_null(findings);
+    facts(m);
+    const size_t n = doctor_find(m, findings, doctor_n_rules);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(findings[i].rule->id, id)) continue;
+        found = true;
+        assert_true(*findings[i].seen);
+        assert_null(strstr(findings[i].fix, "{}"));
+    }
+    free(findings);
+    free(m);
+    return found;
+}
+
+static bool offers(void (*facts)(struct doctor_machine *m), const char *id)
+{
+    struct doctor_machine *m = calloc(1, sizeof *m);
+    struct doctor_advice *advice = calloc(doctor_n_options, sizeof *advice);
+    bool found = false;
+    assert_non_null(m);
+    assert_non_null(advice);
+    facts(m);
+    const size_t n = doctor_advise(m, advice, doctor_n_options);
+    assert_true(n > 0); /* nobody is left without an answer */
+    for (size_t i = 0; i < n; i++) {
+        assert_null(strstr(advice[i].command, "{}"));
+        found |= !strcmp(advice[i].option->id, id);
+    }
+    free(advice);
+    free(m);
+    return found;
+}
+
+static void test_rules(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (!finds(rules[i].yes, rules[i].id))
+            fail_msg("%s: not found (sample %zu)", rules[i].id, i);
+        if (finds(rules[i].no, rules[i].id))
+            fail_msg("%s: found where it must not be (sample %zu)", rules[i].id, i);
+    }
+    for (size_t i = 0; i < doctor_n_rules; i++) {
+        bool known = false;
+        for (size_t k = 0; k < sizeof rules / sizeof *rules; k++)
+            known |= !strcmp(rules[k].id, doctor_rules[i].id);
+        if (!known) fail_msg("%s has no sample", doctor_rules[i].id);
+    }
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (!offers(options[i].yes, options[i].id))
+            fail_msg("%s: not offered (sample %zu)", options[i].id, i);
+        if (offers(options[i].no, options[i].id))
+            fail_msg("%s: offered where it must not be (sample %zu)", options[i].id, i);
+    }
+    for (size_t i = 0; i < doctor_n_options; i++) {
+        bool known = false;
+        for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+            known |= !strcmp(options[k].id, doctor_options[i].id);
+        if (!known) fail_msg("%s has no sample", doctor_options[i].id);
+    }
+}
+
+static bool is_name(const char *id)
+{
+    return *id && strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(id);
+}
+
+/* Whatever claims that RMCP runs on RDNA1 says what stands behind it. */
+static void test_texts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < doctor_n_rules; i++) {
+        const struct doctor_rule *rule = &doctor_rules[i];
+        const char *line = strchr(rule->why, '\n');
+        assert_true(is_name(rule->id) && *rule->title && strlen(rule->title) < 80);
+        assert_true(!line || !strchr(line + 1, '\n'));
+        assert_true(strlen(rule->why) < 300);
+        assert_true(rule->verdict != DOCTOR_PROBLEM || *rule->why);
+        for (size_t k = 0; k < i; k++) assert_string_not_equal(rule->id, doctor_rules[k].id);
+    }
+    for (size_t i = 0; i < doctor_n_options; i++) {
+        const struct doctor_option *option = &doctor_options[i];
+        assert_true(is_name(option->id) && *option->title && *option->effort && *option->result &&
+                    *option->risk);
+        if (strstr(option->title, "RMCP") && strcmp(option->id, "opencl-cpu"))
+            assert_non_null(strstr(option->evidence, "only simulated"));
+    }
+}
+
+static void test_order(void **state)
+{
+    struct doctor_machine *m = calloc(1, sizeof *m);
+    struct doctor_finding findings[3];
+    (void)state;
+    assert_non_null(m);
+    foreign(m);
+    assert_int_equal(doctor_find(m, findings, 3), 3); /* no more than there is room for */
+    assert_int_equal(findings[0].rule->verdict, DOCTOR_PROBLEM);
+    assert_true(findings[2].rule->verdict <= findings[1].rule->verdict);
+    free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
