@@ -32,10 +32,9 @@ enum source_kind { SRC_VGPR, SRC_SGPR, SRC_CONSTANT, SRC_SPECIAL };
 
 /* A source of a VALU instruction, ready to be made into rows. */
 struct source {
-    const uint32_t *row; /* SRC_CONSTANT: MAX_LANES words for each register of it */
-    uint16_t reg;        /* number of the VGPR or SGPR                            */
-    uint8_t kind;        /* enum source_kind                                      */
-    uint8_t n_regs;      /* 1, 2 or 4                                             */
+    uint16_t reg;   /* number of the VGPR or SGPR */
+    uint8_t kind;   /* enum source_kind           */
+    uint8_t n_regs; /* 1, 2 or 4                  */
 };
 
 /* op.flags */
@@ -54,35 +53,43 @@ enum {
     OP_IN_ORDER = 1 << 11, /* a load whose kind returns in order: may overwrite its like   */
 };
 
-/* What an instruction needs at every execution comes first, the rest is for rare paths. */
+/* What an instruction needs at every execution comes first, in two lines of the host's cache; the
+ * rest is for rare paths. */
 struct op {
     op_fn *run;
     union {
         valu_fn *valu;
         salu_fn *salu;
     } fn;
+    uint64_t vgpr_used[4], sgpr_used[2]; /* read or written                   */
+    /* Constant sources: two rows of MAX_LANES words (low, high) for each source. */
+    uint32_t *rows;
     struct source src[3];
     uint16_t dst;  /* VGPR or SGPR number of the result                       */
     uint16_t sdst; /* SGPR of a mask result                                   */
     uint32_t flags;
-    uint8_t n_src, n_dst;                /* n_dst: registers of the result                   */
-    uint8_t bytes;                       /* length in memory                                 */
-    uint8_t klass;                       /* enum sim_class                                   */
-    uint8_t watch;                       /* pattern classes it has to do with; WATCH_ALWAYS  */
-    uint8_t atomic;                      /* enum atomic                                      */
-    uint8_t width;                       /* memory: bytes of a lane in one piece             */
-    bool is_signed;                      /* loads of less than 4 bytes                       */
-    uint8_t half;                        /* 1: the low, 2: the high half of the register     */
-    uint8_t n_typed;                     /* components of a typed access, 0: it is not typed */
-    uint64_t vgpr_used[4], sgpr_used[2]; /* read or written                   */
+    uint8_t n_src, n_dst; /* n_dst: registers of the result                   */
+    uint8_t bytes;        /* length in memory                                 */
+    uint8_t klass;        /* enum sim_class                                   */
+    uint8_t watch;        /* pattern classes it has to do with; WATCH_ALWAYS  */
+    uint8_t atomic;       /* enum atomic                                      */
+    uint8_t width;        /* memory: bytes of a lane in one piece             */
+    bool is_signed;       /* loads of less than 4 bytes                       */
+    uint8_t half;         /* 1: the low, 2: the high half of the register     */
+    uint8_t n_typed;      /* components of a typed access, 0: it is not typed */
     /* rare */
     const struct isa_operand *in[3], *out, *out2, *address, *data, *data1, *base, *soffset;
     struct isa_uses uses;
-    uint32_t *rows;      /* memory of the constant rows                       */
     uint8_t kill, raise; /* pattern classes that it ends and begins           */
     bool decoded;        /* false: `inst` has only words                      */
     struct isa_inst inst;
 };
+
+/* The two rows of a constant source. */
+static inline const uint32_t *constant_row(const struct op *op, unsigned i)
+{
+    return op->rows + (size_t)2 * MAX_LANES * i;
+}
 
 /* op.watch and facts.live: this bit is in the latter whenever patterns are looked for. */
 enum { WATCH_ALWAYS = 128 };

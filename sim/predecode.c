@@ -44,7 +44,6 @@ static bool constant_rows(struct op *op, unsigned i, const struct isa_operand *o
         row[lane] = (uint32_t)value;
         row[MAX_LANES + lane] = (uint32_t)(value >> 32);
     }
-    op->src[i].row = row;
     return true;
 }
 

@@ -223,6 +223,7 @@ static inline uint64_t div_fixup(uint64_t q, uint64_t den, uint64_t num, uint32_
     if (!d || m == INF) return sign | INF;
     if (d == INF || !m) return sign;
     if (exponent(num) - exponent(den) < -1075) return sign | (direction == (sign ? 2u : 1u));
-    return sign | (quiet(q) & ~SIGN);
+    if (is_nan64(q)) return sign | INF; /* what the steps before make of an overflow */
+    return sign | (q & ~SIGN);
 }
 WIDE(div_fixup_f64, 3, div_fixup(a, b, c, args->mode >> 2 & 3))

@@ -228,6 +228,7 @@ static inline uint32_t div_fixup(uint32_t q, uint32_t den, uint32_t num, bool aw
     if (!d || m == inf) return sign | inf;
     if (d == inf || !m) return sign;
     if (exponent(num) - exponent(den) < -150) return sign | away;
+    if (is_nan32(q)) return sign | inf; /* what the steps before make of an overflow */
     return sign | (q & 0x7fffffff);
 }
 

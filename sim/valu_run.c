@@ -19,7 +19,7 @@ static inline const uint32_t *plain_row(struct wave *w, const struct op *op, uns
 {
     const struct source *s = &op->src[i];
     if (s->kind == SRC_VGPR) return vgpr_row(w, s->reg);
-    if (s->kind == SRC_CONSTANT) return s->row;
+    if (s->kind == SRC_CONSTANT) return constant_row(op, i);
     broadcast(w->core->row[i], w->sgpr[s->reg], w->n_lanes);
     return w->core->row[i];
 }
@@ -148,7 +148,7 @@ static uint64_t fetch_source(struct wave *w, const struct op *op, unsigned i,
         if (s->kind == SRC_VGPR) {
             args->src[i][k] = vgpr_row(w, s->reg + k);
         } else if (s->kind == SRC_CONSTANT) {
-            args->src[i][k] = s->row + (size_t)MAX_LANES * k;
+            args->src[i][k] = constant_row(op, i) + (size_t)MAX_LANES * k;
         } else {
             broadcast(tmp[k], (uint32_t)(value >> 32 * (k & 1)), n);
             args->src[i][k] = tmp[k];

@@ -204,6 +204,7 @@ static bool check_range(struct wave *w, const struct op *op)
 
 void attend(struct wave *w, const struct op *op)
 {
+    if (op->run == run_illegal) return; /* says so itself */
     if (w->n_vgprs < 256 && !check_range(w, op)) return;
     uint64_t pending = 0;
     for (unsigned i = 0; i < 4; i++) pending |= w->vgpr_pending[i] & op->vgpr_used[i];

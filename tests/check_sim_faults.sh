@@ -276,5 +276,17 @@ fi
 # JSON says the same.
 "$rmcp" sim --kernel outside.co k --block 32 --grid 32 --json --args buf:128 >json.out || :
 grep -q '"kind":.*"memory-fault"' json.out || { echo "no JSON report"; cat json.out; failed=1; }
+# The trace has every instruction of the wave, the statistics count them.
+"$rmcp" sim --kernel waited.co k --block 32 --grid 32 --trace --stats --args buf:128 >trace.out
+[ "$(grep -c '^0,0,0.0 .* exec ffffffff' trace.out)" -eq 8 ] || { echo "not 8 lines of trace"; cat trace.out; failed=1; }
+grep -q '^1 workgroups, 1 waves, 8 instructions' trace.out || { echo "wrong statistics"; cat trace.out; failed=1; }
+grep -q 'vmem-load *1  100.0 % of lanes' trace.out || { echo "wrong classes"; cat trace.out; failed=1; }
+# What makes no sense is refused in one line.
+for wrong in '--grid 0' '--block x' '--checks sometimes' '--act-out branch-3f' '--chip gfx900' '--wave 64'; do
+    status=0
+    # shellcheck disable=SC2086
+    "$rmcp" sim --kernel waited.co k $wrong --args buf:128 >wrong.out 2>&1 || status=$?
+    [ $status -eq 2 ] && [ "$(wc -l <wrong.out)" -eq 1 ] || { echo "$wrong: status $status"; cat wrong.out; failed=1; }
+done
 echo "$count runs"
 exit $failed

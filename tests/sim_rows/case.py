@@ -90,7 +90,8 @@ def frame(wave64):
     per = 256 if wave64 else 128
     before = ["s_add_u32 s2, s2, s4", "s_addc_u32 s3, s3, 0",
               "s_setreg_b32 hwreg(HW_REG_FLAT_SCR_LO), s2",
-              "s_setreg_b32 hwreg(HW_REG_FLAT_SCR_HI), s3", "s_mov_b32 s64, s0", "s_mov_b32 s65, s1", "s_add_u32 s66, s64, 0x4000",
+              "s_setreg_b32 hwreg(HW_REG_FLAT_SCR_HI), s3",
+              "s_mov_b32 s64, s0", "s_mov_b32 s65, s1", "s_add_u32 s66, s64, 0x4000",
               "s_addc_u32 s67, s65, 0", "s_add_u32 s68, s64, 0x800", "s_addc_u32 s69, s65, 0",
               "s_add_u32 s70, s64, 0x1200", "s_addc_u32 s71, s65, 0",
               "v_lshlrev_b32_e32 v31, 2, v0"]
@@ -136,7 +137,8 @@ def frame(wave64):
 def text_words(text):
     data = text.encode() + b"\0"
     data += b"\0" * (-len(data) % 4)
-    return [len(data) // 4] + [int.from_bytes(data[i:i + 4], "little") for i in range(0, len(data), 4)]
+    words = [int.from_bytes(data[i:i + 4], "little") for i in range(0, len(data), 4)]
+    return [len(words)] + words
 
 
 def write(cases, path):

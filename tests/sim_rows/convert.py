@@ -3,8 +3,8 @@
 from decimal import Decimal, getcontext
 from fractions import Fraction
 
-from fp import DOWN, F16, F32, F64, NAN, NEAREST, UP, ZERO
-from valu import M16, M32, OPS, clamped, op, quieted, s, sat
+from fp import DOWN, F16, F32, F64, NAN, NEAREST, ZERO
+from valu import M16, OPS, Op, clamped, op, s, sat
 
 getcontext().prec = 40
 
@@ -137,7 +137,9 @@ def trans(name, f, u):
             return 0 if n else f.inf
         return of_decimal(f, Decimal(2)**x) if x else f.bias << f.fraction
     if name == "rcp":
-        return (u & f.sign) | f.inf if zero else u & f.sign if inf else of_decimal(f, 1 / decimal_of(f, u))
+        if zero:
+            return u | f.inf
+        return u & f.sign if inf else of_decimal(f, 1 / decimal_of(f, u))
     if name in ("sin", "cos"):
         if inf:
             return NAN
@@ -216,7 +218,7 @@ def packed(name, sources, is_float, function):
             out.append(r if r == NAN else r & M16)
         return tuple(out)
 
-    OPS[name] = type(OPS["v_add_f32"])("pk", " ".join(["pk"] * sources), run, packed=True, flush="never")
+    OPS[name] = Op("pk", " ".join(["pk"] * sources), run, packed=True, flush="never")
 
 
 def of(name):
@@ -295,7 +297,8 @@ def dot2_f32(c, a, b, d):
 
 
 op("v_dot2_f32_f16", "f32", "pk pk i32", packed=True, flush="never", modify=False)(dot2_f32)
-op("v_dot2c_f32_f16", "f32", "pk pk i32", packed=True, flush="never", acc=True, modify=False)(dot2_f32)
+op("v_dot2c_f32_f16", "f32", "pk pk i32", packed=True, flush="never", acc=True,
+   modify=False)(dot2_f32)
 
 
 def dot(name, bits, signed, **options):

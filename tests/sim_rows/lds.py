@@ -3,12 +3,14 @@
 import random
 
 from case import Case
-from memory import LDS_SIZE, WIDTHS, Memory, atomic, lane_words, loaded, merged, operand, put_lanes, register
+from memory import (LDS_SIZE, WIDTHS, Memory, atomic, lane_words, loaded, merged, operand,
+                    put_lanes, register)
 from valu import M32
 
 rng = random.Random(4)
 KINDS = {"min_i": "smin", "max_i": "smax", "min_u": "umin", "max_u": "umax", "cmpst_b": "cmpswap",
-         "cmpst_f": "fcmpswap", "min_f": "fmin", "max_f": "fmax", "add_f": "fadd", "wrxchg_b": "swap"}
+         "cmpst_f": "fcmpswap", "min_f": "fmin", "max_f": "fmax", "add_f": "fadd",
+         "wrxchg_b": "swap"}
 
 
 def spread(c, step, low=64):
@@ -83,7 +85,8 @@ def two(name, encoding, chip):
         rows = [[rng.getrandbits(32) for _ in range(32)] for _ in range(2 * words)]
         for k, row in enumerate(rows):
             c.put(0, 8 + k, row)
-        result, sources = register(8, 2 * words), "%s, %s" % (register(2, words), register(4, words))
+        result = register(8, 2 * words)
+        sources = "%s, %s" % (register(2, words), register(4, words))
         text = {"r": "%s, v0" % result, "w": "v0, " + sources}[name[3]]
         if "wrxchg" in name:
             text = "%s, v0, %s" % (result, sources)

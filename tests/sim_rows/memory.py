@@ -3,9 +3,9 @@
 import random
 from fractions import Fraction
 
-from case import EXACT, NAN32, Case
+from case import Case
 from fp import F16, F32, F64, NAN
-from valu import M32, M64, s
+from valu import M32, s
 
 rng = random.Random(3)
 DATA = 0x100008000  # GPU address of the memory of a case
@@ -35,10 +35,6 @@ class Memory:
 
 
 # ---- atomics ----
-
-
-def smaller(f, a, b):
-    return f.less(a, b)
 
 
 def atomic(what, bits, old, data, other=0):
@@ -72,7 +68,8 @@ def operand(what, bits):
                    not (what == "fadd" and (f.is_inf(u) or f.is_denormal(u)))]
         old, data, other = (rng.choice(numbers) for _ in range(3))
     else:
-        pool = [0, 1, 2, (1 << bits) - 1, 1 << (bits - 1), (1 << (bits - 1)) - 1, rng.getrandbits(bits)]
+        half = 1 << (bits - 1)
+        pool = [0, 1, 2, 2 * half - 1, half, half - 1, rng.getrandbits(bits)]
         old, data, other = (rng.choice(pool) if rng.random() < 0.6 else rng.getrandbits(bits)
                             for _ in range(3))
     if rng.random() < 0.5:
@@ -133,7 +130,7 @@ class Where:
 
     def buffer(self, c, form, step):
         """A descriptor in s[4:7], soffset in s2."""
-        self.descriptor = [DATA & M32, DATA >> 32, SIZE, 0x31016fac & ~(127 << 12) & ~(3 << 28) | 3 << 28]
+        self.descriptor = [DATA & M32, DATA >> 32, SIZE, 0x31000fac]
         soffset, offset = rng.choice(((0, 0), (16, 12), (0, 4)))
         soffset, offset = soffset // step * step, offset // step * step
         c.put(1, 2, [soffset])
@@ -175,7 +172,8 @@ class Where:
 
 
 WIDTHS = {"ubyte": (1, 0), "sbyte": (1, 1), "byte": (1, 0), "ushort": (2, 0), "sshort": (2, 1),
-          "short": (2, 0), "dword": (4, 0), "dwordx2": (8, 0), "dwordx3": (12, 0), "dwordx4": (16, 0),
+          "short": (2, 0), "dword": (4, 0), "dwordx2": (8, 0), "dwordx3": (12, 0),
+          "dwordx4": (16, 0),
           "b8": (1, 0), "u8": (1, 0), "i8": (1, 1), "b16": (2, 0), "u16": (2, 0), "i16": (2, 1),
           "b32": (4, 0), "b64": (8, 0), "b96": (12, 0), "b128": (16, 0)}
 
@@ -203,7 +201,8 @@ def load_store(name, encoding, chip, forms, what=3):
     for form in forms:
         for wave64 in (False, True):
             c = Case(name, encoding, "", wave64=wave64, chip=chip)
-            c.exec = rng.getrandbits(c.lanes) if wave64 else (1 << 32) - 1 if rng.random() < 0.5 else rng.getrandbits(32)
+            if wave64 or rng.random() < 0.5:
+                c.exec = rng.getrandbits(c.lanes)
             where = Where(c, encoding, min(width, 4) if width != 12 else 4, width, form, what)
             if encoding == "MUBUF":
                 where.put_descriptor()
@@ -260,7 +259,7 @@ def vector_atomic(name, encoding, chip, forms, what=3):
                 c.put(0, 8 + w, old_rows[w])
             data_text = register(4, words * (1 + compares))
             if encoding == "MUBUF":
-                c.text = where.instruction(name, data_text, extra="" if not returns else "")
+                c.text = where.instruction(name, data_text)
                 c.text += " glc" if returns else ""
                 result_at = 4
                 before = lane_words(data, words)
@@ -276,7 +275,8 @@ def vector_atomic(name, encoding, chip, forms, what=3):
                 for w in range(words):
                     result[w][i] = old >> 32 * w & M32
                 if not where.outside[i]:
-                    where.memory.write(where.at[i], bits // 8, atomic(kind, bits, old, *sets[i][1:]))
+                    now = atomic(kind, bits, old, *sets[i][1:])
+                    where.memory.write(where.at[i], bits // 8, now)
             if returns:
                 for w in range(words):
                     c.expect(0, result_at + w, result[w])
@@ -300,7 +300,7 @@ def of_fraction(f, x):
         return 0
     n, d = abs(x.numerator), x.denominator
     shift = 200 - n.bit_length() + d.bit_length()
-    q, rest = divmod(n << shift, d)
+    q, rest = divmod(n << shift, d) if shift >= 0 else divmod(n, d << -shift)
     return f.make(x < 0, q << 1 | bool(rest), -shift - 1)
 
 
@@ -356,7 +356,8 @@ def typed(name, encoding, chip):
                 for k in range(n):
                     f = F16 if bits == 16 else F32
                     # numbers that are normal as halves, too
-                    value = f.make(bool(rng.getrandbits(1)), 1024 + rng.getrandbits(9), rng.randint(-12, 4))
+                    value = f.make(bool(rng.getrandbits(1)), 1024 + rng.getrandbits(9),
+                                   rng.randint(-12, 4))
                     where.memory.write(where.at[i] + k * bits // 8, bits // 8, value)
             c.put(3, 0, where.memory.words())
         for k, row in enumerate(rows):
@@ -368,8 +369,9 @@ def typed(name, encoding, chip):
             if not c.exec >> i & 1:
                 continue
             if load:
-                values = [unpacked(where.memory.read(where.at[i] + k * bits // 8, bits // 8), bits, number)
-                          for k in range(min(n, components))]
+                raw = [where.memory.read(where.at[i] + k * bits // 8, bits // 8)
+                       for k in range(min(n, components))]
+                values = [unpacked(r, bits, number) for r in raw]
                 one = 1 if number in ("uint", "sint") else 0x3f800000
                 values += [one if k == 3 else 0 for k in range(len(values), components)]
                 if d16:
@@ -378,7 +380,8 @@ def typed(name, encoding, chip):
             else:
                 values = [component(rows, i, k, d16, name) for k in range(components)]
                 for k, v in enumerate(values):
-                    where.memory.write(where.at[i] + k * bits // 8, bits // 8, packed(v, bits, number))
+                    where.memory.write(where.at[i] + k * bits // 8, bits // 8,
+                                       packed(v, bits, number))
         for k in range(words):
             c.expect(0, 8 + k, result[k])
         where.memory.done()
@@ -388,8 +391,9 @@ def typed(name, encoding, chip):
 def store_word(number, bits, d16):
     """A word to be stored: away from halves between two steps."""
     if d16:
-        return (F16.of_int(rng.randint(-1, 1)) if number != "float" else rng.getrandbits(10) | 0x3000) | (
-            F16.of_int(rng.randint(0, 1)) if number != "float" else 0xb123) << 16
+        if number == "float":
+            return rng.getrandbits(10) | 0x3000 | 0xb123 << 16
+        return F16.of_int(rng.randint(-1, 1)) | F16.of_int(rng.randint(0, 1)) << 16
     if number in ("uint", "sint"):
         return rng.getrandbits(32)
     if number == "float":
@@ -440,17 +444,19 @@ def scratch(name, encoding, chip):
         wait = "; s_waitcnt vmcnt(0); s_waitcnt_vscnt null, 0x0; "
         address, rest = text.split(", %s")
         if "load" in name:
-            c.text = full + wait + "%s %s, %s%s offset:%d" % (name, register(8, words), address, rest,
-                                                              0 if width > 2 else width)
+            c.text = full + wait + "%s %s, %s%s offset:%d" % (
+                name, register(8, words), address, rest, 0 if width > 2 else width)
             result = [list(r) for r in old]
             for i in range(32):
-                value = sum(rows[k][i] << 32 * k for k in range(4)) >> (0 if width > 2 else 8 * width)
+                value = sum(rows[k][i] << 32 * k for k in range(4))
+                value >>= 0 if width > 2 else 8 * width
                 for k in range(words):
-                    result[k][i] = (value >> 32 * k & M32 if width >= 4 else
-                                    loaded(value & ((1 << 8 * width) - 1), width, signed, name, old[0][i]))
+                    result[k][i] = (value >> 32 * k & M32 if width >= 4 else loaded(
+                        value & ((1 << 8 * width) - 1), width, signed, name, old[0][i]))
         else:
-            c.text = (full + wait + "%s %s, %s%s offset:%d" % (name, address, register(8, words), rest,
-                                                              0 if width > 2 else width) + wait +
+            store = "%s %s, %s%s offset:%d" % (name, address, register(8, words), rest,
+                                               0 if width > 2 else width)
+            c.text = (full + wait + store + wait +
                       "scratch_load_dwordx4 v[8:11], %s%s" % (address, rest))
             result = [[], [], [], []]
             for i in range(32):
@@ -488,15 +494,14 @@ def addtid(name, encoding, chip):
 
 
 def smem(name, encoding, chip):
-    quiet = {"s_gl1_inv": "", "s_dcache_inv": "", "s_dcache_wb": "", "s_atc_probe": " 1, s[2:3], 0x0",
-             "s_atc_probe_buffer": " 1, s[4:7], 0x0", "s_dcache_discard": " s[2:3], 0x0",
-             "s_dcache_discard_x2": " s[2:3], 0x0"}
+    quiet = {"s_gl1_inv": "", "s_dcache_inv": "", "s_dcache_wb": "",
+             "s_dcache_discard": " s[2:3], 0x0", "s_dcache_discard_x2": " s[2:3], 0x0"}
     if name in quiet:
         yield Case(name, encoding, name + quiet[name], chip=chip)
         return
     if name in ("s_memtime", "s_memrealtime"):
-        c = Case(name, encoding, name + " s[12:13]; s_waitcnt lgkmcnt(0); s_cmp_lg_u64 s[12:13], 0; "
-                 "s_cselect_b32 s12, 7, 0; s_mov_b32 s13, 0", chip=chip)
+        c = Case(name, encoding, name + " s[12:13]; s_waitcnt lgkmcnt(0); "
+                 "s_cmp_lg_u64 s[12:13], 0; s_cselect_b32 s12, 7, 0; s_mov_b32 s13, 0", chip=chip)
         c.want["scc"] = 1
         c.expect(1, 12, [7, 0])
         yield c
@@ -575,7 +580,7 @@ def cases(rows):
     import lds
     result = []
     for row in rows:
-        name, encoding, chips, flags = row[0], row[1], row[4], row[9]
+        name, encoding, chips = row[0], row[1], row[4]
         chip = min(k for k in range(5) if chips >> k & 1)
         if encoding == "SMEM":
             result += smem(name, encoding, chip)

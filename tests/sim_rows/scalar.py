@@ -9,6 +9,7 @@ rng = random.Random(2)
 EDGES = [0, 1, 2, 3, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x10000, 0x10001,
          0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x00200010, 0x001f0001, 0x00400020]
 WIDE = EDGES + [v << 32 for v in EDGES] + [M64, M64 - 1, 1 << 63, (1 << 63) - 1, 0xffffffff]
+LANES = 1 << 19 | 1 << 20 | 1 << 29  # flags: v_readlane, permlane, movrel
 NONZERO = "nonzero"  # SCC is whether the result is not 0
 OPS = {}
 
@@ -34,20 +35,23 @@ def ones(n):
     return (1 << n) - 1
 
 
+def overflows(value):
+    return value != sat_i(value, 32)
+
+
 # ---- two sources; e.scc is the SCC before ----
 
 W = (32, 32, 32)
 op("s_add_u32", W, 1)(lambda e, a, b: (a + b, a + b > M32))
 op("s_sub_u32", W, 1)(lambda e, a, b: (a - b, b > a))
-op("s_add_i32", W, 1)(lambda e, a, b: (a + b, s(a, 32) + s(b, 32) != sat_i(s(a, 32) + s(b, 32), 32)))
-op("s_sub_i32", W, 1)(lambda e, a, b: (a - b, s(a, 32) - s(b, 32) != sat_i(s(a, 32) - s(b, 32), 32)))
+op("s_add_i32", W, 1)(lambda e, a, b: (a + b, overflows(s(a, 32) + s(b, 32))))
+op("s_sub_i32", W, 1)(lambda e, a, b: (a - b, overflows(s(a, 32) - s(b, 32))))
 op("s_addc_u32", W, 1)(lambda e, a, b: (a + b + e.scc, a + b + e.scc > M32))
 op("s_subb_u32", W, 1)(lambda e, a, b: (a - b - e.scc, a - b - e.scc < 0))
 op("s_min_i32", W, 1)(lambda e, a, b: (min(s(a, 32), s(b, 32)), s(a, 32) < s(b, 32)))
 op("s_max_i32", W, 1)(lambda e, a, b: (max(s(a, 32), s(b, 32)), s(a, 32) > s(b, 32)))
 op("s_min_u32", W, 1)(lambda e, a, b: (min(a, b), a < b))
 op("s_max_u32", W, 1)(lambda e, a, b: (max(a, b), a > b))
-both("s_cselect", lambda n, a, b: 0)
 for _n in (32, 64):
     op("s_cselect_b%d" % _n, (_n, _n, _n), None)(lambda e, a, b: a if e.scc else b)
 both("s_and", lambda n, a, b: a & b)
@@ -130,7 +134,9 @@ class Before:
 
 
 def pick(size):
-    return rng.choice(WIDE if size == 64 else EDGES) if rng.random() < 0.7 else rng.getrandbits(size)
+    if rng.random() < 0.7:
+        return rng.choice(WIDE if size == 64 else EDGES)
+    return rng.getrandbits(size)
 
 
 def plain_case(name, encoding, kind):
@@ -217,7 +223,8 @@ def exec_cases(name, encoding):
     size = int(name[-2:])
     how, save = name.split("_")[1], "saveexec" in name
     for k in range(5):
-        c = Case(name, encoding, "%s %s, %s" % (name, reg(size, 12), reg(size, 4)), wave64=size == 64)
+        c = Case(name, encoding, "%s %s, %s" % (name, reg(size, 12), reg(size, 4)),
+                 wave64=size == 64)
         c.exec, a = rng.getrandbits(size), rng.getrandbits(size)
         if k == 0:
             a = c.exec
@@ -273,7 +280,8 @@ def flow_cases(name, encoding):
 
 def subvector_cases(name, encoding):
     """Two passes over the halves of EXEC; the register holds the half that waits."""
-    for low, high, old in ((0, 0, 5), (0, 6, 5), (7, 6, 5), (7, 0, 5), (7, 0, 0), (0, 9, 0), (7, 8, 3)):
+    for low, high, old in ((0, 0, 5), (0, 6, 5), (7, 6, 5), (7, 0, 5), (7, 0, 0), (0, 9, 0),
+                           (7, 8, 3)):
         c = Case(name, encoding, name + " s12, 1; s_mov_b32 s9, 1", wave64=True)
         c.exec = high << 32 | low
         c.put(1, 12, [old])
@@ -354,11 +362,12 @@ def movrel_cases(name, encoding):
         yield c
         return
     for wave64 in (False, True):
-        c = Case(name, encoding, ("v_swaprel_b32 v8, v2" if "swap" in name else name + "_e32 v8, v2"),
-                 wave64=wave64)
+        suffix = "" if "swap" in name else "_e32"
+        c = Case(name, encoding, name + suffix + " v8, v2", wave64=wave64)
         c.m0 = 3 if "_2_" not in name and "swap" not in name else 2 << 16 | 1
-        source, target = {"v_movreld_b32": (2, 11), "v_movrels_b32": (5, 8), "v_movrelsd_b32": (5, 11),
-                          "v_movrelsd_2_b32": (3, 10), "v_swaprel_b32": (3, 10)}[name]
+        source, target = {"v_movreld_b32": (2, 11), "v_movrels_b32": (5, 8),
+                          "v_movrelsd_b32": (5, 11), "v_movrelsd_2_b32": (3, 10),
+                          "v_swaprel_b32": (3, 10)}[name]
         c.exec = rng.getrandbits(c.lanes)
         a, b = ([rng.getrandbits(32) for _ in range(c.lanes)] for _ in range(2))
         c.put(0, source, a)
@@ -383,7 +392,8 @@ def lane_cases(name, encoding):
                 "v_writelane_b32": "v_writelane_b32 v8, s5, " + ("s4" if k & 2 else str(lane)),
                 "v_swap_b32": "v_swap_b32 v8, v2"}.get(name)
         if "permlane" in name:
-            text = "%s v8, v2, s6, s7" % name + (" op_sel:[%d,%d]" % (fi, bound) if fi or bound else "")
+            select_text = " op_sel:[%d,%d]" % (fi, bound) if fi or bound else ""
+            text = "%s v8, v2, s6, s7" % name + select_text
         c = Case(name, encoding, text, wave64=wave64)
         c.exec = rng.getrandbits(n) if k else 0 if name.startswith("v_read") else 1
         c.put(0, 2, rows[0])
@@ -446,7 +456,6 @@ def cases(rows):
             result += [plain_case(name, encoding, "k") for _ in range(8)]
         elif encoding.startswith("SOP"):
             result += special_cases(name, encoding)
-        elif encoding.startswith("VOP") and (flags & (1 << 19 | 1 << 20 | 1 << 29) or name in QUIET or
-                                             name == "v_swap_b32"):
+        elif encoding.startswith("VOP") and (flags & LANES or name in QUIET or "swap" in name):
             result += special_cases(name, encoding)
     return result

@@ -68,7 +68,8 @@ def ffbh_i32(c, a):
 
 op("v_sat_pk_u8_i16", "i32", "i32")(
     lambda c, a: sat(s(a, 16), 0, 255) | sat(s(a >> 16, 16), 0, 255) << 8)
-op("v_cndmask_b32", "i32", "f32 f32", mask_in=True, flush="never")(lambda c, a, b: b if c.carry else a)
+op("v_cndmask_b32", "i32", "f32 f32", mask_in=True, flush="never")(
+    lambda c, a, b: b if c.carry else a)
 
 
 def clamped(c, value, bits, signed):
@@ -248,10 +249,6 @@ def perm(c, a, b, d):
 # ---- f32, f16, f64 ----
 
 
-def is_flushed(c, f):
-    return not c.denorm_in(f)
-
-
 def minimum(c, f, a, b, sign=1):
     """v_min, or v_max with sign -1, on bits."""
     if c.ieee and f.is_snan(a):
@@ -313,7 +310,9 @@ def div_fixup(c, f, q, den, num, underflow):
     if underflow is not None and difference < underflow:
         away = c.round(f) == (DOWN if sign else UP)
         return sign | (1 if away else 0)
-    return NAN if f.is_nan(q) else sign | (q & ~f.sign)
+    if f.is_nan(q):  # an overflow that the steps before could not express
+        return NAN if underflow is None else sign | f.inf
+    return sign | (q & ~f.sign)
 
 
 def ratio_below(f, num, den, power):

@@ -102,13 +102,15 @@ def expected_words(op, r, old):
     if op.dst == "f64":
         if r == NAN:
             return [(0, ANY), (0, NAN64)]
-        return [(r & M32, ANY), (r >> 32, ROUGH64)] if op.ulp else [(r & M32, EXACT), (r >> 32, EXACT)]
+        if op.ulp:
+            return [(r & M32, ANY), (r >> 32, ROUGH64)]
+        return [(r & M32, EXACT), (r >> 32, EXACT)]
     return [(r >> 32 * k & M32, EXACT) for k in range(WORDS[op.dst])]
 
 
-INTS = [0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x10000,
-        0x7fffff, 0x800000, 0xffffff, 0x1000000, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
-        0x0c080d0b, 0x07060504, 0x12345678]
+INTS = [0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff,
+        0x10000, 0x7fffff, 0x800000, 0xffffff, 0x1000000, 0x7fffffff, 0x80000000, 0xfffffffe,
+        0xffffffff, 0x0c080d0b, 0x07060504, 0x12345678]
 
 
 def edges(kind):
@@ -168,7 +170,8 @@ class Form:
         self.neg, self.abs, self.sext, self.clamp, self.omod = 0, 0, 0, 0, 0
         self.op_sel, self.op_sel_hi, self.neg_lo, self.neg_hi = 0, 7, 0, 0
         self.mode, self.masked, self.wave64 = MODE, False, False
-        self.dpp, self.dpp8, self.bound, self.fi, self.row_mask, self.bank_mask = None, None, 0, 0, 15, 15
+        self.dpp, self.dpp8, self.bound, self.fi = None, None, 0, 0
+        self.row_mask, self.bank_mask = 15, 15
         self.dst_sel, self.unused, self.sel = 6, 0, [6, 6]
         self.__dict__.update(options)
 
@@ -317,7 +320,7 @@ def build(name, encoding, chip, op, form, wave):
     c.mode = form.mode
     if form.masked:
         c.exec = rng.getrandbits(c.lanes) | 1
-    old = [[rng.getrandbits(32) for _ in range(c.lanes)] for _ in range(max(1, WORDS.get(op.dst, 1)))]
+    old = [[rng.getrandbits(32) for _ in range(c.lanes)] for _ in range(WORDS.get(op.dst, 1))]
     raw = values(op, c.lanes, wave)
     n = len(op.src)
     constants = {}
@@ -428,15 +431,16 @@ def constant(kind):
         text, value = rng.choice(INLINE_INT)
         return ("k", text, value & ((1 << BITS[kind]) - 1))
     if rng.random() < 0.2:
-        return ("k", "0.15915494309189532" if f is F64 else "0.15915494", {16: 0x3118, 32: 0x3e22f983, 64: 0x3fc45f306dc9c882}[f.bits])
+        text = "0.15915494309189532" if f is F64 else "0.15915494"
+        return ("k", text, {16: 0x3118, 32: 0x3e22f983, 64: 0x3fc45f306dc9c882}[f.bits])
     text, sign, e = rng.choice(INLINE_FLOAT)
     return ("k", text, f.make(sign < 0, 1, e))
 
 
 def literal(kind):
     bits = 16 if BITS[kind] == 16 else 32
-    return ("lit", rng.choice(edges_of["i32"] + [0x3f123456, 0x40490fdb, 0x7fc00000]) & ((1 << bits) - 1)
-            | (0x4321 if bits == 16 else 0x54320000))
+    value = rng.choice(edges_of["i32"] + [0x3f123456, 0x40490fdb, 0x7fc00000]) & ((1 << bits) - 1)
+    return ("lit", value | (0x4321 if bits == 16 else 0x54320000))
 
 
 DPPS = ["quad_perm:[3,1,0,2]", "row_shl:1", "row_shl:15", "row_shr:3", "row_ror:5", "row_mirror",
@@ -449,23 +453,27 @@ def forms(name, encoding, op, row_forms, mods):
     n = len(op.src) - op.acc
     has_float = any(k in FORMATS for k in op.src + [op.dst]) or "f16" in name
     ak = "ak_" in name or "mk_" in name
-    fixed = {}
-    if ak:
+
+    def fixed():
+        """The constant that an instruction always has, of a middling size."""
+        bits = {"f32": (0x3f123456, 0xbfc00000, 0x40490fdb, 0x3e99999a),
+                "f16": (0x3555, 0xc248, 0x3c66)}
         at = 2 if "ak_" in name else 1
-        fixed = {at: literal(op.src[at])}
+        return {at: ("lit", rng.choice(bits[op.src[at]]))} if ak else {}
+
     plain = 6 if n > 1 else 3
-    yield from (Form(sources=fixed) for _ in range(plain))
-    yield Form(masked=True, sources=fixed)
-    yield Form(wave64=True, masked=True, sources=fixed)
-    yield Form(sources={**fixed, 0: ("s",)})
+    yield from (Form(sources=fixed()) for _ in range(plain))
+    yield Form(masked=True, sources=fixed())
+    yield Form(wave64=True, masked=True, sources=fixed())
+    yield Form(sources={**fixed(), 0: ("s",)})
     if encoding not in ("VOP3P",) or "f16" in name and "mix" not in name:
         if "i128" not in op.src:
-            yield Form(sources={**fixed, 0: constant(op.src[0])}, masked=True)
-            yield Form(sources={**fixed, 0: constant(op.src[0])})
+            yield Form(sources={**fixed(), 0: constant(op.src[0])}, masked=True)
+            yield Form(sources={**fixed(), 0: constant(op.src[0])})
         if not ak and op.src[0] not in ("i64", "pk"):
             yield Form(sources={0: literal(op.src[0])})
     if has_float:
-        yield from (Form(mode=m, sources=fixed) for m in MODES)
+        yield from (Form(mode=m, sources=fixed()) for m in MODES)
     if ak:
         return
     if encoding in ("VOP3", "VOP3P") or row_forms >> E64 & 1:
@@ -475,7 +483,7 @@ def forms(name, encoding, op, row_forms, mods):
         if n > 1 and op.src[1] != "i128" and encoding != "VOP3P":
             yield Form(kind=kind, sources={1: ("s",)})
             yield Form(kind=kind, sources={1: constant(op.src[1])})
-        if n > 2 and op.src[2] in ("i32", "f32", "f16", "i16", "f64", "i64") and encoding != "VOP3P":
+        if n > 2 and op.src[2] not in ("i128", "pk") and encoding != "VOP3P":
             yield Form(kind=kind, sources={2: ("s",), 0: ("s",)})
             yield Form(kind=kind, sources={2: constant(op.src[2])})
         if encoding != "VOP3P":
@@ -501,7 +509,7 @@ def modified(kind, op, mods, n):
             yield Form(kind=kind, clamp=1, mode=0x2f0)
     if mods & OMOD:
         for omod in (1, 2, 3):
-            yield Form(kind=kind, omod=omod, mode=0x100 | rng.choice((0, 0x40)) * 0)
+            yield Form(kind=kind, omod=omod, mode=0x100)
         yield Form(kind=kind, omod=1)
         yield Form(kind=kind, omod=1, mode=0x1f0)
     if mods & OPSEL and any(BITS[k] == 16 for k in op.src):
