@@ -34,19 +34,20 @@ verify --gpu rx5500xt -- "${few[@]}"
 verify --gpu rx6800 -- "${few[@]}"
 HIP_VISIBLE_DEVICES=1 verify --gpu two -- "${few[0]}"
 
-# First use of a kernel that hangs or faults: the next command tells and passes it over.
+# guard PLANT FINDING SECONDS: first use of a kernel that hangs or faults within so many seconds; the
+# next command tells and passes it over.
 guard() {
     rm -rf "$XDG_CACHE_HOME"
     status=0
-    RMCP_GUARD_LIMIT=5 timeout 120 "$rmcp" sim --allow-reports --plant "$1" -- \
+    RMCP_GUARD_LIMIT=$3 timeout 300 "$rmcp" sim --allow-reports --plant "$1" -- \
         "$rmcp" verify --device hip "${few[0]}:f32:nchw:fwd" >"$work/out" 2>"$work/err" || status=$?
     [ "$status" = 1 ] || fail "$1: status $status: $(tail -n 20 "$work/out" "$work/err")"
     timeout 60 "$rmcp" sim -- "$rmcp" devices >"$work/out" 2>>"$work/err" || fail "$(cat "$work/err")"
     grep -q "$2" "$work/out" || fail "$1: no '$2' in $(cat "$work/out")"
     grep "bad:" "$work/out"
 }
-guard hang:gemm 'bad: implicit_gemm f32: no result within 5 seconds'
-guard fault:direct 'bad: direct f32: the process that tried it ended without a result'
+guard hang:gemm 'bad: implicit_gemm f32: no result within 5 seconds' 5
+guard fault:direct 'bad: direct f32: the process that tried it ended without a result' 60
 timeout 60 "$rmcp" sim --gpu two -- "$rmcp" devices >"$work/out" 2>"$work/err" || fail "$(cat "$work/err")"
 grep -q 'RX 5600 XT' "$work/out" || fail "two cards: $(cat "$work/out")"
 echo "all right"

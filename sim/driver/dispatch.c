@@ -77,10 +77,10 @@ static bool on_trap(void *context, unsigned number, const struct sim_report *whe
     return number == 2 || number == 3;
 }
 
-static unsigned number_from(const char *variable, unsigned otherwise)
+static uint64_t number_from(const char *variable, uint64_t otherwise)
 {
     const char *value = getenv(variable);
-    return value && *value ? (unsigned)strtoul(value, NULL, 0) : otherwise;
+    return value && *value ? strtoull(value, NULL, 0) : otherwise;
 }
 
 static enum isa_chip chip_of(const struct sim_card *card)
@@ -102,7 +102,7 @@ static struct executor *executor_of(struct queue *q)
 {
     if (q->executor) return q->executor;
     struct executor *e = calloc(1, sizeof *e);
-    if (e) e->threads = number_from(SIM_ENV_THREADS, 2);
+    if (e) e->threads = (unsigned)number_from(SIM_ENV_THREADS, 2);
     q->executor = e;
     return e;
 }
@@ -116,7 +116,7 @@ static struct sim *sim_for(struct queue *q, struct executor *e, const char *kern
     const struct sim_options options = {
         .chip = chip_of(q->gpu->card),
         .threads = trace ? 1 : e->threads,
-        .checks = number_from(SIM_ENV_CHECKS, SIM_CHECK_ALL),
+        .checks = (uint32_t)number_from(SIM_ENV_CHECKS, SIM_CHECK_ALL),
         .max_instructions = number_from(SIM_ENV_LIMIT, 0),
         .report = on_report,
         .trace = trace ? trace_instruction : NULL,
