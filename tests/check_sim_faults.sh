@@ -2,7 +2,7 @@
 # Planted faults on the executor, each in a few lines of assembly: check_sim_faults.sh RMCP
 # Every one must be reported as what it is, at its instruction; the repaired program must not be.
 set -eu
-rmcp=$1
+rmcp=$(realpath "$1")
 clang=${CLANG:-clang-19}
 command -v "$clang" >/dev/null || { echo "$clang is not installed"; exit 77; }
 dir=$(mktemp -d)

@@ -81,8 +81,6 @@ static int set_environment(const struct sim_request *request, const char *root)
     if (request->trace) setenv(SIM_ENV_TRACE, request->trace, 1);
     if (request->plant) setenv(SIM_ENV_PLANT, request->plant, 1);
     if (request->override) setenv("HSA_OVERRIDE_GFX_VERSION", request->override, 1);
-    /* What a simulated card does well must not be remembered of a real one (core/guard.h). */
-    setenv("RMCP_GUARD", "0", 0);
     return CLI_OK;
 }
 
