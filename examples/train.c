@@ -7,6 +7,7 @@
 #include "shapes.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BATCHES_PER_EPOCH = 128, HELD_OUT_BATCHES = 32 };
+enum { BATCHES_PER_EPOCH = 128, HELD_OUT_PART = 4 }; /* one held-out batch for four */
 static const float first_rate = 0.05f, momentum = 0.9f;
 static const double wanted_accuracy = 0.97;
 
@@ -303,10 +304,11 @@ static double train_batch(struct network *net, const struct batch *batch, float 
 }
 
 /* `random` comes by value: every call draws the same images, which training never sees. */
-static double held_out_accuracy(struct network *net, struct batch *batch, uint64_t random)
+static double held_out_accuracy(struct network *net, struct batch *batch, int n_batches,
+                                uint64_t random)
 {
     int n_right = 0;
-    for (int i = 0; i < HELD_OUT_BATCHES; i++) {
+    for (int i = 0; i < n_batches; i++) {
         draw_batch(batch, &random);
         forward(net, batch->images);
         const float *scores = net->layer[N_LAYERS - 1].out;
@@ -317,53 +319,56 @@ static double held_out_accuracy(struct network *net, struct batch *batch, uint64
             n_right += best == (int)batch->labels[n];
         }
     }
-    return (double)n_right / (HELD_OUT_BATCHES * BATCH);
+    return (double)n_right / ((double)n_batches * BATCH);
 }
 
 /* ---- the program ---- */
 
 static const char help[] =
-    "usage: train [--device SPEC] [--epochs N] [--seed N] [--threads N]\n\n"
+    "usage: train [--device SPEC] [--epochs N] [--batches N] [--seed N] [--threads N]\n\n"
     "Trains a small convolutional network to tell ten shapes apart. The exit status is 0 when it\n"
     "then names more than 97 % of the images right that it was not trained on, else 1.\n\n"
     "  --device SPEC  cpu, opencl, opencl:1 ...; auto, the default, takes the best one\n"
-    "  --epochs N     rounds of 8192 fresh images each, 1 to 1000 (default 6)\n"
+    "  --epochs N     rounds of fresh images, 1 to 1000 (default 6)\n"
+    "  --batches N    batches of 64 images a round, 1 to 10000 (default 128)\n"
     "  --seed N       start of the random numbers (default 1)\n"
     "  --threads N    threads of the cpu device, 1 to 4096 (default 1)\n"
     "  --help         this text\n";
 
 struct options {
     const char *device;
-    int n_epochs;
+    int n_epochs, n_batches;
     uint32_t threads;
     uint64_t seed;
 };
 
 /* Ends where the line began, so that the line of the epoch, which is longer, replaces it. */
-static void show_progress(int epoch, int batch)
+static void show_progress(int epoch, int batch, int n_batches)
 {
     static const char bar[] = "########################################";
     if (!isatty(STDERR_FILENO)) return;
-    fprintf(stderr, "\repoch %d [%-40.*s]\r", epoch, batch * 40 / BATCHES_PER_EPOCH, bar);
+    fprintf(stderr, "\repoch %d [%-40.*s]\r", epoch, batch * 40 / n_batches, bar);
 }
 
 /* Every image is drawn for one batch and never seen again. Returns the held-out accuracy. */
-static double train(struct network *net, int n_epochs, uint64_t *random)
+static double train(struct network *net, const struct options *options, uint64_t *random)
 {
     struct batch *batch = allocate(sizeof *batch);
     const uint64_t held_out = next_random(random);
+    const int n_batches = options->n_batches, n_epochs = options->n_epochs;
     double accuracy = 0;
     for (int epoch = 0; epoch < n_epochs; epoch++) {
         double loss = 0;
-        for (int i = 0; i < BATCHES_PER_EPOCH; i++) {
-            const float done = (float)epoch + (float)i / BATCHES_PER_EPOCH;
-            show_progress(epoch + 1, i);
+        for (int i = 0; i < n_batches; i++) {
+            const float done = (float)epoch + (float)i / (float)n_batches;
+            show_progress(epoch + 1, i, n_batches);
             draw_batch(batch, random);
             loss += train_batch(net, batch, first_rate * (1 - done / (float)n_epochs));
         }
-        accuracy = held_out_accuracy(net, batch, held_out);
+        accuracy = held_out_accuracy(net, batch, (n_batches + HELD_OUT_PART - 1) / HELD_OUT_PART,
+                                     held_out);
         printf("epoch %d of %d: loss %.4f, held-out accuracy %.2f %%\n", epoch + 1, n_epochs,
-               loss / BATCHES_PER_EPOCH, 100 * accuracy);
+               loss / n_batches, 100 * accuracy);
         fflush(stdout);
     }
     free(batch);
@@ -386,6 +391,19 @@ static void print_layers(const struct network *net)
         n_parameters += layer->w.count + layer->bias.count;
     }
     printf("\nparameters         %zu\n", n_parameters);
+}
+
+/* Two runs that computed the same have the same digest. */
+static uint64_t digest(const struct network *net)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (size_t i = 0; i < N_LAYERS; i++) {
+        const struct parameter *both[] = { &net->layer[i].w, &net->layer[i].bias };
+        for (int p = 0; p < 2; p++)
+            for (size_t b = 0; b < both[p]->count * sizeof(float); b++)
+                sum = (sum ^ ((const unsigned char *)both[p]->value)[b]) * UINT64_C(0x100000001b3);
+    }
+    return sum;
 }
 
 static double now(void)
@@ -415,7 +433,9 @@ static uint64_t read_number(const char *option, const char *text, uint64_t least
  * then the same on every machine. */
 static struct options read_options(int argc, char **argv)
 {
-    struct options options = { .device = "auto", .n_epochs = 6, .threads = 1, .seed = 1 };
+    struct options options = {
+        .device = "auto", .n_epochs = 6, .n_batches = BATCHES_PER_EPOCH, .threads = 1, .seed = 1
+    };
     for (int i = 1; i < argc; i += 2) {
         const char *name = argv[i], *value = argv[i + 1]; /* argv ends with NULL */
         if (!strcmp(name, "--help")) {
@@ -423,11 +443,13 @@ static struct options read_options(int argc, char **argv)
             exit(0);
         }
         const bool device = !strcmp(name, "--device"), epochs = !strcmp(name, "--epochs");
+        const bool batches = !strcmp(name, "--batches");
         const bool seed = !strcmp(name, "--seed"), threads = !strcmp(name, "--threads");
-        if (!device && !epochs && !seed && !threads) usage_error(name, "is no option");
+        if (!device && !epochs && !batches && !seed && !threads) usage_error(name, "is no option");
         if (!value) usage_error(name, "has no value");
         if (device) options.device = value;
         if (epochs) options.n_epochs = (int)read_number(name, value, 1, 1000);
+        if (batches) options.n_batches = (int)read_number(name, value, 1, 10000);
         if (seed) options.seed = read_number(name, value, 0, UINT64_MAX);
         if (threads) options.threads = (uint32_t)read_number(name, value, 1, 4096);
     }
@@ -449,14 +471,15 @@ int main(int argc, char **argv)
     uint64_t random = options.seed;
     init_network(&net, device, &random);
     const double start = now();
-    const double accuracy = train(&net, options.n_epochs, &random);
+    const double accuracy = train(&net, &options, &random);
     const double seconds = now() - start;
-    const int n_images = options.n_epochs * BATCHES_PER_EPOCH * BATCH;
+    const int64_t n_images = (int64_t)options.n_epochs * options.n_batches * BATCH;
 
     print_layers(&net);
-    printf("images seen        %d\n", n_images);
+    printf("images seen        %" PRId64 "\n", n_images);
     printf("seconds            %.1f\n", seconds);
-    printf("images per second  %.0f\n", n_images / seconds);
+    printf("images per second  %.0f\n", (double)n_images / seconds);
+    printf("weights            %016" PRIx64 " (a digest of their bits)\n", digest(&net));
     printf("held-out accuracy  %.2f %%\n", 100 * accuracy);
     deinit_network(&net);
     rmcp_device_close(device);
