@@ -64,8 +64,9 @@ rmcp_status rmcp_hip_load_foreign(struct rmcp_hip_state *state, const void *obje
     size_t size;
     rmcp_status status = codeobj_retag(object, bytes, state->chip.believed, &image, &size);
     foreign->kernel.image = image;
-    foreign->next = state->foreign;
-    state->foreign = foreign; /* from here on it is freed with the device */
+    foreign->next = atomic_load(&state->foreign);
+    while (!atomic_compare_exchange_weak(&state->foreign, &foreign->next, foreign)) continue;
+    /* From here on it is freed with the device. */
     if (status) return status;
     const char *doing;
     int code = load_image(state->hip, kernel, &foreign->kernel, &doing);
@@ -77,9 +78,11 @@ rmcp_status rmcp_hip_load_foreign(struct rmcp_hip_state *state, const void *obje
 
 void rmcp_hip_unload_foreign(struct rmcp_hip_state *state)
 {
-    while (state->foreign) {
-        struct rmcp_hip_foreign *foreign = state->foreign;
-        state->foreign = foreign->next;
+    struct rmcp_hip_foreign *next = atomic_load(&state->foreign);
+    atomic_store(&state->foreign, NULL);
+    while (next) {
+        struct rmcp_hip_foreign *foreign = next;
+        next = foreign->next;
         if (foreign->kernel.module) rmcp_hip_unload(state, foreign->kernel.module);
         free(foreign->kernel.image);
         free(foreign);

@@ -19,7 +19,7 @@ struct rmcp_hip_state {
     struct rmcp_hip_chip chip;
     struct rmcp_hip_code code;
     struct rmcp_gpu_modules modules;
-    struct rmcp_hip_foreign *foreign;
+    _Atomic(struct rmcp_hip_foreign *) foreign; /* a list that only grows until close */
     atomic_bool lost; /* set for good once a call says that the device is gone */
 };
 
