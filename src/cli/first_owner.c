@@ -184,7 +184,8 @@ static rmcp_status go_through(struct visit *v)
         /* What was declined may be wanted now; all else stands as it is. */
         bool declined = state == JOURNAL_SKIPPED &&
                         !strncmp(journal_detail(v->journal, step.name), "declined", 8);
-        if (state != JOURNAL_UNKNOWN && !declined) {
+        const bool look_again = step.stage == OWNER_LOOK && state == JOURNAL_FAILED; /* harmless */
+        if (state != JOURNAL_UNKNOWN && !declined && !look_again) {
             v->n[state]++;
             v->stop |= step.stage <= OWNER_KERNEL && state == JOURNAL_FAILED;
             continue;
@@ -223,8 +224,9 @@ static void print_end(const struct visit *v)
     printf("\n%zu passed, %zu failed, %zu ended a run, %zu skipped\n", v->n[JOURNAL_PASSED],
            v->n[JOURNAL_FAILED], v->n[JOURNAL_LOST], v->n[JOURNAL_SKIPPED]);
     if (v->stop)
-        printf("Stopped early: what follows needs what failed. After a reboot the same command "
-               "goes on.\n");
+        printf("Stopped early: what follows needs what failed. rmcp doctor may tell why; the same "
+               "command "
+               "goes on\nwhen that is mended.\n");
     printf("Everything is in %s: please read it, and send it with docs/first-owner-report.md.\n",
            v->options.log);
 }
