@@ -9,41 +9,39 @@
 
 /* Every function that is used, with its parameters. All return a hipError_t, which is an int.
  * Needed(…) or Optional(…). No struct of HIP's is used: their layout changed between releases. */
-#define RMCP_HIP_FUNCTIONS(Needed, Optional)                                                       \
-    Needed(hipGetDeviceCount, (int *count)) Needed(hipGetDevice, (int *device)) Needed(            \
-        hipSetDevice, (int device)) Needed(hipDeviceGetName, (char *name, int size, int device))   \
-        Needed(hipDeviceTotalMem, (size_t * bytes, int device)) Needed(                            \
-            hipDeviceGetAttribute, (int *value, int attribute, int device))                        \
-            Needed(hipDeviceGetPCIBusId, (char *address, int size, int device)) Needed(            \
-                hipRuntimeGetVersion, (int *version)) Needed(hipMalloc,                            \
-                                                             (void **pointer, size_t bytes))       \
-                Needed(hipFree, (void *pointer)) Needed(                                           \
-                    hipMemcpyAsync, (void *target, const void *source, size_t bytes, int kind,     \
-                                     void *stream)) Needed(hipStreamSynchronize, (void *stream))   \
-                    Needed(hipStreamCreateWithFlags, (void **stream, unsigned flags)) Needed(      \
-                        hipStreamDestroy, (void *stream))                                          \
-                        Needed(hipModuleLoadData, (void **module, const void *image))              \
-                            Needed(hipModuleUnload, (void *module)) Needed(                        \
-                                hipModuleGetFunction,                                              \
-                                (void **function, void *module, const char *name))                 \
-                                Needed(hipModuleLaunchKernel,                                      \
-                                       (void *function, unsigned grid_x, unsigned grid_y,          \
-                                        unsigned grid_z, unsigned block_x, unsigned block_y,       \
-                                        unsigned block_z, unsigned local_bytes, void *stream,      \
-                                        void **parameters, void **extra)) Needed(hipEventCreate,   \
-                                                                                 (void **event))   \
-                                    Needed(hipEventRecord, (void *event, void *stream))            \
-                                        Needed(hipEventSynchronize, (void *event)) Needed(         \
-                                            hipEventElapsedTime,                                   \
-                                            (float *milliseconds, void *first,                     \
-                                             void *last)) Needed(hipEventDestroy, (void *event))   \
-                                            Needed(hipGetLastError, (void)) Optional(              \
-                                                hipGetDevicePropertiesR0600,                       \
-                                                (void *properties, int device))                    \
-                                                Optional(hipGetDeviceProperties,                   \
-                                                         (void *properties, int device))           \
-                                                    Optional(hipThreadExchangeStreamCaptureMode,   \
-                                                             (int *mode))
+/* clang-format off */
+#define RMCP_HIP_FUNCTIONS(Needed, Optional) \
+    Needed(hipGetDeviceCount, (int *count)) \
+    Needed(hipGetDevice, (int *device)) \
+    Needed(hipSetDevice, (int device)) \
+    Needed(hipDeviceGetName, (char *name, int size, int device)) \
+    Needed(hipDeviceTotalMem, (size_t *bytes, int device)) \
+    Needed(hipDeviceGetAttribute, (int *value, int attribute, int device)) \
+    Needed(hipDeviceGetPCIBusId, (char *address, int size, int device)) \
+    Needed(hipRuntimeGetVersion, (int *version)) \
+    Needed(hipMalloc, (void **pointer, size_t bytes)) \
+    Needed(hipFree, (void *pointer)) \
+    Needed(hipMemcpyAsync, (void *target, const void *source, size_t bytes, int kind, \
+        void *stream)) \
+    Needed(hipStreamSynchronize, (void *stream)) \
+    Needed(hipStreamCreateWithFlags, (void **stream, unsigned flags)) \
+    Needed(hipStreamDestroy, (void *stream)) \
+    Needed(hipModuleLoadData, (void **module, const void *image)) \
+    Needed(hipModuleUnload, (void *module)) \
+    Needed(hipModuleGetFunction, (void **function, void *module, const char *name)) \
+    Needed(hipModuleLaunchKernel, (void *function, unsigned grid_x, unsigned grid_y, \
+        unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, \
+        unsigned local_bytes, void *stream, void **parameters, void **extra)) \
+    Needed(hipEventCreate, (void **event)) \
+    Needed(hipEventRecord, (void *event, void *stream)) \
+    Needed(hipEventSynchronize, (void *event)) \
+    Needed(hipEventElapsedTime, (float *milliseconds, void *first, void *last)) \
+    Needed(hipEventDestroy, (void *event)) \
+    Needed(hipGetLastError, (void)) \
+    Optional(hipGetDevicePropertiesR0600, (void *properties, int device)) \
+    Optional(hipGetDeviceProperties, (void *properties, int device)) \
+    Optional(hipThreadExchangeStreamCaptureMode, (int *mode))
+/* clang-format on */
 
 struct rmcp_hip {
 #define F(name, parameters) int(*name) parameters;
