@@ -91,6 +91,10 @@ int cli_sim_card(int argc, char **argv)
                                                                  : cli_complain("sim", "%s", error);
     }
     if (!n) return cli_complain("sim", "which program? rmcp sim -- COMMAND");
+    if (r.plant && strncmp(r.plant, "hang:", 5) && strncmp(r.plant, "fault:", 6) &&
+        strncmp(r.plant, "illegal:", 8))
+        return cli_complain(
+            "sim", "--plant is '%.60s'; hang:KERNEL, fault:KERNEL or illegal:KERNEL", r.plant);
     argv[n] = NULL; /* there was a "--" or this is the end */
     r.command = argv;
     return sim_program_run(&machine, &r);
