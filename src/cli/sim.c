@@ -62,10 +62,13 @@ int cli_sim(int argc, char **argv)
             "barriers that not all waves reach, endless loops, and the patterns of gfx101x "
             "silicon\n"
             "bugs. Everything is simulated: no card and no ROCm are used.\n"
-            "Arguments: i32:N u32:N i64:N u64:N i16:N u16:N i8:N u8:N f32:X f64:X hex:BYTES\n"
-            "  buf:BYTES[=BYTE][@FILE]  a buffer, filled with a byte or from a file\n"
+            "Arguments: i32:N u32:N i64:N u64:N i16:N u16:N i8:N u8:N f16:X f32:X f64:X\n"
+            "  hex:BYTES                any value, in the order of memory: hex:0000803f is 1.0f\n"
+            "  buf:BYTES[=BYTE][@FILE]  a buffer, filled from a file, the rest with a byte (0)\n"
             "  in:FILE                  a buffer with the bytes of a file\n"
-            "  out:BYTES@FILE           a buffer that is written to a file at the end\n"
+            "  out:BYTES[=BYTE]@FILE    a buffer that is written to a file at the end\n"
+            "  inout:FILE@FILE          a buffer read from one file and written to another\n"
+            "  local:BYTES              local memory that the kernel takes as an argument\n"
             "Exit status 0: the kernel completed and nothing was reported.",
         .example =
             "  rmcp sim --kernel vadd.co vadd --grid 1024 --block 256 --args in:a.bin in:b.bin "

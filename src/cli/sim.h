@@ -27,17 +27,18 @@ struct sim_argument {
     size_t n_bytes;
     void *host; /* of a buffer */
     size_t n_host;
-    const char *to_file; /* where a buffer goes when the kernel has run */
+    uint32_t local_bytes; /* of a pointer to local memory, else 0 */
+    const char *to_file;  /* where a buffer goes when the kernel has run */
 };
 
 /* Read "i32:5", "buf:4096=0" and their like; makes the buffers. Returns 0 or an exit status. */
 int sim_argument_read(struct sim_runner *runner, const char *text, struct sim_argument *out);
 /* Write the buffers that have a file. Returns 0 or an exit status. */
 int sim_argument_save(const struct sim_argument *argument);
-/* Lay the arguments out as the kernel's metadata says, or one after the other by their alignment.
- * Returns 0 or an exit status. */
+/* Lay the arguments out as the kernel's metadata says, or one after the other by their alignment;
+ * sets the number of their bytes and adds local memory to `launch`. Returns 0 or an exit status. */
 int sim_arguments_place(const struct codeobj_kernel *kernel, const struct sim_argument *arguments,
-                        int n, unsigned char *segment, size_t room, size_t *n_bytes);
+                        int n, unsigned char *segment, size_t room, struct sim_launch *launch);
 
 /* ---- sim_print.c ---- */
 void sim_print_report(const struct sim_report *report, const char *line);

@@ -109,8 +109,8 @@ static int run(struct session *s, const char *name, int n_arguments, char **text
     for (int i = 0; i < n_arguments && !status; i++)
         status = sim_argument_read(s->runner, texts[i], &arguments[i]);
     if (!status)
-        status = sim_arguments_place(kernel, arguments, n_arguments, segment, sizeof segment,
-                                     &launch.n_argument_bytes);
+        status =
+            sim_arguments_place(kernel, arguments, n_arguments, segment, sizeof segment, &launch);
     if (!status) {
         double start = now();
         rmcp_status ran = sim_runner_run(s->runner, name, &launch, &result);
