@@ -183,7 +183,7 @@ void run_ds_load(struct wave *w, const struct op *op)
         }
         for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(rest);
-            uint64_t address = (uint64_t)base[lane] + offset[p];
+            uint64_t address = (uint32_t)(base[lane] + offset[p]);
             const uint8_t *at = lds_at(w, op, lane, address, op->width);
             if (!at) return;
             check_alignment(w, op, (uint32_t)address, lane);
@@ -212,7 +212,7 @@ void run_ds_store(struct wave *w, const struct op *op)
         bool easy = is_easy(w, op, base, offset[p], false);
         for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(rest);
-            uint64_t address = (uint64_t)base[lane] + offset[p];
+            uint64_t address = (uint32_t)(base[lane] + offset[p]);
             uint8_t *at = easy ? w->core->lds + address : lds_at(w, op, lane, address, op->width);
             if (!at) return;
             if (!easy) check_alignment(w, op, (uint32_t)address, lane);
@@ -254,7 +254,7 @@ void run_ds_atomic(struct wave *w, const struct op *op)
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint64_t data[2] = { lane_value(w, op->data, lane), lane_value(w, op->data1, lane) };
         for (unsigned p = 0; p < n_places; p++) {
-            uint64_t address = (uint64_t)base[lane] + offset[p], old = 0;
+            uint64_t address = (uint32_t)(base[lane] + offset[p]), old = 0;
             uint8_t *at = lds_at(w, op, lane, address, bytes);
             if (!at) return;
             if (address % bytes)
