@@ -7,6 +7,7 @@ struct access {
     uint64_t lanes;   /* that touch memory                     */
     uint64_t outside; /* buffers: loads give 0, stores nothing */
     uint64_t lds;     /* flat lanes that mean LDS              */
+    uint64_t private; /* flat lanes that mean scratch: swizzled, whatever `step` is */
     unsigned step;
     bool scratch;
 };
@@ -76,7 +77,7 @@ static bool flat_addresses(struct wave *w, const struct op *op, struct access *a
 {
     const struct run *run = w->core->run;
     const struct sim_options *options = &w->core->sim->options;
-    uint64_t *address = w->core->address, private = 0;
+    uint64_t *address = w->core->address;
     const bool ignore = run->act_out >> ISA_RULE_FLAT_OFFSET & 1;
     global_addresses(w, op);
     for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
@@ -86,7 +87,7 @@ static bool flat_addresses(struct wave *w, const struct op *op, struct access *a
             a->lds |= bit;
             address[lane] &= 0xffffffff;
         } else if (aperture == options->private_base) {
-            private |= bit;
+            a->private |= bit;
             int64_t offset = (int64_t)(address[lane] & 0xffffffff);
             if (!in_scratch(w, op, lane, offset)) return false;
             address[lane] = w->scratch + swizzle(w, (uint64_t)offset, lane);
@@ -95,16 +96,7 @@ static bool flat_addresses(struct wave *w, const struct op *op, struct access *a
         }
     }
     a->lanes &= ~a->lds;
-    if (!private) return true;
-    if (private != a->lanes) {
-        /* Global and scratch lanes in one instruction: dwords differ in distance. */
-        if (op->width > 4) {
-            struct finding f = { .kind = SIM_ILLEGAL, .rule = -1, .lanes = w->exec };
-            report(w, op, &f, "lanes in global and in scratch memory in one wide flat access");
-            return false;
-        }
-        return true;
-    }
+    if (!a->private || a->private != a->lanes) return true;
     a->step = 4 * w->n_lanes;
     a->scratch = true;
     return true;
@@ -282,7 +274,7 @@ static void take_lane(const struct wave *w, const struct op *op, unsigned lane, 
 static uint8_t *one_mapping(struct wave *w, const struct access *a, unsigned width, unsigned access)
 {
     struct core *core = w->core;
-    if (a->step != 4 || a->lanes != w->full) return NULL;
+    if (a->step != 4 || a->private || a->lanes != w->full) return NULL;
     if (!memory_at(core, core->address[0], width, access)) return NULL;
     const struct sim_mapping *m = &core->tlb[core->tlb_last];
     if (m->bytes < width) return NULL;
@@ -443,10 +435,7 @@ void run_vmem_load(struct wave *w, const struct op *op)
         uint8_t bytes[16];
         for (uint64_t rest = a.lanes; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(rest);
-            unsigned step = a.step;
-            if (w->core->address[lane] - w->core->run->scratch < w->core->run->scratch_bytes &&
-                op->inst.row->encoding == ISA_FLAT)
-                step = 4 * w->n_lanes;
+            unsigned step = a.private >> lane & 1 ? 4 * w->n_lanes : a.step;
             if (!lane_copy(w, w->core->address[lane], step, bytes, op->width, false)) {
                 lanes_fault(w, op, &a, false);
                 return;
@@ -480,10 +469,7 @@ void run_vmem_store(struct wave *w, const struct op *op)
     for (uint64_t rest = a.lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint8_t bytes[16];
-        unsigned step = a.step;
-        if (w->core->address[lane] - w->core->run->scratch < w->core->run->scratch_bytes &&
-            op->inst.row->encoding == ISA_FLAT)
-            step = 4 * w->n_lanes;
+        unsigned step = a.private >> lane & 1 ? 4 * w->n_lanes : a.step;
         take_lane(w, op, lane, bytes);
         if (lane_copy(w, w->core->address[lane], step, bytes, op->width, true)) continue;
         lanes_fault(w, op, &a, true);
