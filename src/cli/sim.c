@@ -18,14 +18,14 @@ static bool runs_kernel(int argc, char **argv)
 int cli_sim(int argc, char **argv)
 {
     if (!runs_kernel(argc, argv)) return cli_sim_card(argc, argv);
-    struct sim_cli cli = {
-        .grid = "1", .block = "1", .checks = "all", .act_out = "none", .most_reports = 20
-    };
+    struct sim_cli cli = { .grid = "1", .checks = "all", .act_out = "none", .most_reports = 20 };
     bool arguments = false;
     const struct cli_option options[] = {
-        { "kernel", CLI_TEXT, &cli.kernel, "FILE", "run a kernel of this code object", NULL },
+        { "kernel", CLI_TEXT, &cli.kernel, "FILE",
+          "run a kernel of this code object, bundle, library or program", NULL },
         { "grid", CLI_TEXT, &cli.grid, "X[,Y,Z]", "work-items in all (default 1)", NULL },
-        { "block", CLI_TEXT, &cli.block, "X[,Y,Z]", "work-items of a workgroup (default 1)", NULL },
+        { "block", CLI_TEXT, &cli.block, "X[,Y,Z]",
+          "work-items of a workgroup (default: as the kernel requires, else 1)", NULL },
         { "args", CLI_FLAG, &arguments, NULL, "the kernel's arguments follow, as they may anywhere",
           NULL },
         { "chip", CLI_CHOICE, &cli.chip, "CHIP", "gfx1010 (default), 1011, 1012, 1013 or gfx1030",

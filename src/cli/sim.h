@@ -19,6 +19,13 @@ extern const char *const sim_chips[];
 /* Run one kernel: words[0] is its name, the others are its arguments. Returns an exit status. */
 int sim_kernel(const struct sim_cli *cli, int n_words, char **words);
 
+/* ---- sim_object.c ---- */
+
+/* The code object in a file that has the kernel, that for the chip (index into sim_chips) if there
+ * is one. The caller frees the bytes. Returns 0, or an exit status after a complaint. */
+int sim_object_read(const char *path, const char *kernel, int chip, unsigned char **bytes,
+                    size_t *n_bytes);
+
 /* ---- sim_args.c: arguments of a kernel ---- */
 
 struct sim_argument {
@@ -33,6 +40,8 @@ struct sim_argument {
 
 /* Read "i32:5", "buf:4096=0" and their like; makes the buffers. Returns 0 or an exit status. */
 int sim_argument_read(struct sim_runner *runner, const char *text, struct sim_argument *out);
+/* Whether the file of a buffer can be written: better known before a long run than after it. */
+int sim_argument_try(const struct sim_argument *argument);
 /* Write the buffers that have a file. Returns 0 or an exit status. */
 int sim_argument_save(const struct sim_argument *argument);
 /* Lay the arguments out as the kernel's metadata says, or one after the other by their alignment;

@@ -53,6 +53,7 @@ static int read_input(struct sim_runner *runner, const char *value, bool is_outp
                       struct sim_argument *out)
 {
     const char *at = is_output ? strrchr(value, '@') : NULL;
+    if (!*value) return cli_complain("sim", "'%.60s': no file; write in:FILE", out->text);
     if (is_output && (!at || at == value || !at[1]))
         return cli_complain(
             "sim", "'%.60s': write inout:FILE@FILE, what is read and what is written", out->text);
@@ -79,7 +80,8 @@ static int read_buffer(struct sim_runner *runner, const char *value, bool is_out
     errno = 0;
     unsigned long long bytes = strtoull(value, &end, 0);
     if (*value < '0' || *value > '9' || errno || bytes > SIZE_MAX / 2)
-        return cli_complain("sim", "'%.60s' does not begin with a number of bytes", out->text);
+        return cli_complain("sim", "'%.60s' does not begin with a number of bytes that fits",
+                            out->text);
     const bool filled = *end == '=';
     if (filled) {
         const char *byte = end + 1;
@@ -214,6 +216,15 @@ int sim_argument_read(struct sim_runner *runner, const char *text, struct sim_ar
                         text);
 }
 
+int sim_argument_try(const struct sim_argument *argument)
+{
+    if (!argument->to_file) return CLI_OK;
+    FILE *file = fopen(argument->to_file, "ab");
+    if (!file) return cli_complain("sim", "%.300s: %s", argument->to_file, strerror(errno));
+    fclose(file);
+    return CLI_OK;
+}
+
 int sim_argument_save(const struct sim_argument *argument)
 {
     if (!argument->to_file) return CLI_OK;
@@ -247,17 +258,18 @@ int sim_arguments_place(const struct codeobj_kernel *kernel, const struct sim_ar
         if (a->hidden) continue;
         if (used == n)
             return cli_complain("sim",
-                                "%d arguments; argument %zu ('%.40s', %s of %u bytes) is missing",
-                                n, i, a->name, a->kind, a->size);
+                                "%d arguments; argument %zu%s%.40s (%s of %u bytes) is missing", n,
+                                i, *a->name ? " " : "", a->name, a->kind, a->size);
         const struct sim_argument *given = &arguments[used++];
         if (given->n_bytes != a->size)
             return cli_complain("sim",
-                                "argument %zu '%.40s' has %zu bytes; the kernel's '%.40s' is a %s "
-                                "of %u bytes",
-                                i, given->text, given->n_bytes, a->name, a->kind, a->size);
+                                "argument %zu '%.40s' has %zu bytes; the kernel takes %s%sa %s "
+                                "of %u bytes there",
+                                i, given->text, given->n_bytes, a->name, *a->name ? ", " : "",
+                                a->kind, a->size);
         if (given->local_bytes && strcmp(a->kind, "dynamic_shared_pointer"))
-            return cli_complain("sim", "argument %zu '%.40s': the kernel's '%.40s' is a %s", i,
-                                given->text, a->name, a->kind);
+            return cli_complain("sim", "argument %zu '%.40s': the kernel takes a %s there", i,
+                                given->text, a->kind);
         if (a->offset > room || a->size > room - a->offset)
             return cli_complain("sim", "argument %zu lies at %u", i, a->offset);
         if (given->local_bytes)
