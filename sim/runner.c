@@ -75,7 +75,9 @@ static void describe(void *context, uint64_t address, char *text, size_t bytes)
         snprintf(after, sizeof after, next->name, (int)(next - r->pieces - (ptrdiff_t)r->n_fixed));
     uint64_t past = p ? address - p->address - p->bytes : UINT64_MAX;
     uint64_t before = next ? next->address - address : UINT64_MAX;
-    if (past <= before && past < UINT64_C(1) << 40)
+    if (address < 65536)
+        snprintf(text, bytes, "a null pointer, or near it");
+    else if (past <= before && past < UINT64_C(1) << 40)
         snprintf(text, bytes, "%llu bytes past the end of %s (%zu bytes)", (unsigned long long)past,
                  name, p->bytes);
     else if (before < UINT64_C(1) << 40)

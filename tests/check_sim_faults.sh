@@ -185,7 +185,7 @@ assemble lds_outside <<'END'
     v_lshlrev_b32 v2, 6, v0
     ds_write_b32 v2, v0
 END
-expect lds_outside '^lds-fault: 4 bytes at 1024 of an LDS of 1024 bytes' 'lanes 0x10000' --
+expect lds_outside '^lds-fault: 4 bytes at 1024 of an LDS of 1024 bytes' 'lanes 0xffff0000' --
 assemble lds_misaligned <<'END'
     v_mov_b32 v2, 0
     v_mov_b32 v3, 0

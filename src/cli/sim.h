@@ -50,9 +50,10 @@ int sim_arguments_place(const struct codeobj_kernel *kernel, const struct sim_ar
                         int n, unsigned char *segment, size_t room, struct sim_launch *launch);
 
 /* ---- sim_print.c ---- */
-void sim_print_report(const struct sim_report *report, const char *line);
+/* `function` is where in another function of the kernel it happened, or "". */
+void sim_print_report(const struct sim_report *report, const char *line, const char *function);
 void sim_print_stats(const struct sim_stats *stats, double seconds);
-cJSON *sim_report_json(const struct sim_report *report, const char *line);
+cJSON *sim_report_json(const struct sim_report *report, const char *line, const char *function);
 cJSON *sim_result_json(const struct sim_result *result, double seconds);
 /* Read "x,y,z"; missing ones are 1. */
 bool sim_read_size(const char *text, uint32_t size[3]);

@@ -14,16 +14,34 @@ struct session {
     uint64_t n_shown;
 };
 
+/* "fib+0x14" for code of a function that the kernel called, "" in the kernel itself. */
+static const char *function_of(struct sim_runner *runner, const struct sim_report *report,
+                               char text[static 128])
+{
+    const struct codeobj *object = sim_runner_object(runner);
+    const struct codeobj_kernel *kernel = sim_runner_kernel(runner, report->kernel);
+    const struct codeobj_function *own = kernel ? kernel->function : NULL;
+    *text = 0;
+    for (size_t i = 0; i < object->n_functions && own; i++) {
+        const struct codeobj_function *f = &object->functions[i];
+        const uint64_t at = own->address + report->offset - f->address;
+        if (f != own && at < f->size && *f->name)
+            snprintf(text, 128, "%.100s+0x%" PRIx64, f->name, at);
+    }
+    return text;
+}
+
 static void on_report(void *context, const struct sim_report *report)
 {
     struct session *s = context;
-    char line[256];
+    char line[256], function[128];
     if (s->n_shown++ >= s->cli->most_reports) return;
     sim_runner_line(s->runner, report->address, line);
+    function_of(s->runner, report, function);
     if (s->reports)
-        cJSON_AddItemToArray(s->reports, sim_report_json(report, line));
+        cJSON_AddItemToArray(s->reports, sim_report_json(report, line, function));
     else
-        sim_print_report(report, line);
+        sim_print_report(report, line, function);
 }
 
 static void on_trace(void *context, const struct sim_trace *t)
