@@ -24,6 +24,7 @@ static void place_workgroup(struct core *core, uint64_t number)
     memset(core->lds_written, !(run->checks & SIM_CHECK_LDS), core->group_bytes);
     for (unsigned i = 0; i < core->n_waves; i++) {
         core->waves[i].vgpr = core->vgprs + (size_t)i * run->n_lanes * 256;
+        core->waves[i].vgpr_bits = core->vgpr_bits + (size_t)i * run->n_lanes * 256;
         wave_init(&core->waves[i], core, i);
     }
     core->stats.waves += core->n_waves;
@@ -278,9 +279,10 @@ static bool core_init(struct core *core)
 {
     core->waves = aligned_alloc(64, sizeof *core->waves * MAX_WAVES);
     core->vgprs = aligned_alloc(64, sizeof(uint32_t) * 32 * 256 * MAX_WAVES);
+    core->vgpr_bits = malloc(sizeof(uint32_t) * 32 * 256 * MAX_WAVES);
     core->lds = malloc(LDS_BYTES);
     core->lds_written = malloc(LDS_BYTES);
-    return core->waves && core->vgprs && core->lds && core->lds_written;
+    return core->waves && core->vgprs && core->vgpr_bits && core->lds && core->lds_written;
 }
 
 void sim_destroy(struct sim *sim)
@@ -289,6 +291,7 @@ void sim_destroy(struct sim *sim)
     for (unsigned i = 0; i < sim->n_cores && sim->cores; i++) {
         free(sim->cores[i].waves);
         free(sim->cores[i].vgprs);
+        free(sim->cores[i].vgpr_bits);
         free(sim->cores[i].lds);
         free(sim->cores[i].lds_written);
     }

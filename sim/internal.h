@@ -162,6 +162,7 @@ struct wave {
     struct queue vm, lgkm;
     uint64_t vgpr_pending[4], sgpr_pending[2];
     uint64_t vgpr_defined[256]; /* lanes that were written   */
+    uint64_t vgpr_partial[256]; /* other lanes of which some bits were: see partial.c      */
     uint32_t sgpr_defined[128]; /* bits that were written    */
     bool scc_defined;
     /* acting out */
@@ -171,6 +172,7 @@ struct wave {
     const struct op *exec_reader;
     uint32_t reader_sgpr[128];
     bool reader_scc;
+    uint32_t *vgpr_bits; /* of vgpr_partial; rows as in vgpr; set before the wave starts */
 };
 
 /* ---- a thread that runs workgroups ---- */
@@ -185,7 +187,7 @@ struct core {
     uint32_t workgroup[3];
     unsigned n_waves;
     struct wave *waves;
-    uint32_t *vgprs;
+    uint32_t *vgprs, *vgpr_bits;
     uint8_t *lds, *lds_written; /* lds_written: 1 for bytes that were */
     struct sim_stats stats;
     uint64_t patterns[ISA_N_RULES]; /* executed, not yet in the result */
@@ -351,6 +353,10 @@ void set_sgpr_defined(struct wave *wave, unsigned s, uint32_t bits);
 void define_vgprs(struct wave *wave, unsigned first, unsigned n, uint64_t lanes);
 void define_sgprs(struct wave *wave, unsigned first, unsigned n);
 void undefined_before(struct wave *wave, const struct op *op); /* undefined.c */
+/* partial.c: the bits of a lane that were written; the lanes of a result that are written as a
+ * whole though not all of its sources are, after setting those that are in part. */
+uint32_t vgpr_bits(const struct wave *wave, unsigned v, unsigned lane);
+uint64_t partial_result(struct wave *wave, const struct op *op, uint64_t lanes);
 /* Lanes of a mask after the lane movement of a DPP instruction; what reads nothing is set. */
 uint64_t dpp_mask(const struct wave *wave, const struct isa_inst *inst, uint64_t mask);
 struct finding;

@@ -190,8 +190,12 @@ static void lane_instruction(struct wave *w, const struct op *op)
         uint64_t old = w->vgpr_defined[op->dst];
         bool known = vector_defined(w, op->in[0]) == w->full;
         set_vgpr_defined(w, op->dst, known ? old | one : old & ~one);
+        w->vgpr_partial[op->dst] &= ~one;
     } else {
-        set_scalar(w, op, op->out, vector_defined(w, op->in[0]) & one ? ~UINT64_C(0) : 0);
+        const bool vector = op->in[0]->kind == ISA_KIND_VGPR;
+        uint64_t bits = vector_defined(w, op->in[0]) & one ? ~UINT64_C(0) : 0;
+        if (vector) bits = vgpr_bits(w, op->in[0]->reg - (unsigned)ISA_VGPR0, lane);
+        set_scalar(w, op, op->out, bits);
     }
 }
 
@@ -209,9 +213,11 @@ static void valu(struct wave *w, const struct op *op)
         uint64_t da = w->vgpr_defined[a], db = w->vgpr_defined[b];
         set_vgpr_defined(w, a, (da & ~w->exec) | (db & w->exec));
         set_vgpr_defined(w, b, (db & ~w->exec) | (da & w->exec));
+        w->vgpr_partial[a] = w->vgpr_partial[b] = 0;
         return;
     }
     uint64_t good = row->flags & ISA_PERMLANE ? w->full : result_defined(w, op);
+    if (w->exec & ~good) good |= partial_result(w, op, w->exec & ~good);
     if (op->flags & OP_CMPX && w->exec & ~good) {
         struct finding f = { .kind = SIM_UNDEFINED, .rule = -1, .lanes = w->exec & ~good };
         report(w, op, &f, "a register that was never written reaches EXEC");
@@ -238,13 +244,17 @@ static void valu(struct wave *w, const struct op *op)
 
 /* ---- memory ---- */
 
+/* `bits` are those of each register that matter. */
 static void need_vector(struct wave *w, const struct op *op, const struct isa_operand *in,
-                        const char *where)
+                        uint32_t bits, const char *where)
 {
     if (!in || in->kind != ISA_KIND_VGPR) return;
     unsigned v = in->reg - (unsigned)ISA_VGPR0;
     for (unsigned k = 0; k < in->n_regs && v + k < 256; k++) {
         uint64_t bad = w->exec & ~w->vgpr_defined[v + k];
+        for (uint64_t rest = bad & w->vgpr_partial[v + k]; rest; rest &= rest - 1)
+            if (!(bits & ~vgpr_bits(w, v + k, (unsigned)__builtin_ctzll(rest))))
+                bad &= ~(rest & -rest);
         if (bad) undefined(w, op, bad, 'v', v + k, where);
     }
 }
@@ -262,12 +272,13 @@ static void memory(struct wave *w, const struct op *op)
 {
     const struct isa_row *row = op->inst.row;
     bool moves_lanes = op->run == run_ds_lanes;
-    need_vector(w, op, moves_lanes && !op->data ? NULL : op->address, "an address");
+    need_vector(w, op, moves_lanes && !op->data ? NULL : op->address, UINT32_MAX, "an address");
     need_scalar(w, op, op->base, "an address");
     need_scalar(w, op, op->soffset, "an address");
     if (row->flags & ISA_STORE && !is_scratch(w, op)) {
-        need_vector(w, op, op->data, "memory");
-        need_vector(w, op, op->data1, "memory");
+        const uint32_t bits = op->width == 1 ? 0xff : op->width == 2 ? 0xffff : UINT32_MAX;
+        need_vector(w, op, op->data, op->half == 2 ? bits << 16 : bits, "memory");
+        need_vector(w, op, op->data1, bits, "memory");
         if (row->flags & ISA_SCALAR_MEM) need_scalar(w, op, op->out, "memory");
     }
     const struct isa_operand *to = op->out ? op->out : op->data;

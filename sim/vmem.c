@@ -160,6 +160,7 @@ static bool buffer_addresses(struct wave *w, const struct op *op, struct access 
         uint64_t offset = (uint32_t)inst->imm + (v_offset ? (uint64_t)v_offset[lane] : 0);
         if (b.adds_lane) index += lane;
         bool scratch = b.adds_lane && b.swizzled;
+        if (scratch) offset = (uint32_t)offset; /* compilers let the register be negative */
         if (is_outside(&b, index, scratch ? 0 : offset, soffset, op->width)) {
             a->lanes &= ~(UINT64_C(1) << lane);
             a->outside |= UINT64_C(1) << lane;

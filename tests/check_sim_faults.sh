@@ -186,6 +186,15 @@ assemble lds_outside <<'END'
     ds_write_b32 v2, v0
 END
 expect lds_outside '^lds-fault: 4 bytes at 1024 of an LDS of 1024 bytes' 'lanes 0xffff0000' --
+assemble lds_wraps <<'END'
+    v_add_nc_u32 v2, 0xfffffe00, v1
+    ds_write_b32 v2, v0 offset:512
+    s_waitcnt lgkmcnt(0)
+    ds_read_b32 v3, v1
+    s_waitcnt lgkmcnt(0)
+    global_store_dword v1, v3, s[4:5]
+END
+expect lds_wraps clean --
 assemble lds_misaligned <<'END'
     v_mov_b32 v2, 0
     v_mov_b32 v3, 0
@@ -240,6 +249,21 @@ assemble undefined_high <<'END'
     global_store_dword v1, v2, s[4:5]
 END
 expect undefined_high clean --
+assemble undefined_bits <<'END'
+    v_lshl_or_b32 v3, v9, 16, v0
+    v_perm_b32 v3, v9, v3, 0x01000504
+    v_lshrrev_b64 v[4:5], 16, v[3:4]
+    v_and_b32 v4, 0xffff, v4
+    global_store_dword v1, v4, s[4:5]
+    global_store_short v1, v4, s[4:5]
+END
+expect undefined_bits clean --
+assemble undefined_bit <<'END'
+    v_lshl_or_b32 v3, v9, 16, v0
+    v_and_b32 v3, 0x1ffff, v3
+    global_store_dword v1, v3, s[4:5]
+END
+expect undefined_bit '^undefined-register: v3 was never written and reaches memory' --
 assemble undefined_exec <<'END'
     v_cmp_eq_u32 vcc_lo, v9, v0
     s_and_saveexec_b32 s6, vcc_lo
