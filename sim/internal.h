@@ -357,6 +357,8 @@ void undefined_before(struct wave *wave, const struct op *op); /* undefined.c */
  * whole though not all of its sources are, after setting those that are in part. */
 uint32_t vgpr_bits(const struct wave *wave, unsigned v, unsigned lane);
 uint64_t partial_result(struct wave *wave, const struct op *op, uint64_t lanes);
+/* The same for a scalar result, from the bits of two sources. */
+uint64_t partial_scalar(const struct wave *wave, const struct op *op, uint64_t d0, uint64_t d1);
 /* Lanes of a mask after the lane movement of a DPP instruction; what reads nothing is set. */
 uint64_t dpp_mask(const struct wave *wave, const struct isa_inst *inst, uint64_t mask);
 struct finding;

@@ -237,3 +237,57 @@ uint64_t partial_result(struct wave *w, const struct op *op, uint64_t lanes)
     }
     return whole;
 }
+
+/* ---- scalar ---- */
+
+/* A field of a scalar: its low bits, then zeros or copies of its sign. */
+static uint64_t scalar_field(uint64_t d, unsigned first, unsigned width, bool is_signed)
+{
+    const uint64_t field = d >> first, mask = width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
+    if (!width) return UINT64_MAX;
+    if (is_signed && !(field >> (width - 1) & 1)) return field & mask;
+    return (field & mask) | ~mask;
+}
+
+static uint64_t scalar_shift(const struct op *op, uint64_t d, uint64_t amount, bool wide)
+{
+    const unsigned n = (unsigned)amount & (wide ? 63 : 31);
+    if (!wide) d &= ALL;
+    switch (op->inst.id) {
+    case ISA_s_lshl_b32_SOP2:
+    case ISA_s_lshl_b64_SOP2: return d << n | ((UINT64_C(1) << n) - 1);
+    case ISA_s_ashr_i32_SOP2: return (uint32_t)((int32_t)(uint32_t)d >> n);
+    case ISA_s_ashr_i64_SOP2: return (uint64_t)((int64_t)d >> n);
+    default: return d >> n | ~((wide ? UINT64_MAX : ALL) >> n);
+    }
+}
+
+uint64_t partial_scalar(const struct wave *w, const struct op *op, uint64_t d0, uint64_t d1)
+{
+    const uint64_t v1 = op->in[1] ? scalar_read(w, op->in[1]) : 0;
+    const bool wide = op->out && op->out->n_regs == 2;
+    const unsigned width = (unsigned)(v1 >> 16) & 127, first = (unsigned)v1 & (wide ? 63 : 31);
+    switch (op->inst.id) {
+    case ISA_s_lshl_b32_SOP2:
+    case ISA_s_lshl_b64_SOP2:
+    case ISA_s_lshr_b32_SOP2:
+    case ISA_s_lshr_b64_SOP2:
+    case ISA_s_ashr_i32_SOP2:
+    case ISA_s_ashr_i64_SOP2: return d1 == UINT64_MAX ? scalar_shift(op, d0, v1, wide) : 0;
+    case ISA_s_bfe_u32_SOP2:
+    case ISA_s_bfe_u64_SOP2: return d1 == UINT64_MAX ? scalar_field(d0, first, width, false) : 0;
+    case ISA_s_bfe_i32_SOP2:
+    case ISA_s_bfe_i64_SOP2: return d1 == UINT64_MAX ? scalar_field(d0, first, width, true) : 0;
+    case ISA_s_sext_i32_i8_SOP1: return scalar_field(d0, 0, 8, true);
+    case ISA_s_sext_i32_i16_SOP1: return scalar_field(d0, 0, 16, true);
+    case ISA_s_pack_ll_b32_b16_SOP2: return (d0 & 0xffff) | d1 << 16;
+    case ISA_s_pack_lh_b32_b16_SOP2: return (d0 & 0xffff) | (d1 & 0xffff0000);
+    case ISA_s_pack_hh_b32_b16_SOP2: return (d0 >> 16 & 0xffff) | (d1 & 0xffff0000);
+    case ISA_s_add_u32_SOP2:
+    case ISA_s_add_i32_SOP2:
+    case ISA_s_sub_u32_SOP2:
+    case ISA_s_sub_i32_SOP2:
+    case ISA_s_mul_i32_SOP2: return below_first_gap((uint32_t)(d0 & d1));
+    default: return 0; /* one source is not whole: nothing is known of the result */
+    }
+}

@@ -294,10 +294,12 @@ const struct codeobj *sim_runner_object(const struct sim_runner *r)
 rmcp_status sim_runner_run(struct sim_runner *r, const char *name, const struct sim_launch *launch,
                            struct sim_result *result)
 {
-    const struct codeobj_kernel *k = codeobj_find_kernel(r->object, name);
+    const struct codeobj_kernel *k = name ? codeobj_find_kernel(r->object, name) : NULL;
     memset(result, 0, sizeof *result);
     if (!k || !k->has_descriptor)
-        return rmcp_fail(RMCP_E_ARG, "the code object has no kernel '%.100s'", name);
+        return rmcp_fail(RMCP_E_ARG, "the code object has no kernel '%.100s'", name ? name : "");
+    if (!launch->arguments && launch->n_argument_bytes)
+        return rmcp_fail(RMCP_E_ARG, "%zu bytes of arguments at NULL", launch->n_argument_bytes);
     if (launch->n_argument_bytes > r->kernarg.bytes ||
         k->descriptor.kernarg_bytes > r->kernarg.bytes)
         return rmcp_fail(RMCP_E_ARG, "%zu bytes of arguments; at most %zu",

@@ -103,8 +103,8 @@ static void salu(struct wave *w, const struct op *op)
     if (op->flags & OP_LOGIC) {
         bits = logic_defined(w, op);
     } else {
-        for (unsigned i = 0; i < 2; i++)
-            if (scalar_defined(w, op->in[i]) != ~UINT64_C(0)) bits = 0;
+        const uint64_t a = scalar_defined(w, op->in[0]), b = scalar_defined(w, op->in[1]);
+        if ((a & b) != ~UINT64_C(0)) bits = partial_scalar(w, op, a, b);
         if (op->out && op->out->access & ISA_READ && scalar_defined(w, op->out) != ~UINT64_C(0))
             bits = 0;
     }

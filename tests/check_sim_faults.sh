@@ -256,6 +256,10 @@ assemble undefined_bits <<'END'
     v_and_b32 v4, 0xffff, v4
     global_store_dword v1, v4, s[4:5]
     global_store_short v1, v4, s[4:5]
+    s_mov_b32 s12, 5
+    s_bfe_i64 s[14:15], s[12:13], 0x100000
+    v_mov_b32 v6, s15
+    global_store_dword v1, v6, s[4:5]
 END
 expect undefined_bits clean --
 assemble undefined_bit <<'END'

@@ -40,8 +40,9 @@ struct sim_argument {
 
 /* Read "i32:5", "buf:4096=0" and their like; makes the buffers. Returns 0 or an exit status. */
 int sim_argument_read(struct sim_runner *runner, const char *text, struct sim_argument *out);
-/* Whether the file of a buffer can be written: better known before a long run than after it. */
-int sim_argument_try(const struct sim_argument *argument);
+/* Whether the files of buffers can be written, each by one of them: better known before a long run
+ * than after it. Returns 0 or an exit status. */
+int sim_arguments_try(const struct sim_argument *arguments, int n);
 /* Write the buffers that have a file. Returns 0 or an exit status. */
 int sim_argument_save(const struct sim_argument *argument);
 /* Lay the arguments out as the kernel's metadata says, or one after the other by their alignment;

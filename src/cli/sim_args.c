@@ -216,12 +216,18 @@ int sim_argument_read(struct sim_runner *runner, const char *text, struct sim_ar
                         text);
 }
 
-int sim_argument_try(const struct sim_argument *argument)
+int sim_arguments_try(const struct sim_argument *arguments, int n)
 {
-    if (!argument->to_file) return CLI_OK;
-    FILE *file = fopen(argument->to_file, "ab");
-    if (!file) return cli_complain("sim", "%.300s: %s", argument->to_file, strerror(errno));
-    fclose(file);
+    for (int i = 0; i < n; i++) {
+        const char *path = arguments[i].to_file;
+        if (!path) continue;
+        for (int k = 0; k < i; k++)
+            if (arguments[k].to_file && !strcmp(arguments[k].to_file, path))
+                return cli_complain("sim", "two buffers would be written to %.300s", path);
+        FILE *file = fopen(path, "ab");
+        if (!file) return cli_complain("sim", "%.300s: %s", path, strerror(errno));
+        fclose(file);
+    }
     return CLI_OK;
 }
 

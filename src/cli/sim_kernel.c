@@ -46,12 +46,13 @@ static void on_report(void *context, const struct sim_report *report)
 
 static void on_trace(void *context, const struct sim_trace *t)
 {
+    const struct session *s = context;
     char text[256];
-    (void)context;
     isa_print(t->inst, text, sizeof text);
-    printf("%u,%u,%u.%u %08" PRIx64 " exec %" PRIx64 " vcc %" PRIx64 " scc %d  %s\n",
-           t->workgroup[0], t->workgroup[1], t->workgroup[2], t->wave, t->address, t->exec, t->vcc,
-           t->scc, text);
+    FILE *to = s->cli->json ? stderr : stdout; /* JSON has stdout for itself */
+    fprintf(to, "%u,%u,%u.%u %08" PRIx64 " exec %" PRIx64 " vcc %" PRIx64 " scc %d  %s\n",
+            t->workgroup[0], t->workgroup[1], t->workgroup[2], t->wave, t->address, t->exec, t->vcc,
+            t->scc, text);
 }
 
 static double now(void)
@@ -67,6 +68,7 @@ static int finish(struct session *s, const struct sim_result *result, double sec
     int exit_status = result->completed && !result->n_reports ? CLI_OK : CLI_FINDINGS;
     if (cli->json) {
         cJSON *o = sim_result_json(result, seconds);
+        cJSON_AddStringToObject(o, "chip", sim_chips[cli->chip]);
         cJSON_AddItemToObject(o, "reports", s->reports);
         s->reports = NULL;
         int printed = cli_print_json(o, "rmcp.sim/1");
@@ -110,7 +112,7 @@ static int run(struct session *s, const char *name, int n_arguments, char **text
     if (!status)
         status =
             sim_arguments_place(kernel, arguments, n_arguments, segment, sizeof segment, &launch);
-    for (int i = 0; i < n_arguments && !status; i++) status = sim_argument_try(&arguments[i]);
+    if (!status) status = sim_arguments_try(arguments, n_arguments);
     if (!status) {
         double start = now();
         rmcp_status ran = sim_runner_run(s->runner, name, &launch, &result);

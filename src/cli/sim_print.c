@@ -101,6 +101,7 @@ cJSON *sim_result_json(const struct sim_result *r, double seconds)
     const struct sim_stats *s = &r->stats;
     cJSON *o = cJSON_CreateObject();
     cJSON_AddBoolToObject(o, "completed", r->completed);
+    if (!r->completed) cJSON_AddStringToObject(o, "fatal", sim_kind_name(r->fatal));
     cJSON_AddNumberToObject(o, "seconds", seconds);
     cJSON *patterns = cJSON_AddObjectToObject(o, "patterns");
     for (unsigned i = 0; i < ISA_N_RULES; i++)
