@@ -216,6 +216,18 @@ static void predecode_width(struct op *op)
     }
 }
 
+/* Byte offsets of the one or two places in LDS that an instruction names. */
+static void predecode_places(struct op *op)
+{
+    const struct isa_inst *inst = &op->inst;
+    const bool two = inst->row->flags & ISA_TWO_DATA;
+    const unsigned unit =
+        !two ? 1 : op->width * (strstr(inst->row->name, "st64") ? 64u : 1u);
+    op->n_places = two ? 2 : 1;
+    op->offset[0] = (uint32_t)inst->imm * unit;
+    op->offset[1] = inst->offset1 * unit;
+}
+
 static void predecode_memory(struct op *op)
 {
     const struct isa_inst *inst = &op->inst;
@@ -223,6 +235,7 @@ static void predecode_memory(struct op *op)
     uint64_t kind = row->flags & (ISA_LOAD | ISA_STORE);
     op->flags |= OP_MEMORY;
     predecode_width(op);
+    predecode_places(op);
     if (op->out && (op->out->kind == ISA_KIND_VGPR || op->out->kind == ISA_KIND_REG)) {
         op->dst = (uint16_t)(op->out->reg - (op->out->kind == ISA_KIND_VGPR ? ISA_VGPR0 : 0));
         op->n_dst = op->out->n_regs;
@@ -325,6 +338,7 @@ bool predecode(struct op *op)
     if (!op->run || !isa_is_legal(&op->inst)) op->run = run_illegal;
     op->kill = (uint8_t)isa_rules_kills(&op->inst);
     op->raise = (uint8_t)isa_rules_raises(&op->inst, &op->uses);
+    op->single = (uint8_t)isa_rules_single(&op->inst, false);
     op->watch = (uint8_t)patterns_watched(op);
     return true;
 }
