@@ -1,9 +1,9 @@
-/* bundle.c: consecutive plain vector instructions, checked once and executed together.
+/* bundle.c: consecutive vector instructions, checked once and executed together.
  *
- * Nearly all instructions of a hot loop work on whole registers and touch nothing else. What the
- * executor does around each of them (fetch, checks, counts) costs more than the work, so it is done
- * for as many as follow each other. A bundle begins at every one of them and reaches to the last,
- * since a jump may lead to any. */
+ * Most instructions of a hot loop work on vector registers and change no other state but masks.
+ * What the executor does around each of them (fetch, checks, counts) costs more than the work, so
+ * it is done for as many as follow each other. A bundle begins at every one of them and reaches to
+ * the last, since a jump may lead to any. */
 #include <stdlib.h>
 
 #include "sim/internal.h"
@@ -14,6 +14,14 @@ static bool is_fma(const struct op *op)
     if (op->inst.id != ISA_v_fma_f32_VOP3 && op->inst.id != ISA_v_fmac_f32_VOP2) return false;
     return op->src[0].kind == SRC_VGPR && op->src[1].kind == SRC_VGPR &&
            op->src[2].kind == SRC_VGPR;
+}
+
+/* Not those that change EXEC: lanes are counted once for all. */
+bool bundle_takes(const struct op *op)
+{
+    if (op->run != run_valu_plain && op->run != run_valu_mask && op->run != run_valu) return false;
+    if (op->flags & OP_CMPX) return false;
+    return !(op->flags & OP_MASK_OUT) || op->sdst < ISA_EXEC_LO;
 }
 
 bool bundle_make(struct op *const *ops, unsigned n)
@@ -67,7 +75,7 @@ void bundle_run(struct wave *w, const struct bundle *b)
             lanes->fma(w->vgpr, w->n_lanes, step);
             step += step->n_fma;
         } else {
-            run_valu_plain(w, step->op);
+            step->op->run(w, step->op);
             step++;
         }
     }

@@ -113,20 +113,20 @@ static bool is_executable(struct core *core, uint64_t pc)
     return memory_at(core, pc, 4, SIM_READ) != NULL;
 }
 
-/* The instruction at word i of a page, newly decoded. Behind a plain vector instruction those that
- * follow are decoded, too, as long as they are plain: they make a bundle. NULL: no memory. */
+/* The instruction at word i of a page, newly decoded. Those that follow it are decoded, too, as
+ * long as they make a bundle with it. NULL: no memory. */
 static const struct op *decode(struct code *code, struct page *page, unsigned i)
 {
     struct op *ops[MAX_BUNDLE] = { NULL };
     unsigned place[MAX_BUNDLE], n = 0;
-    bool ok = true, plain = true;
-    while (plain && n < MAX_BUNDLE && i < PAGE_WORDS) {
+    bool ok = true, more = true;
+    while (more && n < MAX_BUNDLE && i < PAGE_WORDS) {
         if (atomic_load_explicit(&page->ops[i], memory_order_relaxed)) break;
         struct op *op = op_make(code->chip_mode, page->words + i);
         ok = op;
         if (!ok) break;
-        plain = op->run == run_valu_plain;
-        if (!plain && n) {
+        more = bundle_takes(op);
+        if (!more && n) {
             op_free(op);
             break;
         }

@@ -69,6 +69,7 @@ struct op {
     struct source src[3];
     uint16_t dst;  /* VGPR or SGPR number of the result                       */
     uint16_t sdst; /* SGPR of a mask result                                   */
+    uint16_t mask_in; /* and of a mask that is read                           */
     uint32_t flags;
     uint8_t n_src, n_dst; /* n_dst: registers of the result                   */
     uint8_t bytes;        /* length in memory                                 */
@@ -101,7 +102,7 @@ static inline const uint32_t *constant_row(const struct op *op, unsigned i)
 /* op.watch and facts.live: this bit is in the latter whenever patterns are looked for. */
 enum { WATCH_ALWAYS = 128 };
 
-/* Plain vector instructions that follow each other; see bundle.c. */
+/* Vector instructions that follow each other; see bundle.c. */
 enum { MAX_BUNDLE = 255, N_BUNDLED_CLASSES = SIM_CLASS_TRANS - SIM_CLASS_VALU + 1 };
 struct bundle {
     uint64_t vgpr_used[4], sgpr_used[2]; /* by any of them */
@@ -261,6 +262,7 @@ op_fn *salu_handler(unsigned isa_id); /* rows with a function of their own, or N
 const struct isa_operand *op_find(const struct isa_inst *inst, enum isa_role role);
 
 /* ---- bundle.c ---- */
+bool bundle_takes(const struct op *op);
 /* Make the bundles of instructions that follow each other; false: no memory. */
 bool bundle_make(struct op *const *ops, unsigned n);
 void bundle_run(struct wave *wave, const struct bundle *bundle);
@@ -268,7 +270,7 @@ void bundle_run(struct wave *wave, const struct bundle *bundle);
 /* ---- handlers ---- */
 op_fn run_illegal;
 op_fn run_salu, run_salu_compare, run_salu_k, run_branch;
-op_fn run_valu, run_valu_plain, run_nothing;
+op_fn run_valu, run_valu_plain, run_valu_mask, run_nothing;
 op_fn run_readlane, run_writelane, run_movrel, run_swap;
 op_fn run_smem, run_smem_other, run_smem_atomic;
 op_fn run_vmem_load, run_vmem_store, run_vmem_atomic;

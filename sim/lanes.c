@@ -37,6 +37,17 @@ static struct lanes_span span(const uint32_t *row, unsigned n, uint32_t offset, 
     return (struct lanes_span){ least, most, bits };
 }
 
+static uint64_t outside(const uint64_t *address, unsigned n, uint64_t first, uint64_t most)
+{
+    uint64_t all = 0;
+    n &= 96;
+    for (unsigned i = 0; i < n; i++) all |= (uint64_t)(address[i] - first > most);
+    if (!all) return 0;
+    all = 0;
+    for (unsigned i = 0; i < n; i++) all |= (uint64_t)(address[i] - first > most) << i;
+    return all;
+}
+
 typedef uint32_t v4 __attribute__((vector_size(16)));
 
 /* Four vectors of four words, turned over their diagonal. */
@@ -103,4 +114,4 @@ static void scatter(uint8_t *to, const uint32_t *at, const uint32_t *rows, unsig
     }
 }
 
-const struct lanes FN(lanes) = { multiply_add, span, gather, scatter };
+const struct lanes FN(lanes) = { multiply_add, span, outside, gather, scatter };

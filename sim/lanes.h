@@ -30,6 +30,8 @@ struct lanes {
     void (*fma)(uint32_t *vgprs, unsigned n, const struct step *step);
     /* Values above `top` count as `top`. */
     struct lanes_span (*span)(const uint32_t *row, unsigned n, uint32_t offset, uint32_t top);
+    /* Lanes whose address is not from `first` to `first` + `most`. */
+    uint64_t (*outside)(const uint64_t *address, unsigned n, uint64_t first, uint64_t most);
     /* `words` (1, 2 or 4) words at `from` + at[lane] of each lane to as many rows, and back.
      * `at` may be one of the rows that are written. */
     void (*gather)(uint32_t *rows, unsigned n, const uint8_t *from, const uint32_t *at,

@@ -329,6 +329,15 @@ static inline uint32_t max_f16(uint32_t a, uint32_t b, bool ieee)
     return pick16(a, b, order32(a << 16) > order32(b << 16), ieee);
 }
 
+/* A lane mask to words of 0 or 1; n is 32 or 64. */
+static inline void words_of_mask(uint64_t mask, uint32_t *flags, unsigned n)
+{
+    for (unsigned k = 0; k < n; k += 32) {
+        const uint32_t half = (uint32_t)(mask >> k);
+        for (unsigned i = 0; i < 32; i++) flags[k + i] = half >> i & 1;
+    }
+}
+
 /* Words of 0 or 1 to a lane mask; n is 32 or 64. */
 static inline uint64_t mask_of_words(const uint32_t *flags, unsigned n)
 {

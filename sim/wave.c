@@ -92,7 +92,7 @@ void wave_init(struct wave *w, struct core *core, unsigned number)
     w->slot = run->scratch + place * run->wave_bytes;
     w->scratch = w->slot;
     /* Registers hold what others left there: a pattern that is no valid address or small number. */
-    memset(w->vgpr, 0xd5, sizeof(uint32_t) * w->n_lanes * 256);
+    memset(w->vgpr, 0xd5, sizeof(uint32_t) * w->n_lanes * w->n_vgprs);
     memset(w->sgpr, 0xd5, sizeof w->sgpr);
     memset(w->vgpr_attention, 0xff, sizeof w->vgpr_attention);
     memset(w->sgpr_attention, 0xff, sizeof w->sgpr_attention);
