@@ -12,6 +12,7 @@
 static bool is_fma(const struct op *op)
 {
     if (op->inst.id != ISA_v_fma_f32_VOP3 && op->inst.id != ISA_v_fmac_f32_VOP2) return false;
+    if (op->run != run_valu_plain) return false; /* modifiers */
     return op->src[0].kind == SRC_VGPR && op->src[1].kind == SRC_VGPR &&
            op->src[2].kind == SRC_VGPR;
 }

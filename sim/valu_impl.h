@@ -40,13 +40,6 @@ extern const struct valu_row FN(table)[ISA_N_IDS];
 #define VALU_LANES _Pragma("GCC ivdep") for (unsigned i = 0; i < n; i++)
 #endif
 
-/* The bit of lane i, in 32-bit operations only. */
-static inline uint32_t lane_bit(uint64_t mask, unsigned i)
-{
-    const uint32_t half = i < 32 ? (uint32_t)mask : (uint32_t)(mask >> 32);
-    return half >> (i & 31) & 1;
-}
-
 /* Define a lane function on 32-bit rows: `expression` of a, b, c, the lane i, mode and mask. */
 #define OP1(name, expression)                                                                      \
     void FN(name)(struct valu_args * args)                                                         \

@@ -184,7 +184,7 @@ void FN(cndmask)(struct valu_args *args)
     void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
-        const bool clamp = args->inst->clamp;                                                      \
+        const uint32_t clamp = args->inst->clamp ? UINT32_MAX : 0;                                 \
         uint32_t *d = args->dst[0], in[64] = { 0 }, out[64];                                       \
         const uint32_t *s0 = args->src[0][0], *s1 = args->src[1][0];                               \
         if (carries) words_of_mask(args->mask_in, in, n);                                          \
@@ -193,7 +193,8 @@ void FN(cndmask)(struct valu_args *args)
             const uint32_t ci = in[i], a = s0[i], b = s1[i], r = (sum);                            \
             const uint32_t co = (over);                                                            \
             out[i] = co;                                                                           \
-            d[i] = (clamp & (co != 0)) ? (limit) : r;                                              \
+            const uint32_t m = (0u - co) & clamp;                                                  \
+            d[i] = (r & ~m) | ((limit) & m);                                                       \
         }                                                                                          \
         args->mask_out = mask_of_words(out, n);                                                    \
     }
