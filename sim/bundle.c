@@ -50,8 +50,8 @@ bool bundle_make(struct op *const *ops, unsigned n)
         b->steps = &steps[i];
         steps[i].op = op;
         if (is_fma(op)) {
-            steps[i].fma = (struct lanes_fma){ op->dst, op->src[0].reg, op->src[1].reg,
-                                               op->src[2].reg };
+            steps[i].fma =
+                (struct lanes_fma){ op->dst, op->src[0].reg, op->src[1].reg, op->src[2].reg };
             steps[i].n_fma = (uint16_t)(i + 1 < n ? steps[i + 1].n_fma + 1 : 1);
         }
         ops[i]->bundle = b;

@@ -59,8 +59,7 @@ static void open_barrier(struct core *core)
         else
             report(first, op, &f, "%u waves wait at different barriers", n_waiting);
     }
-    if (!core->lds_complete)
-        core->lds_complete = !memchr(core->lds_written, 0, core->group_bytes);
+    if (!core->lds_complete) core->lds_complete = !memchr(core->lds_written, 0, core->group_bytes);
     for (unsigned i = 0; i < core->n_waves; i++)
         if (core->waves[i].state == WAVE_BARRIER) core->waves[i].state = WAVE_RUN;
 }

@@ -67,8 +67,8 @@ struct op {
     /* Constant sources: two rows of MAX_LANES words (low, high) for each source. */
     uint32_t *rows;
     struct source src[3];
-    uint16_t dst;  /* VGPR or SGPR number of the result                       */
-    uint16_t sdst; /* SGPR of a mask result                                   */
+    uint16_t dst;     /* VGPR or SGPR number of the result                       */
+    uint16_t sdst;    /* SGPR of a mask result                                   */
     uint16_t mask_in; /* and of a mask that is read                           */
     uint32_t flags;
     uint8_t n_src, n_dst; /* n_dst: registers of the result                   */
@@ -85,9 +85,9 @@ struct op {
     /* rare */
     const struct isa_operand *in[3], *out, *out2, *address, *data, *data1, *base, *soffset;
     struct isa_uses uses;
-    uint8_t kill, raise; /* pattern classes that it ends and begins           */
-    uint8_t single;      /* the pattern that it is by itself, or ISA_N_RULES  */
-    bool decoded;        /* false: `inst` has only words                      */
+    uint8_t kill, raise;        /* pattern classes that it ends and begins           */
+    uint8_t single;             /* the pattern that it is by itself, or ISA_N_RULES  */
+    bool decoded;               /* false: `inst` has only words                      */
     struct bundle *own_bundles; /* freed with this op                         */
     struct step *own_steps;
     struct isa_inst inst;

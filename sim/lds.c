@@ -73,7 +73,8 @@ static bool is_easy(const struct wave *w, const struct op *op, const uint32_t *b
     const unsigned n = w->n_lanes, width = op->width;
     if (w->exec != w->full || width < 4 || width == 12) return false;
     const struct lanes_span span = core->sim->lanes->span(base, n, offset, LDS_BYTES);
-    const uint64_t least = (uint64_t)span.least + offset, end = (uint64_t)span.most + offset + width;
+    const uint64_t least = (uint64_t)span.least + offset,
+                   end = (uint64_t)span.most + offset + width;
     if (span.bits & (width - 1) || end > core->group_bytes) return false;
     if (!load || core->lds_complete) return true;
     /* Mostly the lanes read one dense piece. */

@@ -231,8 +231,7 @@ static void predecode_places(struct op *op)
 {
     const struct isa_inst *inst = &op->inst;
     const bool two = inst->row->flags & ISA_TWO_DATA;
-    const unsigned unit =
-        !two ? 1 : op->width * (strstr(inst->row->name, "st64") ? 64u : 1u);
+    const unsigned unit = !two ? 1 : op->width * (strstr(inst->row->name, "st64") ? 64u : 1u);
     op->n_places = two ? 2 : 1;
     op->offset[0] = (uint32_t)inst->imm * unit;
     op->offset[1] = inst->offset1 * unit;

@@ -202,7 +202,8 @@ static bool check_range(struct wave *w, const struct op *op)
 {
     uint64_t beyond = 0;
     for (unsigned i = w->n_vgprs / 64; i < 4; i++) {
-        const uint64_t first = i == w->n_vgprs / 64 ? ~UINT64_C(0) << w->n_vgprs % 64 : ~UINT64_C(0);
+        const uint64_t first =
+            i == w->n_vgprs / 64 ? ~UINT64_C(0) << w->n_vgprs % 64 : ~UINT64_C(0);
         beyond |= op->vgpr_used[i] & first;
     }
     if (!beyond) return true;
