@@ -242,7 +242,11 @@ const struct doctor_rule doctor_rules[] = {
       .why =
           "Code built for other silicon is loaded: on RDNA1 without the workarounds for its "
           "silicon bugs, and with\n"
-          "instructions that it lacks. Hangs, page faults, resets and wrong fp16 results follow.",
+          "instructions that it lacks. Hangs, page faults, resets and wrong fp16 results follow. "
+          "In "
+          "ROCm 6.4 and 7.2\n"
+          "even the runtime's own copy kernel then has such a pattern (seen on a simulated card): "
+          "hipMemcpy is exposed, too.",
       .fix = "{}" },
     { RULE("override-malformed", override_malformed, "environment", DOCTOR_PROBLEM),
       .title = "The override cannot be read", .why = "ROCm stops with an error, or ignores it.",
