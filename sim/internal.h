@@ -305,6 +305,8 @@ static inline uint32_t *vgpr_row(const struct wave *w, unsigned v)
 }
 
 /* ---- memory.c ---- */
+/* The mapping that holds an address, remembered or not. */
+bool memory_find(struct core *core, uint64_t address, struct sim_mapping *out);
 /* Host memory of `bytes` at an address, when it lies in one mapping that allows the access. */
 uint8_t *memory_at(struct core *core, uint64_t address, uint64_t bytes, unsigned access);
 /* The same in any number of mappings; false: not all there, nothing was done. */
