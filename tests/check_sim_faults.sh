@@ -190,6 +190,10 @@ assemble illegal <<'END'
     .long 0x04040501 ; v_dot2c_f32_f16 v2, v1, v2: gfx1011 and newer
 END
 expect illegal '^illegal-instruction: gfx1010 has no such instruction \(word 0x04040501\)' --
+assemble illegal_result <<'END'
+    .long 0xd4c200fc, 0x00020300 ; v_cmp_eq_u32 with execz as its result
+END
+expect illegal_result '^illegal-instruction: no semantics' --
 assemble range <<'END'
     v_mov_b32 v100, v0
 END

@@ -20,4 +20,6 @@ if command -v "$clang" >/dev/null; then
     done
 fi
 cd "$work"
+# Undefined behaviour ends a run as a bad access does.
+export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
 "$fuzzer" -runs="$runs" -max_len=2048 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 -verbosity=0 corpus
