@@ -56,29 +56,32 @@ static void take_lane(const struct wave *w, const struct op *op, unsigned lane, 
     memcpy(bytes, words, op->width);
 }
 
-/* Host memory that all lanes fall into, or NULL: then lanes go one by one. */
-static uint8_t *one_mapping(struct wave *w, const struct access *a, unsigned width, unsigned access)
+/* Do all lanes fall into one piece of host memory? Then `*base` plus a GPU address is a host
+ * address, else lanes go one by one. */
+static bool one_mapping(struct wave *w, const struct access *a, unsigned width, unsigned access,
+                        uintptr_t *base)
 {
     struct core *core = w->core;
-    if (a->step != 4 || !a->lanes || a->outside || a->lds) return NULL;
-    if (!memory_at(core, core->address[__builtin_ctzll(a->lanes)], width, access)) return NULL;
+    if (a->step != 4 || !a->lanes || a->outside || a->lds) return false;
+    if (!memory_at(core, core->address[__builtin_ctzll(a->lanes)], width, access)) return false;
     const struct sim_mapping *m = &core->tlb[core->tlb_last];
-    if (m->bytes < width) return NULL;
+    if (m->bytes < width) return false;
     const uint64_t first = m->first, most = m->bytes - width;
     const uint64_t bad = core->sim->lanes->outside(core->address, w->n_lanes, first, most);
-    return bad & a->lanes ? NULL : m->host - first;
+    *base = (uintptr_t)m->host - (uintptr_t)first;
+    return !(bad & a->lanes);
 }
 
 /* Every lane of an access that one_mapping has found a place for; `whole`: no lane is off. */
-static inline void load_lanes(struct wave *w, const struct op *op, const uint8_t *host,
-                              uint64_t lanes, const unsigned width, const bool whole)
+static inline void load_lanes(struct wave *w, const struct op *op, uintptr_t base, uint64_t lanes,
+                              const unsigned width, const bool whole)
 {
     const uint64_t *address = w->core->address;
     uint32_t *row = vgpr_row(w, op->dst);
     const unsigned n = w->n_lanes;
     for (unsigned i = 0; whole ? i < n : lanes != 0; i++, lanes &= lanes - 1) {
         const unsigned lane = whole ? i : (unsigned)__builtin_ctzll(lanes);
-        const uint8_t *from = (const uint8_t *)((uintptr_t)host + address[lane]);
+        const uint8_t *from = (const uint8_t *)(base + address[lane]);
         uint32_t word = 0;
         if (width < 4) {
             memcpy(&word, from, width);
@@ -89,32 +92,32 @@ static inline void load_lanes(struct wave *w, const struct op *op, const uint8_t
     }
 }
 
-static void load_fast(struct wave *w, const struct op *op, const uint8_t *host, uint64_t lanes)
+static void load_fast(struct wave *w, const struct op *op, uintptr_t base, uint64_t lanes)
 {
     const bool whole = lanes == w->full;
     switch (op->width) {
-    case 1: load_lanes(w, op, host, lanes, 1, false); break;
-    case 2: load_lanes(w, op, host, lanes, 2, false); break;
+    case 1: load_lanes(w, op, base, lanes, 1, false); break;
+    case 2: load_lanes(w, op, base, lanes, 2, false); break;
     case 4:
         if (whole)
-            load_lanes(w, op, host, lanes, 4, true);
+            load_lanes(w, op, base, lanes, 4, true);
         else
-            load_lanes(w, op, host, lanes, 4, false);
+            load_lanes(w, op, base, lanes, 4, false);
         break;
-    case 8: load_lanes(w, op, host, lanes, 8, false); break;
-    case 12: load_lanes(w, op, host, lanes, 12, false); break;
-    default: load_lanes(w, op, host, lanes, 16, false); break;
+    case 8: load_lanes(w, op, base, lanes, 8, false); break;
+    case 12: load_lanes(w, op, base, lanes, 12, false); break;
+    default: load_lanes(w, op, base, lanes, 16, false); break;
     }
 }
 
-static void store_fast(struct wave *w, const struct op *op, uint8_t *host, uint64_t lanes)
+static void store_fast(struct wave *w, const struct op *op, uintptr_t base, uint64_t lanes)
 {
     const uint64_t *address = w->core->address;
     const uint32_t *row = vgpr_row(w, op->data->reg - ISA_VGPR0);
     const unsigned n = w->n_lanes, words = op->width / 4;
     for (; lanes; lanes &= lanes - 1) {
         const unsigned lane = (unsigned)__builtin_ctzll(lanes);
-        uint8_t *to = (uint8_t *)((uintptr_t)host + address[lane]);
+        uint8_t *to = (uint8_t *)(base + address[lane]);
         for (unsigned k = 0; k < words; k++) memcpy(to + 4 * k, &row[(size_t)k * n + lane], 4);
     }
 }
@@ -276,9 +279,9 @@ void run_vmem_load(struct wave *w, const struct op *op)
     if (!find_addresses(w, op, &a)) return;
     if (w->core->crossed) touches(w, op, &a, op->width);
     w->core->stats.bytes_loaded += (uint64_t)op->width * w->n_active;
-    const uint8_t *host = one_mapping(w, &a, op->width, SIM_READ);
-    if (host) {
-        load_fast(w, op, host, a.lanes);
+    uintptr_t base;
+    if (one_mapping(w, &a, op->width, SIM_READ, &base)) {
+        load_fast(w, op, base, a.lanes);
     } else {
         static const uint8_t zeros[16];
         uint8_t bytes[16];
@@ -310,9 +313,9 @@ void run_vmem_store(struct wave *w, const struct op *op)
     w->core->stats.bytes_stored += (uint64_t)op->width * w->n_active;
     check_alignment(w, op, &a);
     counts_store(w, op, &a, op->width);
-    uint8_t *host = op->width >= 4 ? (uint8_t *)one_mapping(w, &a, op->width, SIM_WRITE) : NULL;
-    if (host) {
-        store_fast(w, op, host, a.lanes);
+    uintptr_t base;
+    if (op->width >= 4 && one_mapping(w, &a, op->width, SIM_WRITE, &base)) {
+        store_fast(w, op, base, a.lanes);
         return;
     }
     for (uint64_t rest = a.lanes; rest; rest &= rest - 1) {
