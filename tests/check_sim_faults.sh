@@ -194,6 +194,11 @@ assemble illegal_result <<'END'
     .long 0xd4c200fc, 0x00020300 ; v_cmp_eq_u32 with execz as its result
 END
 expect illegal_result '^illegal-instruction: no semantics' --
+assemble special_mask <<'END'
+    .long 0xd5010002, 0x03ee0300 ; v_cndmask_b32 v2, v0, v1, vccz
+    global_store_dword v1, v2, s[4:5]
+END
+expect special_mask clean --
 assemble range <<'END'
     v_mov_b32 v100, v0
 END
