@@ -23,7 +23,11 @@ static void place_workgroup(struct core *core, uint64_t number)
     memset(core->lds, 0xd5, core->group_bytes);
     core->lds_complete = !(run->checks & SIM_CHECK_LDS);
     memset(core->lds_written, core->lds_complete, core->group_bytes);
+    core->watch_lds = core->n_waves > 1 && run->checks & SIM_CHECK_WAITCNT;
+    core->watch_memory = core->watch_lds && run->wgp_mode;
+    core->crossed = 0;
     for (unsigned i = 0; i < core->n_waves; i++) {
+        core->waves[i].stores = core->stores + (size_t)i * MAX_STORES;
         core->waves[i].vgpr = core->vgprs + (size_t)i * run->n_lanes * 256;
         core->waves[i].vgpr_bits = core->vgpr_bits + (size_t)i * run->n_lanes * 256;
         wave_init(&core->waves[i], core, i);
@@ -48,6 +52,7 @@ static void open_barrier(struct core *core)
         n_waiting++;
     }
     if (!first) return;
+    if (core->watch_lds) stores_cross(core);
     if (run->checks & SIM_CHECK_BARRIER && (n_done || differ)) {
         struct finding f = { .kind = SIM_BARRIER, .rule = -1, .address = first->pc - 4 };
         const struct op *op = NULL;
@@ -284,7 +289,9 @@ static bool core_init(struct core *core)
     core->vgpr_bits = malloc(sizeof(uint32_t) * 32 * 256 * MAX_WAVES);
     core->lds = malloc(LDS_BYTES);
     core->lds_written = malloc(LDS_BYTES);
-    return core->waves && core->vgprs && core->vgpr_bits && core->lds && core->lds_written;
+    core->stores = malloc(sizeof *core->stores * MAX_STORES * MAX_WAVES);
+    return core->waves && core->vgprs && core->vgpr_bits && core->lds && core->lds_written &&
+           core->stores;
 }
 
 void sim_destroy(struct sim *sim)
@@ -296,6 +303,7 @@ void sim_destroy(struct sim *sim)
         free(sim->cores[i].vgpr_bits);
         free(sim->cores[i].lds);
         free(sim->cores[i].lds_written);
+        free(sim->cores[i].stores);
     }
     free(sim->cores);
     free(sim->scratch);

@@ -149,6 +149,7 @@ void run_ds_load(struct wave *w, const struct op *op)
         base = copy;
     }
     for (unsigned p = 0; p < n_places; p++) {
+        lds_touched(w, op, base, offset[p]);
         if (is_easy(w, op, base, offset[p], true)) {
             w->core->sim->lanes->gather(vgpr_row(w, op->dst + p * words), n,
                                         w->core->lds + offset[p], base, words);
@@ -205,6 +206,7 @@ void run_ds_store(struct wave *w, const struct op *op)
     }
     core->stats.lds_stored += (uint64_t)op->width * n_places * w->n_active;
     wave_counts(w, &w->lgkm);
+    for (unsigned p = 0; p < n_places; p++) lds_store_begins(w, op, base, offset[p]);
 }
 
 /* ---- atomics ---- */
@@ -231,6 +233,7 @@ void run_ds_atomic(struct wave *w, const struct op *op)
     memcpy(base, base_row(w, op), w->n_lanes * sizeof *base);
     for (unsigned p = 0; p < n_places; p++)
         if (!check_lanes(w, op, base, offset[p], op->atomic != ATOMIC_SWAP)) return;
+    for (unsigned p = 0; p < n_places; p++) lds_touched(w, op, base, offset[p]);
     for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint64_t data[2] = { lane_value(w, op->data, lane), lane_value(w, op->data1, lane) };
@@ -257,6 +260,7 @@ void run_ds_atomic(struct wave *w, const struct op *op)
         wave_load_begins(w, op, ISA_LGKMCNT, false);
     else
         wave_counts(w, &w->lgkm);
+    for (unsigned p = 0; p < n_places; p++) lds_store_begins(w, op, base, offset[p]);
 }
 
 /* ds_append and ds_consume: one counter for all active lanes. */
@@ -267,6 +271,9 @@ void run_ds_append(struct wave *w, const struct op *op)
     uint32_t old, now;
     if (!at) return;
     lds_mark(w, op, address, 4, false, 0);
+    const struct touch t = { .lanes = 1, .width = 4, .lds = true, .atomic = true, .scalar = true };
+    w->core->address[0] = address;
+    if (w->core->crossed) stores_touched(w, op, &t);
     memcpy(&old, at, 4);
     now = op->inst.id == ISA_ds_append_DS ? old + w->n_active : old - w->n_active;
     memcpy(at, &now, 4);
@@ -274,6 +281,7 @@ void run_ds_append(struct wave *w, const struct op *op)
     for (unsigned i = 0; i < w->n_lanes; i++)
         if (w->exec_row[i]) row[i] = old;
     wave_load_begins(w, op, ISA_LGKMCNT, false);
+    if (w->core->watch_lds) store_begins(w, op, &t, ISA_LGKMCNT);
 }
 
 /* ---- permutations ---- */

@@ -135,6 +135,7 @@ static uint64_t vector_defined(const struct wave *w, const struct isa_operand *i
 
 static uint64_t mask_defined(const struct wave *w, unsigned reg)
 {
+    if (reg >= 128) return ~UINT64_C(0); /* a constant, execz and its like */
     uint64_t bits = w->sgpr_defined[reg];
     return w->n_lanes == 64 && reg + 1 < 128 ? bits | (uint64_t)w->sgpr_defined[reg + 1] << 32
                                              : bits;
