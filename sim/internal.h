@@ -18,6 +18,11 @@ enum {
     N_TLB = 8,
     N_TOLD = 1024,
     QUANTUM = 4096, /* instructions of a wave before the next one has its turn */
+    /* Turns of a workgroup before its thread looks after another: the first time, and once it was
+     * seen that workgroups of the kernel run long. */
+    FIRST_TURNS = 64,
+    LATER_TURNS = 16,
+    OWN_SCRATCH_MOST = 64 << 20, /* bytes, if one workgroup for each thread needs no more */
 };
 
 struct wave;
@@ -173,9 +178,12 @@ struct wave {
     bool reader_scc;
 };
 
-/* ---- a thread that runs workgroups ---- */
+/* ---- what runs workgroups, one at a time ---- */
 
+/* A thread has one; more when workgroups wait for each other. */
 struct core {
+    struct core *next; /* of the same thread, in a ring */
+    bool busy;         /* has a workgroup that has not ended */
     struct sim *sim;
     struct run *run;
     unsigned number;
@@ -205,7 +213,9 @@ struct run {
     uint64_t n_total;
     atomic_uint_fast64_t next;
     atomic_bool stop;
-    unsigned waves_per_group; /* of a full workgroup */
+    atomic_uint_fast64_t next_place; /* of those in scratch that have no core yet */
+    uint64_t places, most;           /* workgroups at a time: of all threads, of one */
+    unsigned waves_per_group;        /* of a full workgroup */
     unsigned n_lanes, n_vgprs;
     uint64_t scratch, wave_bytes, scratch_bytes;
     uint32_t descriptor[4];
@@ -371,6 +381,10 @@ __attribute__((format(printf, 4, 5)))
 #endif
 void report(struct wave *wave, const struct op *op, const struct finding *finding,
             const char *format, ...);
+
+/* ---- occupancy.c ---- */
+/* Workgroups of a dispatch that are on the card at a time, at least 1. */
+uint64_t occupancy(const struct run *run);
 
 /* ---- dispatch.c, wave.c ---- */
 void wave_init(struct wave *wave, struct core *core, unsigned number);

@@ -77,6 +77,13 @@ static bool on_trap(void *context, unsigned number, const struct sim_report *whe
     return number == 2 || number == 3;
 }
 
+/* A queue that is destroyed takes its kernel with it. */
+static bool on_poll(void *context)
+{
+    const struct run *run = *(struct run **)context;
+    return atomic_load(&run->queue->stop);
+}
+
 static uint64_t number_from(const char *variable, uint64_t otherwise)
 {
     const char *value = getenv(variable);
@@ -120,6 +127,8 @@ static struct sim *sim_for(struct queue *q, struct executor *e, const char *kern
         .max_instructions = number_from(SIM_ENV_LIMIT, 0),
         .report = on_report,
         .trace = trace ? trace_instruction : NULL,
+        .compute_units = q->gpu->card->compute_units,
+        .cancelled = on_poll,
         .message = on_message,
         .trap = on_trap,
         .context = e,
@@ -227,6 +236,7 @@ bool dispatch_run(struct queue *q, const union aql_packet *p, uint64_t packet_ad
         return false;
     }
     summary_dispatch(name, q->gpu, &result, driver_now_ns() - start);
+    if (result.cancelled) return false;
     if (result.completed && run.trapped) result.completed = false, result.fatal = SIM_TRAP;
     if (!result.completed) report_end(&run, name, &result);
     return result.completed;
