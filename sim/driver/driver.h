@@ -31,8 +31,16 @@ struct gpu {
     atomic_bool dead; /* after a fault nothing runs any more */
 };
 
+/* What rmcp sim asked for, read once: the program may change its environment at any time. */
+struct driver_options {
+    uint64_t threads, checks, limit;
+    bool stats;
+    char *plant, *trace; /* or NULL */
+};
+
 struct driver {
     struct sim_machine machine;
+    struct driver_options options;
     struct gpu gpus[SIM_MAX_CARDS];
     int kfd_fd; /* doorbells and the page of registers, as a file */
     struct {
@@ -91,6 +99,8 @@ void vm_forget(void); /* in a child process */
 /* ---- events.c ---- */
 
 int events_create(struct kfd_create_event *a);
+/* The allocation with the slots that cards write; it may not be freed. 0: none yet. */
+uint64_t events_page(void);
 int events_destroy(uint32_t id);
 int events_set(uint32_t id);
 int events_reset(uint32_t id);
@@ -150,6 +160,7 @@ void trace_instruction(void *context, const struct sim_trace *trace);
 /* ---- summary.c ---- */
 
 void summary_process(void);
+void summary_forget(void); /* in a child process */
 void summary_dispatch(const char *kernel, const struct gpu *gpu, const struct sim_result *result,
                       uint64_t ns);
 void summary_report(const struct gpu *gpu, const struct sim_report *report);

@@ -264,7 +264,7 @@ int vm_free(uint64_t handle)
 {
     pthread_mutex_lock(&driver.lock);
     struct allocation *a = by_handle(handle);
-    const int error = !a ? EINVAL : a->mapped ? EBUSY : 0;
+    const int error = !a ? EINVAL : a->mapped ? EBUSY : handle == events_page() ? EPERM : 0;
     if (!error) {
         const bool file = a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT);
         if (a->flags & KFD_MEMORY_VRAM) a->gpu->vram_used -= a->size;
@@ -312,7 +312,8 @@ void *vm_of_handle(uint64_t handle, uint64_t bytes)
 /* The mappings themselves stay with the child: harmless, and its program may still point there. */
 void vm_forget(void)
 {
-    n_allocations = 0;
+    allocations = NULL; /* another thread may have been changing it */
+    n_allocations = room = 0;
     retired = NULL;
     atomic_store(&inside, 0);
 }
