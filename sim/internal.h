@@ -17,6 +17,7 @@ enum {
     PAGE_TABLE = 256,  /* hash buckets of pages                     */
     N_TLB = 8,
     N_TOLD = 1024,
+    N_SAVED = 64,
     QUANTUM = 4096, /* instructions of a wave before the next one has its turn */
     /* Turns of a workgroup before its thread looks after another: the first time, and once it was
      * seen that workgroups of the kernel run long. */
@@ -168,6 +169,10 @@ struct wave {
     uint64_t vgpr_pending[4], sgpr_pending[2];
     uint64_t vgpr_defined[256]; /* lanes that were written   */
     uint32_t sgpr_defined[128]; /* bits that were written    */
+    struct {
+        uint32_t bits;
+        uint8_t vgpr, lane;
+    } saved[N_SAVED]; /* SGPRs written in part that a lane of a VGPR keeps, see undefined.c */
     bool scc_defined;
     /* acting out */
     const struct op *delayed[8];

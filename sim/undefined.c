@@ -209,6 +209,27 @@ static uint64_t result_word_defined(const struct wave *w, const struct op *op, u
     }
 }
 
+/* Unoptimised code saves SGPRs in lanes of a VGPR. Lane masks of loops are often written in part
+ * only, so the bits of the last few are remembered; a lane that is defined needs none. */
+static unsigned saved_index(unsigned vgpr, unsigned lane)
+{
+    return (vgpr * 7 + lane) % N_SAVED;
+}
+
+static void save_bits(struct wave *w, unsigned vgpr, unsigned lane, uint32_t bits)
+{
+    const unsigned i = saved_index(vgpr, lane);
+    w->saved[i].bits = bits;
+    w->saved[i].vgpr = (uint8_t)vgpr;
+    w->saved[i].lane = (uint8_t)lane;
+}
+
+static uint32_t saved_bits(const struct wave *w, unsigned vgpr, unsigned lane)
+{
+    const unsigned i = saved_index(vgpr, lane);
+    return w->saved[i].vgpr == vgpr && w->saved[i].lane == lane ? w->saved[i].bits : 0;
+}
+
 static void lane_instruction(struct wave *w, const struct op *op)
 {
     unsigned lane = w->exec ? (unsigned)__builtin_ctzll(w->exec) : 0;
@@ -219,10 +240,14 @@ static void lane_instruction(struct wave *w, const struct op *op)
     uint64_t one = UINT64_C(1) << lane;
     if (op->out->kind == ISA_KIND_VGPR) { /* v_writelane */
         uint64_t old = w->vgpr_defined[op->dst];
-        bool known = vector_defined(w, op->in[0]) == w->full;
-        set_vgpr_defined(w, op->dst, known ? old | one : old & ~one);
+        const uint32_t bits = (uint32_t)scalar_defined(w, op->in[0]);
+        set_vgpr_defined(w, op->dst, bits == UINT32_MAX ? old | one : old & ~one);
+        if (bits != UINT32_MAX) save_bits(w, op->dst, lane, bits);
     } else {
-        set_scalar(w, op, op->out, vector_defined(w, op->in[0]) & one ? ~UINT64_C(0) : 0);
+        const bool known = vector_defined(w, op->in[0]) & one;
+        const bool vgpr = op->in[0]->kind == ISA_KIND_VGPR;
+        const unsigned v = op->in[0]->reg - (unsigned)ISA_VGPR0;
+        set_scalar(w, op, op->out, known ? ~UINT64_C(0) : vgpr ? saved_bits(w, v, lane) : 0);
     }
 }
 
