@@ -79,6 +79,11 @@ __attribute__((format(printf, 1, 2))) void driver_log(const char *format, ...);
 int kfd_ioctl(unsigned number, unsigned bytes, void *argument);
 int drm_ioctl(struct gpu *gpu, unsigned number, unsigned bytes, void *argument);
 
+/* ---- gem.c ---- */
+
+int gem_export(struct kfd_export_dmabuf *a);
+int gem_ioctl(struct gpu *gpu, unsigned number, unsigned bytes, void *argument);
+
 /* ---- vm.c ---- */
 
 int vm_alloc(struct kfd_alloc_memory *a);
@@ -86,6 +91,12 @@ int vm_free(uint64_t handle);
 int vm_map(struct kfd_map_memory *a, bool map);
 /* Where the host sees the start of an allocation of at least `bytes`, or NULL. */
 void *vm_of_handle(uint64_t handle, uint64_t bytes);
+bool vm_size_of(uint64_t handle, uint64_t *bytes);
+/* By the number of an allocation, the low half of its handle: where it lies in a card's file; a
+ * part of it at addresses of a card (`range->host` is found here), and away again. */
+bool vm_file_offset(struct gpu *gpu, uint32_t number, uint64_t *offset);
+int vm_map_part(struct gpu *gpu, uint32_t number, uint64_t offset, const struct sim_mapping *range);
+int vm_unmap_part(struct gpu *gpu, uint32_t number, const struct sim_mapping *range);
 /* Between these two, host memory of freed allocations stays. */
 void vm_enter(void);
 void vm_leave(void);

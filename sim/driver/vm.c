@@ -19,7 +19,8 @@ struct allocation {
     bool used;
     struct gpu *gpu;
     uint64_t va, size, offset;
-    uint32_t flags, mapped; /* bit for each card */
+    uint32_t flags, mapped; /* bit for each card                     */
+    unsigned n_parts;       /* mappings of parts, by calls of gem.c  */
     uint8_t *host;
 };
 
@@ -135,16 +136,16 @@ void vm_describe(void *context, uint64_t address, char *text, size_t bytes)
                  (unsigned long long)m->first);
 }
 
-/* A new table with the range of an allocation put in or taken out. With the lock held. */
-static int change_table(struct gpu *gpu, const struct allocation *a, bool map)
+/* A new table with a range put in or taken out. With the lock held. */
+static int change_table(struct gpu *gpu, const struct sim_mapping *range, bool map)
 {
     struct page_table *old = atomic_load(&gpu->pages);
     const size_t n = old ? old->n : 0;
-    const long before = range_before(old, a->va);
+    const long before = range_before(old, range->first);
     if (map) {
-        if (before >= 0 && a->va - old->range[before].first < old->range[before].bytes)
+        if (before >= 0 && range->first - old->range[before].first < old->range[before].bytes)
             return EINVAL;
-        if ((size_t)(before + 1) < n && old->range[before + 1].first - a->va < a->size)
+        if ((size_t)(before + 1) < n && old->range[before + 1].first - range->first < range->bytes)
             return EINVAL;
     }
     struct page_table *new = malloc(sizeof *new + (n + 1) * sizeof new->range[0]);
@@ -152,14 +153,10 @@ static int change_table(struct gpu *gpu, const struct allocation *a, bool map)
     const size_t kept = (size_t)(before + (map ? 1 : 0)); /* ranges in front of the change */
     if (kept) memcpy(new->range, old->range, kept * sizeof new->range[0]);
     size_t from = kept, to = kept;
-    if (map) {
-        unsigned access = SIM_READ;
-        if (a->flags & KFD_MEMORY_WRITABLE) access |= SIM_WRITE;
-        if (a->flags & KFD_MEMORY_EXECUTABLE) access |= SIM_EXECUTE;
-        new->range[to++] = (struct sim_mapping){ a->va, a->size, a->host, access };
-    } else {
+    if (map)
+        new->range[to++] = *range;
+    else
         from++;
-    }
     if (n > from) memcpy(new->range + to, old->range + from, (n - from) * sizeof new->range[0]);
     new->n = to + (n > from ? n - from : 0);
     atomic_store(&gpu->pages, new);
@@ -264,7 +261,10 @@ int vm_free(uint64_t handle)
 {
     pthread_mutex_lock(&driver.lock);
     struct allocation *a = by_handle(handle);
-    const int error = !a ? EINVAL : a->mapped ? EBUSY : handle == events_page() ? EPERM : 0;
+    const int error = !a                        ? EINVAL
+                      : a->mapped || a->n_parts ? EBUSY
+                      : handle == events_page() ? EPERM
+                                                : 0;
     if (!error) {
         const bool file = a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT);
         if (a->flags & KFD_MEMORY_VRAM) a->gpu->vram_used -= a->size;
@@ -275,6 +275,14 @@ int vm_free(uint64_t handle)
     }
     pthread_mutex_unlock(&driver.lock);
     return error;
+}
+
+static unsigned access_of(const struct allocation *a)
+{
+    unsigned access = SIM_READ;
+    if (a->flags & KFD_MEMORY_WRITABLE) access |= SIM_WRITE;
+    if (a->flags & KFD_MEMORY_EXECUTABLE) access |= SIM_EXECUTE;
+    return access;
 }
 
 int vm_map(struct kfd_map_memory *args, bool map)
@@ -291,7 +299,8 @@ int vm_map(struct kfd_map_memory *args, bool map)
         if (!gpu) {
             error = EINVAL;
         } else if (map != !!(a->mapped & bit)) {
-            error = change_table(gpu, a, map);
+            const struct sim_mapping range = { a->va, a->size, a->host, access_of(a) };
+            error = change_table(gpu, &range, map);
             if (!error) a->mapped ^= bit;
         }
         if (!error) args->n_success = i + 1;
@@ -307,6 +316,67 @@ void *vm_of_handle(uint64_t handle, uint64_t bytes)
     void *host = a && a->size >= bytes ? a->host : NULL;
     pthread_mutex_unlock(&driver.lock);
     return host;
+}
+
+/* ---- parts of allocations ---- */
+
+bool vm_size_of(uint64_t handle, uint64_t *bytes)
+{
+    pthread_mutex_lock(&driver.lock);
+    const struct allocation *a = by_handle(handle);
+    if (a) *bytes = a->size;
+    pthread_mutex_unlock(&driver.lock);
+    return a;
+}
+
+/* With the lock held. */
+static struct allocation *by_number(uint32_t number)
+{
+    return number && number <= n_allocations && allocations[number - 1].used
+               ? &allocations[number - 1]
+               : NULL;
+}
+
+bool vm_file_offset(struct gpu *gpu, uint32_t number, uint64_t *offset)
+{
+    pthread_mutex_lock(&driver.lock);
+    const struct allocation *a = by_number(number);
+    const bool there = a && a->gpu == gpu && a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT);
+    if (there) *offset = a->offset;
+    pthread_mutex_unlock(&driver.lock);
+    return there;
+}
+
+int vm_map_part(struct gpu *gpu, uint32_t number, uint64_t offset, const struct sim_mapping *range)
+{
+    if (!range->bytes || (range->first | range->bytes | offset) % PAGE ||
+        range->first + range->bytes < range->first)
+        return EINVAL;
+    pthread_mutex_lock(&driver.lock);
+    struct allocation *a = by_number(number);
+    int error = a && offset <= a->size && range->bytes <= a->size - offset ? 0 : EINVAL;
+    if (!error) {
+        const struct sim_mapping part = { range->first, range->bytes, a->host + offset,
+                                          range->access };
+        error = change_table(gpu, &part, true);
+    }
+    if (!error) a->n_parts++;
+    pthread_mutex_unlock(&driver.lock);
+    return error;
+}
+
+int vm_unmap_part(struct gpu *gpu, uint32_t number, const struct sim_mapping *range)
+{
+    struct sim_mapping there;
+    pthread_mutex_lock(&driver.lock);
+    struct allocation *a = by_number(number);
+    const bool right = a && a->n_parts && vm_find(gpu, range->first, &there) &&
+                       there.first == range->first && there.bytes == range->bytes &&
+                       there.host >= a->host && there.host < a->host + a->size;
+    const int error = right ? change_table(gpu, &there, false) : EINVAL;
+    if (!error) a->n_parts--;
+    pthread_mutex_unlock(&driver.lock);
+    return error;
 }
 
 /* The mappings themselves stay with the child: harmless, and its program may still point there. */
