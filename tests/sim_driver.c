@@ -415,6 +415,55 @@ static void polls_and_interrupts(void **state)
     assert_int_equal(sum, 1000);
 }
 
+static int ask_render(unsigned number, void *argument, size_t bytes)
+{
+    return ioctl(render, _IOC(_IOC_READ | _IOC_WRITE, 'd', number, bytes), argument) ? errno : 0;
+}
+
+/* The second page of an allocation at another address, by way of a file. */
+static void parts_of_memory(void **state)
+{
+    (void)state;
+    struct kfd_memory_handle memory = { from.handle };
+    struct kfd_export_dmabuf file = { .handle = from.handle };
+    assert_int_equal(CALL(KFD_EXPORT_DMABUF, file), 0);
+    assert_int_equal(lseek((int)file.fd, 0, SEEK_END), from.size);
+    struct drm_prime prime = { .fd = (int)file.fd };
+    assert_int_equal(ask_render(DRM_PRIME_TO_HANDLE, &prime, sizeof prime), 0);
+    close((int)file.fd);
+    union amdgpu_gem_mmap offset = { .handle = prime.handle };
+    assert_int_equal(ask_render(DRM_AMDGPU_GEM_MMAP, &offset, sizeof offset), 0);
+    uint8_t *again = mmap(NULL, from.size, PROT_READ, MAP_SHARED, render, (off_t)offset.offset);
+    assert_true(again != MAP_FAILED);
+    struct amdgpu_gem_va part = { .handle = prime.handle,
+                                  .operation = AMDGPU_VA_MAP,
+                                  .flags = AMDGPU_VA_READABLE | AMDGPU_VA_WRITABLE,
+                                  .va = UINT64_C(0x100000000000),
+                                  .offset = PAGE,
+                                  .bytes = PAGE };
+    assert_int_equal(ask_render(DRM_AMDGPU_GEM_VA, &part, sizeof part), 0);
+    assert_int_equal(ask_render(DRM_AMDGPU_GEM_VA, &part, sizeof part), EINVAL); /* taken */
+    memset(from.host, 1, from.size);
+    PUT(11, ADDRESS(part.va + 16), 0x42424242, 8 - 1); /* fill */
+    drain();
+    for (unsigned i = 0; i < from.size; i++)
+        assert_int_equal(again[i], i >= PAGE + 16 && i < PAGE + 24 ? 0x42 : 1);
+    assert_int_equal(CALL(KFD_FREE_MEMORY, memory), EBUSY);
+    part.operation = AMDGPU_VA_UNMAP;
+    assert_int_equal(ask_render(DRM_AMDGPU_GEM_VA, &part, sizeof part), 0);
+    assert_int_equal(ask_render(DRM_AMDGPU_GEM_VA, &part, sizeof part), EINVAL);
+    part.operation = AMDGPU_VA_MAP;
+    part.offset = from.size;
+    assert_int_equal(ask_render(DRM_AMDGPU_GEM_VA, &part, sizeof part), EINVAL);
+    prime.fd = kfd;
+    assert_int_equal(ask_render(DRM_PRIME_TO_HANDLE, &prime, sizeof prime), EINVAL);
+    munmap(again, from.size);
+    memory.handle = slots.handle; /* that of the events stays */
+    assert_int_equal(map(slots.handle, KFD_UNMAP_MEMORY), 0);
+    assert_int_equal(CALL(KFD_FREE_MEMORY, memory), EPERM);
+    assert_int_equal(map(slots.handle, KFD_MAP_MEMORY), 0);
+}
+
 /* ---- a compute queue ---- */
 
 static unsigned count_threads(void)
@@ -534,6 +583,7 @@ int main(void)
         cmocka_unit_test(atomics),
         cmocka_unit_test(polls_and_interrupts),
         cmocka_unit_test(a_queue_ends_with_its_kernel),
+        cmocka_unit_test(parts_of_memory),
         cmocka_unit_test(a_fault_is_an_event),
     };
     const int failed = cmocka_run_group_tests(first, open_devices, NULL);
