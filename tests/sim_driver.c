@@ -464,6 +464,39 @@ static void parts_of_memory(void **state)
     assert_int_equal(map(slots.handle, KFD_MAP_MEMORY), 0);
 }
 
+/* In a child, with a card of its own: copies what it imports, and answers in it. */
+static bool child_imports(int file)
+{
+    struct kfd_dmabuf_info info = { .fd = (uint32_t)file };
+    struct kfd_import_dmabuf import = { .va = UINT64_C(0x100000000000), .fd = (uint32_t)file };
+    if (open_devices(NULL) || make_queue(NULL) || CALL(KFD_GET_DMABUF_INFO, info)) return false;
+    import.gpu_id = info.gpu_id;
+    if (CALL(KFD_IMPORT_DMABUF, import) || map(import.handle, KFD_MAP_MEMORY)) return false;
+    PUT(1, PAGE - 1, 0, ADDRESS(import.va), ADDRESS(to.va)); /* copy */
+    PUT(11, ADDRESS(import.va + PAGE), 0x66666666, PAGE - 1);
+    drain();
+    bool same = info.size == 4 * PAGE;
+    for (unsigned i = 0; i < PAGE; i++) same = same && to.host[i] == 0x37;
+    struct kfd_memory_handle memory = { import.handle };
+    return same && !map(import.handle, KFD_UNMAP_MEMORY) && !CALL(KFD_FREE_MEMORY, memory);
+}
+
+static void memory_of_two_processes(void **state)
+{
+    (void)state;
+    struct kfd_export_dmabuf file = { .handle = from.handle };
+    memset(from.host, 0x37, from.size);
+    assert_int_equal(CALL(KFD_EXPORT_DMABUF, file), 0);
+    const pid_t child = fork();
+    if (!child) _exit(child_imports((int)file.fd) ? 0 : 1);
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    for (unsigned i = 0; i < from.size; i++)
+        assert_int_equal(from.host[i], i >= PAGE && i < 2 * PAGE ? 0x66 : 0x37);
+    close((int)file.fd);
+}
+
 /* ---- a compute queue ---- */
 
 static unsigned count_threads(void)
@@ -584,6 +617,7 @@ int main(void)
         cmocka_unit_test(polls_and_interrupts),
         cmocka_unit_test(a_queue_ends_with_its_kernel),
         cmocka_unit_test(parts_of_memory),
+        cmocka_unit_test(memory_of_two_processes),
         cmocka_unit_test(a_fault_is_an_event),
     };
     const int failed = cmocka_run_group_tests(first, open_devices, NULL);

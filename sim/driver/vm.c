@@ -13,15 +13,17 @@
 #include <sys/mman.h>
 
 #define PAGE 4096u
-#define MMIO_OFFSET 0x80000u /* of the page of registers in a card's part of the kfd file */
+#define NOTES (UINT64_C(1) << 49) /* of a card's file: a page with a note for each allocation */
+#define MMIO_OFFSET 0x80000u      /* of the page of registers in a card's part of the kfd file */
 
 struct allocation {
-    bool used;
+    bool used, imported; /* from another process */
     struct gpu *gpu;
     uint64_t va, size, offset;
     uint32_t flags, mapped; /* bit for each card                     */
     unsigned n_parts;       /* mappings of parts, by calls of gem.c  */
     uint8_t *host;
+    struct amdgpu_note *note; /* NULL: not looked at yet */
 };
 
 struct page_table {
@@ -257,6 +259,11 @@ int vm_alloc(struct kfd_alloc_memory *args)
     return error;
 }
 
+static uint64_t note_offset(const struct allocation *a)
+{
+    return NOTES + (uint64_t)(a - allocations) * PAGE;
+}
+
 int vm_free(uint64_t handle)
 {
     pthread_mutex_lock(&driver.lock);
@@ -266,10 +273,14 @@ int vm_free(uint64_t handle)
                       : handle == events_page() ? EPERM
                                                 : 0;
     if (!error) {
-        const bool file = a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT);
-        if (a->flags & KFD_MEMORY_VRAM) a->gpu->vram_used -= a->size;
-        if (file || a->flags & KFD_MEMORY_MMIO)
+        const bool file = a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT) && !a->imported;
+        if (a->flags & KFD_MEMORY_VRAM && !a->imported) a->gpu->vram_used -= a->size;
+        if (file || a->imported || a->flags & KFD_MEMORY_MMIO)
             retire(NULL, a->host, a->size, a->offset, file ? a->gpu->fd : -1);
+        if (a->note) munmap(a->note, PAGE);
+        if (a->note && file)
+            (void)fallocate(a->gpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                            (off_t)note_offset(a), PAGE);
         a->used = false;
         release_all();
     }
@@ -318,15 +329,50 @@ void *vm_of_handle(uint64_t handle, uint64_t bytes)
     return host;
 }
 
-/* ---- parts of allocations ---- */
+/* ---- memory that is passed on, parts of allocations ---- */
 
-bool vm_size_of(uint64_t handle, uint64_t *bytes)
+bool vm_piece(uint64_t handle, struct vm_piece *out)
 {
     pthread_mutex_lock(&driver.lock);
     const struct allocation *a = by_handle(handle);
-    if (a) *bytes = a->size;
+    const bool there = a && !a->imported && a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT);
+    if (there) *out = (struct vm_piece){ a->gpu->id, a->flags, a->offset, a->size, note_offset(a) };
     pthread_mutex_unlock(&driver.lock);
-    return a;
+    return there;
+}
+
+/* It counts against the card's memory where it was allocated. */
+int vm_import(const struct vm_piece *piece, int file, uint64_t va, uint64_t *handle)
+{
+    struct gpu *gpu = driver_gpu(piece->gpu_id);
+    if (!gpu || !piece->bytes || piece->bytes % PAGE || va % PAGE) return EINVAL;
+    uint8_t *host = mmap(NULL, piece->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                         file, (off_t)piece->offset);
+    void *note = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)piece->note);
+    if (host == MAP_FAILED || note == MAP_FAILED) {
+        if (host != MAP_FAILED) munmap(host, piece->bytes);
+        if (note != MAP_FAILED) munmap(note, PAGE);
+        return ENOMEM;
+    }
+    pthread_mutex_lock(&driver.lock);
+    struct allocation *a = new_allocation();
+    if (a) {
+        *a = (struct allocation){ .used = true,
+                                  .imported = true,
+                                  .gpu = gpu,
+                                  .va = va,
+                                  .size = piece->bytes,
+                                  .flags = piece->flags,
+                                  .host = host,
+                                  .note = note };
+        *handle = (uint64_t)gpu->id << 32 | (uint64_t)(a - allocations + 1);
+    }
+    pthread_mutex_unlock(&driver.lock);
+    if (!a) {
+        munmap(host, piece->bytes);
+        munmap(note, PAGE);
+    }
+    return a ? 0 : ENOMEM;
 }
 
 /* With the lock held. */
@@ -337,14 +383,59 @@ static struct allocation *by_number(uint32_t number)
                : NULL;
 }
 
+void vm_forget_import(uint32_t number)
+{
+    pthread_mutex_lock(&driver.lock);
+    const struct allocation *a = by_number(number);
+    const bool ours = a && a->imported && !a->va;
+    const uint64_t handle = ours ? (uint64_t)a->gpu->id << 32 | number : 0;
+    pthread_mutex_unlock(&driver.lock);
+    if (ours) (void)vm_free(handle);
+}
+
+int vm_note(uint32_t number, struct amdgpu_note *note, bool write)
+{
+    pthread_mutex_lock(&driver.lock);
+    struct allocation *a = by_number(number);
+    int error = a && a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT) ? 0 : EINVAL;
+    if (!error && !a->note) {
+        void *page =
+            mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, a->gpu->fd, (off_t)note_offset(a));
+        if (page == MAP_FAILED)
+            error = ENOMEM;
+        else
+            a->note = page;
+    }
+    if (!error && write) *a->note = *note;
+    if (!error && !write) *note = *a->note;
+    pthread_mutex_unlock(&driver.lock);
+    return error;
+}
+
 bool vm_file_offset(struct gpu *gpu, uint32_t number, uint64_t *offset)
 {
     pthread_mutex_lock(&driver.lock);
     const struct allocation *a = by_number(number);
-    const bool there = a && a->gpu == gpu && a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT);
+    const bool there =
+        a && a->gpu == gpu && !a->imported && a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT);
     if (there) *offset = a->offset;
     pthread_mutex_unlock(&driver.lock);
     return there;
+}
+
+bool vm_creation(uint32_t number, struct amdgpu_creation *out)
+{
+    pthread_mutex_lock(&driver.lock);
+    const struct allocation *a = by_number(number);
+    const bool vram = a && a->flags & KFD_MEMORY_VRAM;
+    if (a)
+        *out = (struct amdgpu_creation){
+            .bytes = a->size,
+            .alignment = PAGE,
+            .domains = vram ? AMDGPU_DOMAIN_VRAM : AMDGPU_DOMAIN_GTT,
+        };
+    pthread_mutex_unlock(&driver.lock);
+    return a;
 }
 
 int vm_map_part(struct gpu *gpu, uint32_t number, uint64_t offset, const struct sim_mapping *range)
