@@ -16,6 +16,8 @@ static void op_free(const struct op *op)
 {
     if (!op) return;
     free(op->rows);
+    free(op->own_bundles);
+    free(op->own_steps);
     free((void *)(uintptr_t)op);
 }
 
@@ -111,6 +113,37 @@ static bool is_executable(struct core *core, uint64_t pc)
     return memory_at(core, pc, 4, SIM_READ) != NULL;
 }
 
+/* The instruction at word i of a page, newly decoded. Those that follow it are decoded, too, as
+ * long as they make a bundle with it. NULL: no memory. */
+static const struct op *decode(struct code *code, struct page *page, unsigned i)
+{
+    struct op *ops[MAX_BUNDLE] = { NULL };
+    unsigned place[MAX_BUNDLE], n = 0;
+    bool ok = true, more = true;
+    while (more && n < MAX_BUNDLE && i < PAGE_WORDS) {
+        if (atomic_load_explicit(&page->ops[i], memory_order_relaxed)) break;
+        struct op *op = op_make(code->chip_mode, page->words + i);
+        ok = op;
+        if (!ok) break;
+        more = bundle_takes(op);
+        if (!more && n) {
+            op_free(op);
+            break;
+        }
+        ops[n] = op;
+        place[n++] = i;
+        i += op->bytes / 4u;
+    }
+    if (ok) ok = bundle_make(ops, n);
+    if (!ok) {
+        while (n--) op_free(ops[n]);
+        return NULL;
+    }
+    for (unsigned k = 0; k < n; k++)
+        atomic_store_explicit(&page->ops[place[k]], ops[k], memory_order_release);
+    return ops[0];
+}
+
 const struct op *code_fetch_slow(struct wave *w)
 {
     struct core *core = w->core;
@@ -127,10 +160,7 @@ const struct op *code_fetch_slow(struct wave *w)
     if (page) {
         unsigned i = (unsigned)((w->pc - page->address) / 4);
         op = atomic_load_explicit(&page->ops[i], memory_order_relaxed);
-        if (!op) {
-            op = op_make(code->chip_mode, page->words + i);
-            atomic_store_explicit(&page->ops[i], op, memory_order_release);
-        }
+        if (!op) op = decode(code, page, i);
         w->page = page;
     }
     pthread_mutex_unlock(&code->lock);

@@ -21,7 +21,8 @@ static void place_workgroup(struct core *core, uint64_t number)
     core->n_waves = (unsigned)((items + run->n_lanes - 1) / run->n_lanes);
     core->group_bytes = d->group_bytes;
     memset(core->lds, 0xd5, core->group_bytes);
-    memset(core->lds_written, !(run->checks & SIM_CHECK_LDS), core->group_bytes);
+    core->lds_complete = !(run->checks & SIM_CHECK_LDS);
+    memset(core->lds_written, core->lds_complete, core->group_bytes);
     for (unsigned i = 0; i < core->n_waves; i++) {
         core->waves[i].vgpr = core->vgprs + (size_t)i * run->n_lanes * 256;
         wave_init(&core->waves[i], core, i);
@@ -58,6 +59,7 @@ static void open_barrier(struct core *core)
         else
             report(first, op, &f, "%u waves wait at different barriers", n_waiting);
     }
+    if (!core->lds_complete) core->lds_complete = !memchr(core->lds_written, 0, core->group_bytes);
     for (unsigned i = 0; i < core->n_waves; i++)
         if (core->waves[i].state == WAVE_BARRIER) core->waves[i].state = WAVE_RUN;
 }
@@ -402,6 +404,7 @@ rmcp_status sim_create(const struct sim_options *options, const struct sim_memor
     if (!sim) return rmcp_fail_memory("the simulator", sizeof *sim);
     sim->options = *options;
     sim->memory = *memory;
+    sim->lanes = lanes_best();
     if (!sim->options.max_instructions) sim->options.max_instructions = UINT64_C(1) << 33;
     if (!sim->options.shared_base) sim->options.shared_base = UINT64_C(1) << 48;
     if (!sim->options.private_base) sim->options.private_base = UINT64_C(2) << 48;

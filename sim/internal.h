@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "sim/lanes.h"
 #include "sim/sim.h"
 #include "sim/valu.h"
 
@@ -68,11 +69,13 @@ struct op {
         salu_fn *salu;
     } fn;
     uint64_t vgpr_used[4], sgpr_used[2]; /* read or written                   */
+    const struct bundle *bundle;         /* that begins here, or NULL         */
     /* Constant sources: two rows of MAX_LANES words (low, high) for each source. */
     uint32_t *rows;
     struct source src[3];
-    uint16_t dst;  /* VGPR or SGPR number of the result                       */
-    uint16_t sdst; /* SGPR of a mask result                                   */
+    uint16_t dst;     /* VGPR or SGPR number of the result                       */
+    uint16_t sdst;    /* SGPR of a mask result                                   */
+    uint16_t mask_in; /* and of a mask that is read                           */
     uint32_t flags;
     uint8_t n_src, n_dst; /* n_dst: registers of the result                   */
     uint8_t bytes;        /* length in memory                                 */
@@ -83,11 +86,16 @@ struct op {
     bool is_signed;       /* loads of less than 4 bytes                       */
     uint8_t half;         /* 1: the low, 2: the high half of the register     */
     uint8_t n_typed;      /* components of a typed access, 0: it is not typed */
+    uint8_t n_places;     /* LDS: of which it names the offsets               */
+    uint32_t offset[2];
     /* rare */
     const struct isa_operand *in[3], *out, *out2, *address, *data, *data1, *base, *soffset;
     struct isa_uses uses;
-    uint8_t kill, raise; /* pattern classes that it ends and begins           */
-    bool decoded;        /* false: `inst` has only words                      */
+    uint8_t kill, raise;        /* pattern classes that it ends and begins           */
+    uint8_t single;             /* the pattern that it is by itself, or ISA_N_RULES  */
+    bool decoded;               /* false: `inst` has only words                      */
+    struct bundle *own_bundles; /* freed with this op                         */
+    struct step *own_steps;
     struct isa_inst inst;
 };
 
@@ -99,6 +107,16 @@ static inline const uint32_t *constant_row(const struct op *op, unsigned i)
 
 /* op.watch and facts.live: this bit is in the latter whenever patterns are looked for. */
 enum { WATCH_ALWAYS = 128 };
+
+/* Vector instructions that follow each other; see bundle.c. */
+enum { MAX_BUNDLE = 255, N_BUNDLED_CLASSES = SIM_CLASS_TRANS - SIM_CLASS_VALU + 1 };
+struct bundle {
+    uint64_t vgpr_used[4], sgpr_used[2]; /* by any of them */
+    const struct step *steps;
+    uint16_t bytes;
+    uint8_t n, watch;
+    uint8_t count[N_BUNDLED_CLASSES]; /* from SIM_CLASS_VALU on */
+};
 
 struct page {
     struct page *next;
@@ -200,6 +218,7 @@ struct core {
     struct wave *waves;
     uint32_t *vgprs;
     uint8_t *lds, *lds_written; /* lds_written: 1 for bytes that were */
+    bool lds_complete;          /* all of them were, at the last barrier */
     struct sim_stats stats;
     uint64_t patterns[ISA_N_RULES]; /* executed, not yet in the result */
     uintptr_t told[N_TOLD];         /* instructions and rules that a report has named */
@@ -236,6 +255,7 @@ struct sim {
     struct sim_options options;
     struct sim_memory memory;
     struct code code[2]; /* wave32, wave64 */
+    const struct lanes *lanes;
     struct core *cores;
     unsigned n_cores;
     uint8_t *scratch; /* the executor's own */
@@ -256,10 +276,16 @@ salu_fn *salu_function(unsigned isa_id);
 op_fn *salu_handler(unsigned isa_id); /* rows with a function of their own, or NULL */
 const struct isa_operand *op_find(const struct isa_inst *inst, enum isa_role role);
 
+/* ---- bundle.c ---- */
+bool bundle_takes(const struct op *op);
+/* Make the bundles of instructions that follow each other; false: no memory. */
+bool bundle_make(struct op *const *ops, unsigned n);
+void bundle_run(struct wave *wave, const struct bundle *bundle);
+
 /* ---- handlers ---- */
 op_fn run_illegal;
 op_fn run_salu, run_salu_compare, run_salu_k, run_branch;
-op_fn run_valu, run_valu_plain, run_nothing;
+op_fn run_valu, run_valu_plain, run_valu_mask, run_nothing;
 op_fn run_readlane, run_writelane, run_movrel, run_swap;
 op_fn run_smem, run_smem_other, run_smem_atomic;
 op_fn run_vmem_load, run_vmem_store, run_vmem_atomic;

@@ -56,20 +56,6 @@ static void check_alignment(struct wave *w, const struct op *op, uint32_t addres
         misaligned(w, op, UINT64_C(1) << lane, address, op->width, "LDS access");
 }
 
-/* Byte offsets of the one or two places that an instruction names. */
-static unsigned places(const struct op *op, uint32_t offset[2])
-{
-    const struct isa_inst *inst = &op->inst;
-    if (!(inst->row->flags & ISA_TWO_DATA)) {
-        offset[0] = (uint32_t)inst->imm;
-        return 1;
-    }
-    unsigned unit = op->width * (strstr(inst->row->name, "st64") ? 64 : 1);
-    offset[0] = (uint32_t)inst->imm * unit;
-    offset[1] = inst->offset1 * unit;
-    return 2;
-}
-
 /* Lane addresses without the offsets. */
 static const uint32_t *base_row(struct wave *w, const struct op *op)
 {
@@ -85,21 +71,14 @@ static bool is_easy(const struct wave *w, const struct op *op, const uint32_t *b
 {
     const struct core *core = w->core;
     const unsigned n = w->n_lanes, width = op->width;
-    uint32_t bits = 0, least = UINT32_MAX;
-    uint64_t most = 0;
     if (w->exec != w->full || width < 4 || width == 12) return false;
-    uint32_t top = 0;
-    for (unsigned i = 0; i < n; i++) {
-        uint32_t at = base[i] < LDS_BYTES ? base[i] : LDS_BYTES; /* far out stays out */
-        bits |= at + offset;
-        top = at > top ? at : top;
-        least = at < least ? at : least;
-    }
-    most = (uint64_t)top + offset;
-    least += offset;
-    if (bits & (width - 1) || most + width > core->group_bytes) return false;
+    const struct lanes_span span = core->sim->lanes->span(base, n, offset, LDS_BYTES);
+    const uint64_t least = (uint64_t)span.least + offset,
+                   end = (uint64_t)span.most + offset + width;
+    if (span.bits & (width - 1) || end > core->group_bytes) return false;
+    if (!load || core->lds_complete) return true;
     /* Mostly the lanes read one dense piece. */
-    if (!load || !memchr(core->lds_written + least, 0, most + width - least)) return true;
+    if (!memchr(core->lds_written + least, 0, end - least)) return true;
     uint32_t all = UINT32_MAX;
     for (unsigned i = 0; i < n; i++) {
         const uint8_t *written = core->lds_written + base[i] + offset;
@@ -110,55 +89,6 @@ static bool is_easy(const struct wave *w, const struct op *op, const uint32_t *b
         }
     }
     return all == 0x01010101;
-}
-
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define HAVE_SHUFFLE
-#endif
-#endif
-
-#ifdef HAVE_SHUFFLE
-typedef uint32_t v4 __attribute__((vector_size(16)));
-
-/* 16 bytes of each of four lanes to four rows. */
-static inline void transpose(const uint8_t *lds, const uint32_t *at, uint32_t *row, unsigned n)
-{
-    v4 a, b, c, d;
-    memcpy(&a, lds + at[0], 16);
-    memcpy(&b, lds + at[1], 16);
-    memcpy(&c, lds + at[2], 16);
-    memcpy(&d, lds + at[3], 16);
-    v4 ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    v4 ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    v4 cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    v4 cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    v4 r0 = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
-    v4 r1 = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
-    v4 r2 = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
-    v4 r3 = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
-    memcpy(row, &r0, 16);
-    memcpy(row + n, &r1, 16);
-    memcpy(row + 2 * n, &r2, 16);
-    memcpy(row + 3 * n, &r3, 16);
-}
-#endif
-
-/* `base` is no register: the result may be written over the address. */
-static void load_easy(struct wave *w, const struct op *op, const uint32_t *base, uint32_t offset,
-                      unsigned first)
-{
-    const unsigned n = w->n_lanes, words = op->width / 4;
-    const uint8_t *lds = w->core->lds + offset;
-    uint32_t *row = vgpr_row(w, op->dst + first);
-#ifdef HAVE_SHUFFLE
-    if (words == 4) {
-        for (unsigned i = 0; i < n; i += 4) transpose(lds, base + i, row + i, n);
-        return;
-    }
-#endif
-    for (unsigned k = 0; k < words; k++)
-        for (unsigned i = 0; i < n; i++) memcpy(&row[(size_t)k * n + i], lds + base[i] + 4 * k, 4);
 }
 
 static uint32_t narrow(const struct op *op, const uint8_t *at, uint32_t old)
@@ -173,12 +103,17 @@ static uint32_t narrow(const struct op *op, const uint8_t *at, uint32_t old)
 
 void run_ds_load(struct wave *w, const struct op *op)
 {
-    uint32_t offset[2], base[MAX_LANES];
-    const unsigned n_places = places(op, offset), n = w->n_lanes, words = (op->width + 3u) / 4;
-    memcpy(base, base_row(w, op), n * sizeof *base);
+    uint32_t copy[MAX_LANES];
+    const uint32_t *base = base_row(w, op), *offset = op->offset;
+    const unsigned n_places = op->n_places, n = w->n_lanes, words = (op->width + 3u) / 4;
+    if (n_places > 1 || op->n_dst > 1) { /* the result may be written over the address */
+        memcpy(copy, base, n * sizeof *copy);
+        base = copy;
+    }
     for (unsigned p = 0; p < n_places; p++) {
         if (is_easy(w, op, base, offset[p], true)) {
-            load_easy(w, op, base, offset[p], p * words);
+            w->core->sim->lanes->gather(vgpr_row(w, op->dst + p * words), n,
+                                        w->core->lds + offset[p], base, words);
             continue;
         }
         for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
@@ -200,23 +135,29 @@ void run_ds_load(struct wave *w, const struct op *op)
 
 void run_ds_store(struct wave *w, const struct op *op)
 {
-    uint32_t offset[2];
-    const unsigned n_places = places(op, offset), n = w->n_lanes;
-    const uint32_t *base = base_row(w, op);
+    struct core *core = w->core;
+    const unsigned n_places = op->n_places, n = w->n_lanes;
+    const uint32_t *base = base_row(w, op), *offset = op->offset;
     if (op->inst.row->flags & ISA_SRC2) {
         run_illegal(w, op);
         return;
     }
     for (unsigned p = 0; p < n_places; p++) {
         const uint32_t *row = vgpr_row(w, (p ? op->data1 : op->data)->reg - ISA_VGPR0);
-        bool easy = is_easy(w, op, base, offset[p], false);
+        if (is_easy(w, op, base, offset[p], false)) {
+            core->sim->lanes->scatter(core->lds + offset[p], base, row, n, op->width / 4);
+            if (core->lds_complete) continue;
+            for (unsigned i = 0; i < n; i++)
+                memset(core->lds_written + base[i] + offset[p], 1, op->width);
+            continue;
+        }
         for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(rest);
             uint64_t address = (uint64_t)base[lane] + offset[p];
-            uint8_t *at = easy ? w->core->lds + address : lds_at(w, op, lane, address, op->width);
+            uint8_t *at = lds_at(w, op, lane, address, op->width);
             if (!at) return;
-            if (!easy) check_alignment(w, op, (uint32_t)address, lane);
-            memset(w->core->lds_written + address, 1, op->width);
+            check_alignment(w, op, (uint32_t)address, lane);
+            memset(core->lds_written + address, 1, op->width);
             if (op->width < 4) {
                 uint32_t value = op->half == 2 ? row[lane] >> 16 : row[lane];
                 memcpy(at, &value, op->width);
@@ -225,7 +166,7 @@ void run_ds_store(struct wave *w, const struct op *op)
                 memcpy(at + 4 * k, &row[(size_t)k * n + lane], 4);
         }
     }
-    w->core->stats.lds_stored += (uint64_t)op->width * n_places * w->n_active;
+    core->stats.lds_stored += (uint64_t)op->width * n_places * w->n_active;
     wave_counts(w, &w->lgkm);
 }
 
@@ -242,8 +183,9 @@ static uint64_t lane_value(const struct wave *w, const struct isa_operand *data,
 
 void run_ds_atomic(struct wave *w, const struct op *op)
 {
-    uint32_t offset[2], base[MAX_LANES];
-    const unsigned n_places = places(op, offset), bytes = op->width;
+    uint32_t base[MAX_LANES];
+    const uint32_t *offset = op->offset;
+    const unsigned n_places = op->n_places, bytes = op->width;
     const bool compares = op->atomic == ATOMIC_CMPSWAP || op->atomic == ATOMIC_FCMPSWAP;
     if (op->inst.row->flags & ISA_SRC2) {
         run_illegal(w, op);

@@ -22,7 +22,7 @@ unsigned patterns_watched(const struct op *op)
 {
     const struct isa_row *row = op->inst.row;
     unsigned watch = op->kill | WATCH_DELAYED;
-    if (op->raise || isa_rules_single(&op->inst, false) != ISA_N_RULES) watch |= WATCH_ALWAYS;
+    if (op->raise || op->single != ISA_N_RULES) watch |= WATCH_ALWAYS;
     if (is_scalar(op)) watch |= ISA_FACT_VMEM;
     if (row->flags & ISA_VALU && (op->uses.sgpr_write[0] | op->uses.sgpr_write[1]))
         watch |= ISA_FACT_SMEM;
@@ -73,8 +73,7 @@ static void check(struct wave *w, const struct op *op)
 {
     struct facts *f = &w->facts;
     const struct isa_row *row = op->inst.row;
-    enum isa_rule single = isa_rules_single(&op->inst, false);
-    if (single != ISA_N_RULES) found(w, op, single, 0);
+    if (op->single != ISA_N_RULES) found(w, op, (enum isa_rule)op->single, 0);
     if (row->flags & ISA_CMPX && f->live & ISA_FACT_EXEC)
         found(w, op, ISA_RULE_VCMPX_EXEC_WAR, f->exec_cause);
     if (row->flags & ISA_PERMLANE && f->live & ISA_FACT_CMPX)

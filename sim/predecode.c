@@ -69,12 +69,14 @@ static bool valu_source(struct op *op, unsigned i)
     }
 }
 
+/* Sources of 32 bits without modifiers, one result at most: run_valu has nothing to do for it. */
 static bool has_plain_form(const struct op *op)
 {
     const struct isa_inst *inst = &op->inst;
+    const unsigned simple = OP_COPIES | OP_MASK_OUT | OP_VCC_IN;
     if (inst->form == ISA_FORM_SDWA || inst->form == ISA_FORM_DPP16 || inst->form == ISA_FORM_DPP8)
         return false;
-    if (op->flags & ~(unsigned)OP_COPIES || inst->op_sel || op->n_dst != 1) return false;
+    if (op->flags & ~simple || inst->op_sel || op->n_dst > 1) return false;
     for (unsigned i = 0; i < op->n_src; i++) {
         if (op->src[i].n_regs != 1 || op->src[i].kind == SRC_SPECIAL) return false;
         if (op->in[i] && op->in[i]->mods && !(inst->row->flags & ISA_PACKED)) return false;
@@ -143,7 +145,15 @@ static bool predecode_valu(struct op *op)
     }
     if (op->in[2] && op->in[2]->type == ISA_MASK) op->flags |= OP_VCC_IN;
     if (row->implicit & ISA_R_VCC) op->flags |= OP_VCC_IN;
-    op->run = has_plain_form(op) ? run_valu_plain : run_valu;
+    op->mask_in = ISA_VCC_LO;
+    bool mask_is_register = true;
+    if (op->in[2] && op->in[2]->type == ISA_MASK) {
+        mask_is_register = op->in[2]->kind == ISA_KIND_REG;
+        op->mask_in = op->in[2]->reg;
+    }
+    const bool plain = has_plain_form(op) && mask_is_register;
+    const bool masks = op->flags & (OP_MASK_OUT | OP_VCC_IN);
+    op->run = !plain ? run_valu : masks ? run_valu_mask : op->n_dst ? run_valu_plain : run_valu;
     if (row->id == ISA_v_mov_b32_VOP1 || row->id == ISA_v_cndmask_b32_VOP2) op->flags |= OP_COPIES;
     return true;
 }
@@ -216,6 +226,17 @@ static void predecode_width(struct op *op)
     }
 }
 
+/* Byte offsets of the one or two places in LDS that an instruction names. */
+static void predecode_places(struct op *op)
+{
+    const struct isa_inst *inst = &op->inst;
+    const bool two = inst->row->flags & ISA_TWO_DATA;
+    const unsigned unit = !two ? 1 : op->width * (strstr(inst->row->name, "st64") ? 64u : 1u);
+    op->n_places = two ? 2 : 1;
+    op->offset[0] = (uint32_t)inst->imm * unit;
+    op->offset[1] = inst->offset1 * unit;
+}
+
 static void predecode_memory(struct op *op)
 {
     const struct isa_inst *inst = &op->inst;
@@ -223,6 +244,7 @@ static void predecode_memory(struct op *op)
     uint64_t kind = row->flags & (ISA_LOAD | ISA_STORE);
     op->flags |= OP_MEMORY;
     predecode_width(op);
+    predecode_places(op);
     if (op->out && (op->out->kind == ISA_KIND_VGPR || op->out->kind == ISA_KIND_REG)) {
         op->dst = (uint16_t)(op->out->reg - (op->out->kind == ISA_KIND_VGPR ? ISA_VGPR0 : 0));
         op->n_dst = op->out->n_regs;
@@ -325,6 +347,7 @@ bool predecode(struct op *op)
     if (!op->run || !isa_is_legal(&op->inst)) op->run = run_illegal;
     op->kill = (uint8_t)isa_rules_kills(&op->inst);
     op->raise = (uint8_t)isa_rules_raises(&op->inst, &op->uses);
+    op->single = (uint8_t)isa_rules_single(&op->inst, false);
     op->watch = (uint8_t)patterns_watched(op);
     return true;
 }

@@ -2,15 +2,19 @@
 #include <fenv.h>
 #include <string.h>
 
+#include "sim/lanes.h"
 #include "sim/valu_impl.h"
 
 /* The levels that were compiled; the plain one is always there. */
 #ifdef VALU_HAVE_V3
 extern const struct valu_row valu_table_v3[ISA_N_IDS];
+extern const struct lanes valu_lanes_v3;
 #endif
 #ifdef VALU_HAVE_V4
 extern const struct valu_row valu_table_v4[ISA_N_IDS];
+extern const struct lanes valu_lanes_v4;
 #endif
+extern const struct lanes FN(lanes);
 
 unsigned valu_levels(void)
 {
@@ -47,6 +51,20 @@ valu_fn *valu_function_at(unsigned level, unsigned isa_id)
 valu_fn *valu_function(unsigned isa_id)
 {
     return valu_function_at(valu_levels() - 1, isa_id);
+}
+
+const struct lanes *lanes_best(void)
+{
+    static const struct lanes *const tables[] = {
+        &FN(lanes),
+#ifdef VALU_HAVE_V3
+        &valu_lanes_v3,
+#endif
+#ifdef VALU_HAVE_V4
+        &valu_lanes_v4,
+#endif
+    };
+    return tables[valu_levels() - 1];
 }
 
 enum valu_kind valu_result_of(unsigned isa_id)

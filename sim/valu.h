@@ -43,6 +43,13 @@ enum {
     VALU_IEEE = 1 << 9,
 };
 
+/* Are denormals on and results rounded to nearest, for f32? */
+static inline int valu_is_ordinary(uint32_t mode)
+{
+    const uint32_t denormals = VALU_DENORM_F32_IN | VALU_DENORM_F32_OUT;
+    return (mode & (denormals | VALU_ROUND_F32)) == denormals;
+}
+
 typedef void valu_fn(struct valu_args *args);
 
 /* The function of a row (enum isa_id), or NULL when the row has no semantics here. */

@@ -40,13 +40,6 @@ extern const struct valu_row FN(table)[ISA_N_IDS];
 #define VALU_LANES _Pragma("GCC ivdep") for (unsigned i = 0; i < n; i++)
 #endif
 
-/* The bit of lane i, in 32-bit operations only. */
-static inline uint32_t lane_bit(uint64_t mask, unsigned i)
-{
-    const uint32_t half = i < 32 ? (uint32_t)mask : (uint32_t)(mask >> 32);
-    return half >> (i & 31) & 1;
-}
-
 /* Define a lane function on 32-bit rows: `expression` of a, b, c, the lane i, mode and mask. */
 #define OP1(name, expression)                                                                      \
     void FN(name)(struct valu_args * args)                                                         \
@@ -327,6 +320,15 @@ static inline uint32_t min_f16(uint32_t a, uint32_t b, bool ieee)
 static inline uint32_t max_f16(uint32_t a, uint32_t b, bool ieee)
 {
     return pick16(a, b, order32(a << 16) > order32(b << 16), ieee);
+}
+
+/* A lane mask to words of 0 or 1; n is 32 or 64. */
+static inline void words_of_mask(uint64_t mask, uint32_t *flags, unsigned n)
+{
+    for (unsigned k = 0; k < n; k += 32) {
+        const uint32_t half = (uint32_t)(mask >> k);
+        for (unsigned i = 0; i < 32; i++) flags[k + i] = half >> i & 1;
+    }
 }
 
 /* Words of 0 or 1 to a lane mask; n is 32 or 64. */

@@ -122,7 +122,7 @@ OP2(mul_hi_u, (uint64_t)a *b >> 32)
 OP2(mul_hi_i, (int64_t)(int32_t)a *(int32_t)b >> 32)
 
 /* 16 bits. */
-#define U16(x) ((x)&0xffff)
+#define U16(x) ((x) & 0xffff)
 #define I16(x) ((int32_t)(int16_t)(x))
 static inline uint32_t sat_u16(int64_t x)
 {
@@ -169,34 +169,41 @@ static inline uint32_t sat_u8(int32_t x)
 OP1(sat_pk_u8_i16, sat_u8(I16(a)) | sat_u8((int32_t)a >> 16) << 8)
 
 /* One bit a lane chooses. */
-OP2(cndmask, lane_bit(mask, i) ? b : a)
+void FN(cndmask)(struct valu_args *args)
+{
+    const unsigned n = args->n & 96u;
+    uint32_t *d = args->dst[0], chosen[64];
+    const uint32_t *s0 = args->src[0][0], *s1 = args->src[1][0];
+    words_of_mask(args->mask_in, chosen, n);
+    VALU_LANES d[i] = chosen[i] ? s1[i] : s0[i];
+}
 
 /* Sums and differences with carry in and out; with clamp they saturate. `over` tells from a, b, the
  * carry ci and the result r whether the next place is carried to or borrowed from. */
-#define CARRY(name, carry, sum, over, limit)                                                       \
+#define CARRY(name, carries, sum, over, limit)                                                     \
     void FN(name)(struct valu_args * args)                                                         \
     {                                                                                              \
         const unsigned n = args->n & 96u;                                                          \
-        const uint64_t mask = args->mask_in;                                                       \
-        const bool clamp = args->inst->clamp;                                                      \
-        uint32_t *d = args->dst[0], out[64];                                                       \
+        const uint32_t clamp = args->inst->clamp ? UINT32_MAX : 0;                                 \
+        uint32_t *d = args->dst[0], in[64] = { 0 }, out[64];                                       \
         const uint32_t *s0 = args->src[0][0], *s1 = args->src[1][0];                               \
-        (void)mask;                                                                                \
+        if (carries) words_of_mask(args->mask_in, in, n);                                          \
         VALU_LANES                                                                                 \
         {                                                                                          \
-            const uint32_t ci = (carry), a = s0[i], b = s1[i], r = (sum);                          \
+            const uint32_t ci = in[i], a = s0[i], b = s1[i], r = (sum);                            \
             const uint32_t co = (over);                                                            \
             out[i] = co;                                                                           \
-            d[i] = (clamp & (co != 0)) ? (limit) : r;                                              \
+            const uint32_t m = (0u - co) & clamp;                                                  \
+            d[i] = (r & ~m) | ((limit) & m);                                                       \
         }                                                                                          \
         args->mask_out = mask_of_words(out, n);                                                    \
     }
-CARRY(add_co, 0, a + b + ci, r < a, UINT32_MAX)
-CARRY(sub_co, 0, a - b - ci, a < b, 0)
-CARRY(subrev_co, 0, b - a - ci, b < a, 0)
-CARRY(add_co_ci, lane_bit(mask, i), a + b + ci, (r < a) | ((r == a) & ci), UINT32_MAX)
-CARRY(sub_co_ci, lane_bit(mask, i), a - b - ci, (a < b) | ((a == b) & ci), 0)
-CARRY(subrev_co_ci, lane_bit(mask, i), b - a - ci, (b < a) | ((b == a) & ci), 0)
+CARRY(add_co, false, a + b + ci, r < a, UINT32_MAX)
+CARRY(sub_co, false, a - b - ci, a < b, 0)
+CARRY(subrev_co, false, b - a - ci, b < a, 0)
+CARRY(add_co_ci, true, a + b + ci, (r < a) | ((r == a) & ci), UINT32_MAX)
+CARRY(sub_co_ci, true, a - b - ci, (a < b) | ((a == b) & ci), 0)
+CARRY(subrev_co_ci, true, b - a - ci, (b < a) | ((b == a) & ci), 0)
 
 /* 64 bits: `expression` of a, b (32 bits) and x (64 bits, source 1 or 2). */
 #define WIDE(name, wide, expression)                                                               \

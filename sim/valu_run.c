@@ -44,6 +44,24 @@ void run_valu_plain(struct wave *w, const struct op *op)
     }
 }
 
+/* The same with a lane mask that is read, written or both: carries, compares, v_cndmask. */
+void run_valu_mask(struct wave *w, const struct op *op)
+{
+    struct valu_args args;
+    args.n = w->n_lanes;
+    args.exec = w->exec;
+    args.mode = w->mode;
+    args.inst = &op->inst;
+    args.mask_in = op->flags & OP_VCC_IN ? mask_read(w, op->mask_in) : 0;
+    for (unsigned i = 0; i < op->n_src; i++) args.src[i][0] = plain_row(w, op, i);
+    const bool whole = w->exec == w->full;
+    uint32_t *to = vgpr_row(w, op->dst);
+    args.dst[0] = whole && op->n_dst ? to : w->core->result[0];
+    op->fn.valu(&args);
+    if (op->n_dst && !whole) merge(to, w->core->result[0], w->exec_row, w->n_lanes);
+    if (op->flags & OP_MASK_OUT) mask_write(w, op->sdst, args.mask_out & w->exec);
+}
+
 /* ---- DPP ---- */
 
 /* The lane that a lane reads by a DPP16 control, or -1 when there is none. */

@@ -282,35 +282,62 @@ static void take_lane(const struct wave *w, const struct op *op, unsigned lane, 
 static uint8_t *one_mapping(struct wave *w, const struct access *a, unsigned width, unsigned access)
 {
     struct core *core = w->core;
-    if (a->step != 4 || a->lanes != w->full) return NULL;
-    if (!memory_at(core, core->address[0], width, access)) return NULL;
+    if (a->step != 4 || !a->lanes || a->outside || a->lds) return NULL;
+    if (!memory_at(core, core->address[__builtin_ctzll(a->lanes)], width, access)) return NULL;
     const struct sim_mapping *m = &core->tlb[core->tlb_last];
     if (m->bytes < width) return NULL;
     const uint64_t first = m->first, most = m->bytes - width;
-    uint64_t bad = 0;
-    for (unsigned i = 0; i < w->n_lanes; i++) bad |= (uint64_t)(core->address[i] - first > most);
-    return bad ? NULL : m->host - first;
+    const uint64_t bad = core->sim->lanes->outside(core->address, w->n_lanes, first, most);
+    return bad & a->lanes ? NULL : m->host - first;
 }
 
-static void load_fast(struct wave *w, const struct op *op, const uint8_t *host)
+/* Every lane of an access that one_mapping has found a place for; `whole`: no lane is off. */
+static inline void load_lanes(struct wave *w, const struct op *op, const uint8_t *host,
+                              uint64_t lanes, const unsigned width, const bool whole)
 {
     const uint64_t *address = w->core->address;
     uint32_t *row = vgpr_row(w, op->dst);
-    const unsigned n = w->n_lanes, words = op->width / 4;
-    for (unsigned i = 0; i < n; i++) {
-        const uint8_t *from = (const uint8_t *)((uintptr_t)host + address[i]);
-        for (unsigned k = 0; k < words; k++) memcpy(&row[(size_t)k * n + i], from + 4 * k, 4);
+    const unsigned n = w->n_lanes;
+    for (unsigned i = 0; whole ? i < n : lanes != 0; i++, lanes &= lanes - 1) {
+        const unsigned lane = whole ? i : (unsigned)__builtin_ctzll(lanes);
+        const uint8_t *from = (const uint8_t *)((uintptr_t)host + address[lane]);
+        uint32_t word = 0;
+        if (width < 4) {
+            memcpy(&word, from, width);
+            row[lane] = widen(op, word, row[lane]);
+        }
+        for (unsigned k = 0; k < width / 4; k++)
+            memcpy(&row[(size_t)k * n + lane], from + 4 * k, 4);
     }
 }
 
-static void store_fast(struct wave *w, const struct op *op, uint8_t *host)
+static void load_fast(struct wave *w, const struct op *op, const uint8_t *host, uint64_t lanes)
+{
+    const bool whole = lanes == w->full;
+    switch (op->width) {
+    case 1: load_lanes(w, op, host, lanes, 1, false); break;
+    case 2: load_lanes(w, op, host, lanes, 2, false); break;
+    case 4:
+        if (whole)
+            load_lanes(w, op, host, lanes, 4, true);
+        else
+            load_lanes(w, op, host, lanes, 4, false);
+        break;
+    case 8: load_lanes(w, op, host, lanes, 8, false); break;
+    case 12: load_lanes(w, op, host, lanes, 12, false); break;
+    default: load_lanes(w, op, host, lanes, 16, false); break;
+    }
+}
+
+static void store_fast(struct wave *w, const struct op *op, uint8_t *host, uint64_t lanes)
 {
     const uint64_t *address = w->core->address;
     const uint32_t *row = vgpr_row(w, op->data->reg - ISA_VGPR0);
     const unsigned n = w->n_lanes, words = op->width / 4;
-    for (unsigned i = 0; i < n; i++) {
-        uint8_t *to = (uint8_t *)((uintptr_t)host + address[i]);
-        for (unsigned k = 0; k < words; k++) memcpy(to + 4 * k, &row[(size_t)k * n + i], 4);
+    for (; lanes; lanes &= lanes - 1) {
+        const unsigned lane = (unsigned)__builtin_ctzll(lanes);
+        uint8_t *to = (uint8_t *)((uintptr_t)host + address[lane]);
+        for (unsigned k = 0; k < words; k++) memcpy(to + 4 * k, &row[(size_t)k * n + lane], 4);
     }
 }
 
@@ -435,9 +462,9 @@ void run_vmem_load(struct wave *w, const struct op *op)
     }
     if (!find_addresses(w, op, &a)) return;
     w->core->stats.bytes_loaded += (uint64_t)op->width * w->n_active;
-    const uint8_t *host = op->width >= 4 ? one_mapping(w, &a, op->width, SIM_READ) : NULL;
+    const uint8_t *host = one_mapping(w, &a, op->width, SIM_READ);
     if (host) {
-        load_fast(w, op, host);
+        load_fast(w, op, host, a.lanes);
     } else {
         static const uint8_t zeros[16];
         uint8_t bytes[16];
@@ -474,7 +501,7 @@ void run_vmem_store(struct wave *w, const struct op *op)
     if (op->inst.row->encoding == ISA_FLAT) wave_counts(w, &w->lgkm);
     uint8_t *host = op->width >= 4 ? (uint8_t *)one_mapping(w, &a, op->width, SIM_WRITE) : NULL;
     if (host) {
-        store_fast(w, op, host);
+        store_fast(w, op, host, a.lanes);
         return;
     }
     for (uint64_t rest = a.lanes; rest; rest &= rest - 1) {

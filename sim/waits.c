@@ -56,19 +56,26 @@ void define_sgprs(struct wave *w, unsigned first, unsigned n)
 
 static void set_pending(struct wave *w, const struct pending *p, bool on)
 {
-    uint64_t *set = p->scalar ? w->sgpr_pending : w->vgpr_pending;
-    uint64_t *attention = p->scalar ? w->sgpr_attention : w->vgpr_attention;
-    for (unsigned r = p->first; r < p->first + p->n_regs && r < (p->scalar ? 128u : 256u); r++) {
-        if (on) {
-            set[r >> 6] |= bit(r);
-            attention[r >> 6] |= bit(r);
-            continue;
+    if (p->scalar) {
+        for (unsigned r = p->first; r < p->first + p->n_regs && r < 128u; r++) {
+            if (on) {
+                w->sgpr_pending[r >> 6] |= bit(r);
+                w->sgpr_attention[r >> 6] |= bit(r);
+            } else {
+                w->sgpr_pending[r >> 6] &= ~bit(r);
+                update_sgpr(w, r);
+            }
         }
-        set[r >> 6] &= ~bit(r);
-        if (p->scalar)
-            update_sgpr(w, r);
-        else
+        return;
+    }
+    for (unsigned r = p->first; r < p->first + p->n_regs && r < 256u; r++) {
+        if (on) {
+            w->vgpr_pending[r >> 6] |= bit(r);
+            w->vgpr_attention[r >> 6] |= bit(r);
+        } else {
+            w->vgpr_pending[r >> 6] &= ~bit(r);
             update_vgpr(w, r);
+        }
     }
 }
 
@@ -193,6 +200,13 @@ static void check_pending(struct wave *w, const struct op *op)
 
 static bool check_range(struct wave *w, const struct op *op)
 {
+    uint64_t beyond = 0;
+    for (unsigned i = w->n_vgprs / 64; i < 4; i++) {
+        const uint64_t first =
+            i == w->n_vgprs / 64 ? ~UINT64_C(0) << w->n_vgprs % 64 : ~UINT64_C(0);
+        beyond |= op->vgpr_used[i] & first;
+    }
+    if (!beyond) return true;
     for (unsigned v = w->n_vgprs; v < 256; v++) {
         if (!(op->vgpr_used[v >> 6] & bit(v))) continue;
         struct finding f = { .kind = SIM_BAD_REGISTER, .rule = -1 };

@@ -92,7 +92,7 @@ void wave_init(struct wave *w, struct core *core, unsigned number)
     w->slot = run->scratch + place * run->wave_bytes;
     w->scratch = w->slot;
     /* Registers hold what others left there: a pattern that is no valid address or small number. */
-    memset(w->vgpr, 0xd5, sizeof(uint32_t) * w->n_lanes * 256);
+    memset(w->vgpr, 0xd5, sizeof(uint32_t) * w->n_lanes * w->n_vgprs);
     memset(w->sgpr, 0xd5, sizeof w->sgpr);
     memset(w->vgpr_attention, 0xff, sizeof w->vgpr_attention);
     memset(w->sgpr_attention, 0xff, sizeof w->sgpr_attention);
@@ -134,12 +134,19 @@ static inline const struct op *fetch(struct wave *w)
     return code_fetch_slow(w);
 }
 
-static inline bool needs_attention(const struct wave *w, const struct op *op)
+static inline bool needs_attention(const struct wave *w, const uint64_t vgprs[4],
+                                   const uint64_t sgprs[2])
 {
     uint64_t hit = 0;
-    for (unsigned i = 0; i < 4; i++) hit |= w->vgpr_attention[i] & op->vgpr_used[i];
-    for (unsigned i = 0; i < 2; i++) hit |= w->sgpr_attention[i] & op->sgpr_used[i];
+    for (unsigned i = 0; i < 4; i++) hit |= w->vgpr_attention[i] & vgprs[i];
+    for (unsigned i = 0; i < 2; i++) hit |= w->sgpr_attention[i] & sgprs[i];
     return hit;
+}
+
+/* Can a bundle be executed as one: nothing to report, nothing to remember? */
+static inline bool is_quiet(const struct wave *w, const struct bundle *b)
+{
+    return !(w->facts.live & b->watch) && !needs_attention(w, b->vgpr_used, b->sgpr_used);
 }
 
 static void trace(struct wave *w, const struct op *op)
@@ -182,10 +189,15 @@ void wave_run(struct wave *w, unsigned budget)
             w->state = WAVE_DONE;
             return;
         }
+        if (op->bundle && !traced && is_quiet(w, op->bundle) &&
+            w->n_instructions + op->bundle->n <= most) {
+            bundle_run(w, op->bundle);
+            continue;
+        }
         w->pc += op->bytes;
         if (++w->n_instructions > most && runs_away(w, op)) return;
         if (traced && op->decoded) trace(w, op);
-        if (needs_attention(w, op)) {
+        if (needs_attention(w, op->vgpr_used, op->sgpr_used)) {
             attend(w, op);
             if (w->state != WAVE_RUN) return;
         }

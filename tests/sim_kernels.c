@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct session {
     rmcp_device *device;
@@ -31,7 +32,19 @@ struct session {
     bool once, quiet;
     double flops; /* of all runs */
     uint64_t n_cases, n_runs, n_wrong, n_stopped, n_left_out;
+    time_t told; /* when the last sign of life was given */
 };
+
+/* A line on stderr every minute: the whole suite takes long. */
+static void tell(struct session *s)
+{
+    const time_t now = time(NULL);
+    if (!s->told) s->told = now;
+    if (now - s->told < 60) return;
+    s->told = now;
+    fprintf(stderr, "%" PRIu64 " cases, %" PRIu64 " runs, %" PRIu64 " failures so far\n", s->n_cases,
+            s->n_runs, s->n_wrong + s->n_stopped);
+}
 
 /* An algorithm this much slower than the chosen one is left out on cases of this many operations.
  */
@@ -71,6 +84,7 @@ static void verify(struct session *s, const rmcp_problem *problem, rmcp_pass pas
         return;
     }
     const uint64_t index = s->n_cases++;
+    tell(s);
     if (shape.flops > s->most_flops || index % s->shares != s->share) {
         s->n_left_out++;
         return;

@@ -239,10 +239,10 @@ const struct doctor_rule doctor_rules[] = {
     /* ---- variables ---- */
     { RULE("override-foreign", override_foreign, "environment", DOCTOR_PROBLEM),
       .title = "The override makes the chip another one",
-      .why =
-          "Code built for other silicon is loaded: on RDNA1 without the workarounds for its "
-          "silicon bugs, and with\n"
-          "instructions that it lacks. Hangs, page faults, resets and wrong fp16 results follow.",
+      .why = "Code built for other silicon is loaded: on RDNA1 without the workarounds for its "
+             "silicon bugs, and with instructions that it lacks; in ROCm 6.4 and 7.2 (simulated) "
+             "even the copy kernel of hipMemcpy.\n"
+             "Hangs, page faults, resets and wrong fp16 results follow.",
       .fix = "{}" },
     { RULE("override-malformed", override_malformed, "environment", DOCTOR_PROBLEM),
       .title = "The override cannot be read", .why = "ROCm stops with an error, or ignores it.",
