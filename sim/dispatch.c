@@ -70,9 +70,24 @@ static void open_barrier(struct core *core)
         if (core->waves[i].state == WAVE_BARRIER) core->waves[i].state = WAVE_RUN;
 }
 
-static void run_workgroup(struct core *core)
+/* Whether the caller wants the dispatch to end. */
+static bool cancelled(struct run *run)
 {
-    for (;;) {
+    const struct sim_options *options = &run->sim->options;
+    if (!options->cancelled || !options->cancelled(options->context)) return false;
+    pthread_mutex_lock(&run->lock);
+    run->result->cancelled = true;
+    run->result->completed = false;
+    pthread_mutex_unlock(&run->lock);
+    atomic_store(&run->stop, true);
+    return true;
+}
+
+/* True when the workgroup has ended, false when it ran for so many turns of its waves. Turns that
+ * end at a barrier do not count. */
+static bool run_workgroup(struct core *core, unsigned turns)
+{
+    while (turns) {
         bool running = false, waiting = false;
         for (unsigned i = 0; i < core->n_waves; i++) {
             struct wave *w = &core->waves[i];
@@ -80,22 +95,104 @@ static void run_workgroup(struct core *core)
             running |= w->state == WAVE_RUN;
             waiting |= w->state == WAVE_BARRIER;
         }
-        if (running) continue;
-        if (!waiting || atomic_load(&core->run->stop)) return;
+        if (running) {
+            if (!cancelled(core->run)) turns--;
+            continue;
+        }
+        if (!waiting || atomic_load(&core->run->stop)) return true;
         open_barrier(core);
     }
+    return false;
 }
 
+/* ---- one thread ---- */
+
+static void core_begin(struct core *core, struct run *run, unsigned number)
+{
+    core->sim = run->sim;
+    core->run = run;
+    core->number = number;
+    core->next = core;
+    core->busy = false;
+    memset(&core->stats, 0, sizeof core->stats);
+    memset(core->patterns, 0, sizeof core->patterns);
+    memset(core->told, 0, sizeof core->told);
+    memset(core->tlb, 0, sizeof core->tlb);
+}
+
+static bool core_init(struct core *core)
+{
+    memset(core, 0, sizeof *core);
+    core->waves = aligned_alloc(64, sizeof *core->waves * MAX_WAVES);
+    core->vgprs = aligned_alloc(64, sizeof(uint32_t) * 32 * 256 * MAX_WAVES);
+    core->vgpr_bits = malloc(sizeof(uint32_t) * 32 * 256 * MAX_WAVES);
+    core->lds = malloc(LDS_BYTES);
+    core->lds_written = malloc(LDS_BYTES);
+    core->stores = malloc(sizeof *core->stores * MAX_STORES * MAX_WAVES);
+    return core->waves && core->vgprs && core->vgpr_bits && core->lds && core->lds_written &&
+           core->stores;
+}
+
+static void core_deinit(struct core *core)
+{
+    free(core->waves);
+    free(core->vgprs);
+    free(core->vgpr_bits);
+    free(core->lds);
+    free(core->lds_written);
+    free(core->stores);
+}
+
+/* One more core behind this one, with a place of its own in scratch. Without memory for it things
+ * go on as they are. */
+static bool add_core(struct core *core)
+{
+    struct run *run = core->run;
+    const uint64_t number = atomic_fetch_add(&run->next_place, 1);
+    if (number >= run->places) return false;
+    struct core *new = aligned_alloc(64, (sizeof *new + 63) / 64 * 64);
+    if (!new || !core_init(new)) {
+        if (new) core_deinit(new);
+        free(new);
+        return false;
+    }
+    core_begin(new, run, (unsigned)number);
+    if (run->scratch == OWN_SCRATCH) {
+        const uint64_t bytes = run->wave_bytes * run->waves_per_group;
+        memset(run->sim->scratch + number * bytes, 0xd5, bytes);
+    }
+    new->next = core->next;
+    core->next = new;
+    return true;
+}
+
+/* A thread goes round its cores. It begins with one; a workgroup that does not end soon may wait
+ * for one that has not started, so then another starts beside it, as many as a card holds. */
 static void *run_core(void *argument)
 {
     struct core *core = argument;
     struct run *run = core->run;
-    for (;;) {
-        uint64_t number = atomic_fetch_add(&run->next, 1);
-        if (number >= run->n_total || atomic_load(&run->stop)) return NULL;
-        place_workgroup(core, number);
-        run_workgroup(core);
+    unsigned n_cores = 1, n_busy = 0, turns = FIRST_TURNS;
+    for (; !atomic_load(&run->stop); core = core->next) {
+        if (!core->busy) {
+            if (atomic_load(&run->next) >= run->n_total && !n_busy) break;
+            if (atomic_load(&run->next) >= run->n_total) continue;
+            const uint64_t number = atomic_fetch_add(&run->next, 1);
+            if (number >= run->n_total) continue;
+            place_workgroup(core, number);
+            core->busy = true;
+            n_busy++;
+        }
+        if (run_workgroup(core, turns)) {
+            core->busy = false;
+            n_busy--;
+            continue;
+        }
+        turns = LATER_TURNS;
+        if (n_cores < run->most && atomic_load(&run->next) < run->n_total && add_core(core))
+            n_cores++;
     }
+    return NULL;
 }
 
 /* ---- a dispatch ---- */
@@ -163,28 +260,35 @@ static rmcp_status check_dispatch(const struct sim_dispatch *d)
     return RMCP_OK;
 }
 
+/* Scratch of the caller limits the workgroups that are under way at a time; the executor's own is
+ * for as many as fit OWN_SCRATCH_MOST, at least one for each thread. */
 static rmcp_status prepare_scratch(struct sim *sim, struct run *run)
 {
     const struct sim_dispatch *d = run->dispatch;
-    uint64_t needed = sim_scratch_bytes(d, sim->n_cores);
+    const uint64_t group = sim_scratch_bytes(d, 1), least = group * sim->n_cores;
     run->wave_bytes = wave_scratch(d, run->n_lanes);
     run->scratch = d->scratch_address;
     run->scratch_bytes = d->scratch_bytes;
+    run->places = occupancy(run);
     if (d->scratch_bytes) {
-        if (d->scratch_bytes < needed)
+        if (d->scratch_bytes < least)
             return rmcp_fail(RMCP_E_ARG, "%llu bytes of scratch; the dispatch needs %llu",
-                             (unsigned long long)d->scratch_bytes, (unsigned long long)needed);
-    } else if (needed) {
-        if (sim->scratch_bytes < needed) {
+                             (unsigned long long)d->scratch_bytes, (unsigned long long)least);
+        if (group && run->places > d->scratch_bytes / group) run->places = d->scratch_bytes / group;
+    } else if (group) {
+        if (run->places > OWN_SCRATCH_MOST / group) run->places = OWN_SCRATCH_MOST / group;
+        if (run->places < sim->n_cores) run->places = sim->n_cores;
+        const uint64_t bytes = run->places * group;
+        if (sim->scratch_bytes < bytes) {
             free(sim->scratch);
             sim->scratch_bytes = 0;
-            sim->scratch = malloc(needed);
-            if (!sim->scratch) return rmcp_fail_memory("scratch", needed);
-            sim->scratch_bytes = needed;
+            sim->scratch = malloc(bytes);
+            if (!sim->scratch) return rmcp_fail_memory("scratch", bytes);
+            sim->scratch_bytes = bytes;
         }
-        memset(sim->scratch, 0xd5, needed);
+        memset(sim->scratch, 0xd5, least); /* the rest when a workgroup needs it */
         run->scratch = OWN_SCRATCH;
-        run->scratch_bytes = needed;
+        run->scratch_bytes = bytes;
     }
     make_descriptor(run);
     return RMCP_OK;
@@ -211,22 +315,27 @@ static void add_stats(struct run *run, const struct core *core)
     }
 }
 
+/* Add up what the cores of a thread did; those that were made for this dispatch go. */
+static void end_cores(struct run *run, struct core *first)
+{
+    add_stats(run, first);
+    for (struct core *core = first->next, *next; core != first; core = next) {
+        next = core->next;
+        add_stats(run, core);
+        core_deinit(core);
+        free(core);
+    }
+}
+
 static void run_threads(struct sim *sim, struct run *run)
 {
     unsigned n = sim->n_cores;
     if (run->n_total < n) n = (unsigned)run->n_total;
     pthread_t *threads = n > 1 ? calloc(n, sizeof *threads) : NULL;
     unsigned n_started = 0;
-    for (unsigned i = 0; i < sim->n_cores; i++) {
-        struct core *core = &sim->cores[i];
-        core->sim = sim;
-        core->run = run;
-        core->number = i;
-        memset(&core->stats, 0, sizeof core->stats);
-        memset(core->patterns, 0, sizeof core->patterns);
-        memset(core->told, 0, sizeof core->told);
-        memset(core->tlb, 0, sizeof core->tlb);
-    }
+    run->most = (run->places + n - 1) / n;
+    atomic_store(&run->next_place, sim->n_cores);
+    for (unsigned i = 0; i < sim->n_cores; i++) core_begin(&sim->cores[i], run, i);
     /* Fewer threads than wanted is no error: those that there are do the work. */
     while (threads && n_started + 1 < n &&
            !pthread_create(&threads[n_started], NULL, run_core, &sim->cores[n_started + 1]))
@@ -234,7 +343,7 @@ static void run_threads(struct sim *sim, struct run *run)
     run_core(&sim->cores[0]);
     for (unsigned i = 0; i < n_started; i++) pthread_join(threads[i], NULL);
     free(threads);
-    for (unsigned i = 0; i < sim->n_cores; i++) add_stats(run, &sim->cores[i]);
+    for (unsigned i = 0; i < sim->n_cores; i++) end_cores(run, &sim->cores[i]);
 }
 
 /* VGPRs that the kernel was given, by the granules of rsrc1. */
@@ -282,29 +391,10 @@ rmcp_status sim_run(struct sim *sim, const struct sim_dispatch *d, struct sim_re
 
 /* ---- making one ---- */
 
-static bool core_init(struct core *core)
-{
-    core->waves = aligned_alloc(64, sizeof *core->waves * MAX_WAVES);
-    core->vgprs = aligned_alloc(64, sizeof(uint32_t) * 32 * 256 * MAX_WAVES);
-    core->vgpr_bits = malloc(sizeof(uint32_t) * 32 * 256 * MAX_WAVES);
-    core->lds = malloc(LDS_BYTES);
-    core->lds_written = malloc(LDS_BYTES);
-    core->stores = malloc(sizeof *core->stores * MAX_STORES * MAX_WAVES);
-    return core->waves && core->vgprs && core->vgpr_bits && core->lds && core->lds_written &&
-           core->stores;
-}
-
 void sim_destroy(struct sim *sim)
 {
     if (!sim) return;
-    for (unsigned i = 0; i < sim->n_cores && sim->cores; i++) {
-        free(sim->cores[i].waves);
-        free(sim->cores[i].vgprs);
-        free(sim->cores[i].vgpr_bits);
-        free(sim->cores[i].lds);
-        free(sim->cores[i].lds_written);
-        free(sim->cores[i].stores);
-    }
+    for (unsigned i = 0; i < sim->n_cores && sim->cores; i++) core_deinit(&sim->cores[i]);
     free(sim->cores);
     free(sim->scratch);
     code_deinit(&sim->code[0]);

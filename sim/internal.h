@@ -19,6 +19,11 @@ enum {
     N_TLB = 8,
     N_TOLD = 1024,
     QUANTUM = 4096, /* instructions of a wave before the next one has its turn */
+    /* Turns of a workgroup before its thread looks after another: the first time, and once it was
+     * seen that workgroups of the kernel run long. */
+    FIRST_TURNS = 64,
+    LATER_TURNS = 16,
+    OWN_SCRATCH_MOST = 64 << 20, /* bytes, if one workgroup for each thread needs no more */
 };
 
 struct wave;
@@ -205,13 +210,16 @@ struct wave {
     const struct op *exec_reader;
     uint32_t reader_sgpr[128];
     bool reader_scc;
-    uint32_t *vgpr_bits; /* of vgpr_partial; rows as in vgpr; set before the wave starts */
+    uint32_t *vgpr_bits;  /* of vgpr_partial; rows as in vgpr; set before the wave starts */
     struct store *stores; /* MAX_STORES */
 };
 
-/* ---- a thread that runs workgroups ---- */
+/* ---- what runs workgroups, one at a time ---- */
 
+/* A thread has one; more when workgroups wait for each other. */
 struct core {
+    struct core *next; /* of the same thread, in a ring */
+    bool busy;         /* has a workgroup that has not ended */
     struct sim *sim;
     struct run *run;
     unsigned number;
@@ -245,7 +253,9 @@ struct run {
     uint64_t n_total;
     atomic_uint_fast64_t next;
     atomic_bool stop;
-    unsigned waves_per_group; /* of a full workgroup */
+    atomic_uint_fast64_t next_place; /* of those in scratch that have no core yet */
+    uint64_t places, most;           /* workgroups at a time: of all threads, of one */
+    unsigned waves_per_group;        /* of a full workgroup */
     unsigned n_lanes, n_vgprs;
     uint64_t scratch, wave_bytes, scratch_bytes;
     uint32_t descriptor[4];
@@ -403,6 +413,8 @@ void undefined_before(struct wave *wave, const struct op *op); /* undefined.c */
 /* partial.c: the bits of a lane that were written; the lanes of a result that are written as a
  * whole though not all of its sources are, after setting those that are in part. */
 uint32_t vgpr_bits(const struct wave *wave, unsigned v, unsigned lane);
+/* Of a lane that is not written as a whole. */
+void partial_set(struct wave *wave, unsigned v, unsigned lane, uint32_t bits);
 uint64_t partial_result(struct wave *wave, const struct op *op, uint64_t lanes);
 /* The same for a scalar result, from the bits of two sources. */
 uint64_t partial_scalar(const struct wave *wave, const struct op *op, uint64_t d0, uint64_t d1);
@@ -444,6 +456,10 @@ __attribute__((format(printf, 4, 5)))
 #endif
 void report(struct wave *wave, const struct op *op, const struct finding *finding,
             const char *format, ...);
+
+/* ---- occupancy.c ---- */
+/* Workgroups of a dispatch that are on the card at a time, at least 1. */
+uint64_t occupancy(const struct run *run);
 
 /* ---- dispatch.c, wave.c ---- */
 void wave_init(struct wave *wave, struct core *core, unsigned number);

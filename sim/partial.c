@@ -13,6 +13,16 @@ uint32_t vgpr_bits(const struct wave *w, unsigned v, unsigned lane)
     return w->vgpr_partial[v] >> lane & 1 ? w->vgpr_bits[(size_t)v * w->n_lanes + lane] : 0;
 }
 
+void partial_set(struct wave *w, unsigned v, unsigned lane, uint32_t bits)
+{
+    const uint64_t bit = UINT64_C(1) << lane;
+    w->vgpr_bits[(size_t)v * w->n_lanes + lane] = bits;
+    if (bits && bits != ALL)
+        w->vgpr_partial[v] |= bit;
+    else
+        w->vgpr_partial[v] &= ~bit;
+}
+
 /* ---- bits of results from bits of sources; `d` are written bits, `v` values ---- */
 
 static uint32_t low_bits(uint32_t n)
@@ -228,11 +238,7 @@ uint64_t partial_result(struct wave *w, const struct op *op, uint64_t lanes)
         if (bits == (n == 2 ? ~UINT64_C(0) : ALL)) whole |= bit;
         for (unsigned k = 0; k < n && op->dst + k < 256u; k++) {
             const uint32_t word = k < 2 ? (uint32_t)(bits >> 32 * k) : 0;
-            w->vgpr_bits[(size_t)(op->dst + k) * w->n_lanes + lane] = word;
-            if (word)
-                w->vgpr_partial[op->dst + k] |= bit;
-            else
-                w->vgpr_partial[op->dst + k] &= ~bit;
+            partial_set(w, op->dst + k, lane, word);
         }
     }
     return whole;

@@ -47,8 +47,10 @@ void run_illegal(struct wave *w, const struct op *op)
 {
     struct finding f = { .kind = SIM_ILLEGAL, .rule = -1 };
     report(w, op, &f,
-           op->decoded ? "no semantics for this instruction on %s (word 0x%08x)"
-                       : "%s has no such instruction (word 0x%08x)",
+           !op->decoded ? "%s has no such instruction (word 0x%08x)"
+           : op->inst.row->encoding == ISA_MIMG
+               ? "images and textures are not simulated (%s, word 0x%08x)"
+               : "no semantics for this instruction on %s (word 0x%08x)",
            isa_chip_name(w->core->sim->options.chip), op->inst.word[0]);
 }
 

@@ -118,6 +118,7 @@ struct sim_options {
      * (gfx1030) never act. */
     uint32_t act_out;
     uint64_t max_instructions; /* of a wave; 0: 2^33                                       */
+    unsigned compute_units;    /* 0: 36. How many workgroups are on the card at a time         */
     uint64_t shared_base, private_base; /* flat apertures of 4 GiB; 0: 1 << 48 and 2 << 48 */
     /* Called once a finding, one at a time; may be NULL. */
     void (*report)(void *context, const struct sim_report *report);
@@ -125,6 +126,9 @@ struct sim_options {
     void (*trace)(void *context, const struct sim_trace *trace);
     /* s_sendmsg; `m0` as at that time. NULL: messages do nothing. */
     void (*message)(void *context, unsigned message, uint32_t m0);
+    /* Asked every few thousand instructions, from any thread: true ends the dispatch. NULL: never.
+     */
+    bool (*cancelled)(void *context);
     /* s_trap: true when it was taken care of and the wave ends; NULL or false: a report. */
     bool (*trap)(void *context, unsigned number, const struct sim_report *where);
     void *context;
@@ -208,7 +212,8 @@ struct sim_stats {
 };
 
 struct sim_result {
-    bool completed;                 /* false: a fatal kind ended it                     */
+    bool completed;                 /* false: a fatal kind ended it, or the caller      */
+    bool cancelled;                 /* by options.cancelled; `fatal` says nothing then  */
     enum sim_kind fatal;            /* which, when not completed                        */
     uint64_t n_reports;             /* findings reported (each instruction once)        */
     uint64_t happened[SIM_N_KINDS]; /* how often each kind happened                     */

@@ -102,6 +102,12 @@ static void salu(struct wave *w, const struct op *op)
     uint64_t bits = ~UINT64_C(0);
     if (op->flags & OP_LOGIC) {
         bits = logic_defined(w, op);
+    } else if (row->id == ISA_s_lshl_b64_SOP2 && scalar_defined(w, op->in[1]) == bits) {
+        const unsigned by = scalar_read(w, op->in[1]) & 63;
+        bits = scalar_defined(w, op->in[0]) << by | ((UINT64_C(1) << by) - 1);
+    } else if (row->id == ISA_s_lshr_b64_SOP2 && scalar_defined(w, op->in[1]) == bits) {
+        const unsigned by = scalar_read(w, op->in[1]) & 63;
+        bits = ~(~scalar_defined(w, op->in[0]) >> by);
     } else {
         const uint64_t a = scalar_defined(w, op->in[0]), b = scalar_defined(w, op->in[1]);
         if ((a & b) != ~UINT64_C(0)) bits = partial_scalar(w, op, a, b);
@@ -165,20 +171,47 @@ static uint64_t result_defined(const struct wave *w, const struct op *op)
     return lanes;
 }
 
-/* Compilers leave high halves undefined where only the low half of a sum or shift is used. */
-static uint64_t low_word_defined(const struct wave *w, const struct op *op, uint64_t all)
+/* Lanes in which one word of an operand of two is defined. */
+static uint64_t word_defined(const struct wave *w, const struct isa_operand *in, unsigned word)
+{
+    if (in->kind == ISA_KIND_VGPR && in->n_regs > 1)
+        return w->vgpr_defined[(in->reg - (unsigned)ISA_VGPR0 + word) & 255];
+    return vector_defined(w, in);
+}
+
+/* One word of a shift of 64 bits: by 32 or more, each word comes from one of the source. */
+static uint64_t shift_defined(const struct wave *w, const struct op *op, unsigned word,
+                              uint64_t all)
+{
+    const bool left = op->inst.id == ISA_v_lshlrev_b64_VOP3;
+    const uint64_t amount = vector_defined(w, op->in[0]);
+    const unsigned outer = left ? 0 : 1; /* the word that nothing is shifted into */
+    const bool known = op->in[0]->kind != ISA_KIND_VGPR && amount == w->full;
+    const bool far = known && scalar_read(w, op->in[0]) & 32;
+    if (!far) return word == outer ? amount & word_defined(w, op->in[1], outer) : all;
+    if (word != outer) return word_defined(w, op->in[1], outer);
+    return op->inst.id == ISA_v_ashrrev_i64_VOP3 ? word_defined(w, op->in[1], 1) : w->full;
+}
+
+/* Compilers leave one half undefined where only the other half of a sum or shift is used. */
+static uint64_t result_word_defined(const struct wave *w, const struct op *op, unsigned word,
+                                    uint64_t all)
 {
     switch (op->inst.id) {
     case ISA_v_mad_u64_u32_VOP3:
     case ISA_v_mad_i64_i32_VOP3:
-        return vector_defined(w, op->in[0]) & vector_defined(w, op->in[1]) &
-               words_defined(w, op->in[2], 1);
+        return word ? all
+                    : vector_defined(w, op->in[0]) & vector_defined(w, op->in[1]) &
+                          words_defined(w, op->in[2], 1);
     case ISA_v_lshlrev_b64_VOP3:
-        return vector_defined(w, op->in[0]) & words_defined(w, op->in[1], 1);
+    case ISA_v_lshrrev_b64_VOP3:
+    case ISA_v_ashrrev_i64_VOP3: return shift_defined(w, op, word, all);
     default: return all;
     }
 }
 
+/* Unoptimised code saves SGPRs in lanes of a VGPR, lane masks that are written in part among them.
+ */
 static void lane_instruction(struct wave *w, const struct op *op)
 {
     unsigned lane = w->exec ? (unsigned)__builtin_ctzll(w->exec) : 0;
@@ -189,9 +222,9 @@ static void lane_instruction(struct wave *w, const struct op *op)
     uint64_t one = UINT64_C(1) << lane;
     if (op->out->kind == ISA_KIND_VGPR) { /* v_writelane */
         uint64_t old = w->vgpr_defined[op->dst];
-        bool known = vector_defined(w, op->in[0]) == w->full;
-        set_vgpr_defined(w, op->dst, known ? old | one : old & ~one);
-        w->vgpr_partial[op->dst] &= ~one;
+        const uint32_t bits = (uint32_t)scalar_defined(w, op->in[0]);
+        set_vgpr_defined(w, op->dst, bits == UINT32_MAX ? old | one : old & ~one);
+        partial_set(w, op->dst, lane, bits);
     } else {
         const bool vector = op->in[0]->kind == ISA_KIND_VGPR;
         uint64_t bits = vector_defined(w, op->in[0]) & one ? ~UINT64_C(0) : 0;
@@ -223,12 +256,14 @@ static void valu(struct wave *w, const struct op *op)
         struct finding f = { .kind = SIM_UNDEFINED, .rule = -1, .lanes = w->exec & ~good };
         report(w, op, &f, "a register that was never written reaches EXEC");
     }
-    uint64_t low = low_word_defined(w, op, good);
-    if (op->out && op->out->kind == ISA_KIND_VGPR)
+    if (op->out && op->out->kind == ISA_KIND_VGPR) {
+        uint64_t now[4]; /* all of them first: the result may be a source */
+        for (unsigned k = 0; k < op->n_dst; k++) now[k & 3] = result_word_defined(w, op, k, good);
         for (unsigned k = 0; k < op->n_dst && op->dst + k < 256u; k++) {
-            uint64_t old = w->vgpr_defined[op->dst + k], now = k ? good : low;
-            set_vgpr_defined(w, op->dst + k, (old & ~w->exec) | (now & w->exec));
+            uint64_t old = w->vgpr_defined[op->dst + k];
+            set_vgpr_defined(w, op->dst + k, (old & ~w->exec) | (now[k & 3] & w->exec));
         }
+    }
     if (op->flags & OP_MASK_OUT) {
         uint64_t bits = ~w->exec | good; /* lanes that are off give 0 */
         unsigned n = w->n_lanes == 64 ? 2 : 1;

@@ -3,6 +3,7 @@
 #include "sim/driver/abi.h"
 #include "sim/driver/cards.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -414,6 +415,159 @@ static void polls_and_interrupts(void **state)
     assert_int_equal(sum, 1000);
 }
 
+static int ask_render(unsigned number, void *argument, size_t bytes)
+{
+    return ioctl(render, _IOC(_IOC_READ | _IOC_WRITE, 'd', number, bytes), argument) ? errno : 0;
+}
+
+/* The second page of an allocation at another address, by way of a file. */
+static void parts_of_memory(void **state)
+{
+    (void)state;
+    struct kfd_memory_handle memory = { from.handle };
+    struct kfd_export_dmabuf file = { .handle = from.handle };
+    assert_int_equal(CALL(KFD_EXPORT_DMABUF, file), 0);
+    assert_int_equal(lseek((int)file.fd, 0, SEEK_END), from.size);
+    struct drm_prime prime = { .fd = (int)file.fd };
+    assert_int_equal(ask_render(DRM_PRIME_TO_HANDLE, &prime, sizeof prime), 0);
+    close((int)file.fd);
+    union amdgpu_gem_mmap offset = { .handle = prime.handle };
+    assert_int_equal(ask_render(DRM_AMDGPU_GEM_MMAP, &offset, sizeof offset), 0);
+    uint8_t *again = mmap(NULL, from.size, PROT_READ, MAP_SHARED, render, (off_t)offset.offset);
+    assert_true(again != MAP_FAILED);
+    struct amdgpu_gem_va part = { .handle = prime.handle,
+                                  .operation = AMDGPU_VA_MAP,
+                                  .flags = AMDGPU_VA_READABLE | AMDGPU_VA_WRITABLE,
+                                  .va = UINT64_C(0x100000000000),
+                                  .offset = PAGE,
+                                  .bytes = PAGE };
+    assert_int_equal(ask_render(DRM_AMDGPU_GEM_VA, &part, sizeof part), 0);
+    assert_int_equal(ask_render(DRM_AMDGPU_GEM_VA, &part, sizeof part), EINVAL); /* taken */
+    memset(from.host, 1, from.size);
+    PUT(11, ADDRESS(part.va + 16), 0x42424242, 8 - 1); /* fill */
+    drain();
+    for (unsigned i = 0; i < from.size; i++)
+        assert_int_equal(again[i], i >= PAGE + 16 && i < PAGE + 24 ? 0x42 : 1);
+    assert_int_equal(CALL(KFD_FREE_MEMORY, memory), EBUSY);
+    part.operation = AMDGPU_VA_UNMAP;
+    assert_int_equal(ask_render(DRM_AMDGPU_GEM_VA, &part, sizeof part), 0);
+    assert_int_equal(ask_render(DRM_AMDGPU_GEM_VA, &part, sizeof part), EINVAL);
+    part.operation = AMDGPU_VA_MAP;
+    part.offset = from.size;
+    assert_int_equal(ask_render(DRM_AMDGPU_GEM_VA, &part, sizeof part), EINVAL);
+    prime.fd = kfd;
+    assert_int_equal(ask_render(DRM_PRIME_TO_HANDLE, &prime, sizeof prime), EINVAL);
+    munmap(again, from.size);
+    memory.handle = slots.handle; /* that of the events stays */
+    assert_int_equal(map(slots.handle, KFD_UNMAP_MEMORY), 0);
+    assert_int_equal(CALL(KFD_FREE_MEMORY, memory), EPERM);
+    assert_int_equal(map(slots.handle, KFD_MAP_MEMORY), 0);
+}
+
+/* In a child, with a card of its own: copies what it imports, and answers in it. */
+static bool child_imports(int file)
+{
+    struct kfd_dmabuf_info info = { .fd = (uint32_t)file };
+    struct kfd_import_dmabuf import = { .va = UINT64_C(0x100000000000), .fd = (uint32_t)file };
+    if (open_devices(NULL) || make_queue(NULL) || CALL(KFD_GET_DMABUF_INFO, info)) return false;
+    import.gpu_id = info.gpu_id;
+    if (CALL(KFD_IMPORT_DMABUF, import) || map(import.handle, KFD_MAP_MEMORY)) return false;
+    PUT(1, PAGE - 1, 0, ADDRESS(import.va), ADDRESS(to.va)); /* copy */
+    PUT(11, ADDRESS(import.va + PAGE), 0x66666666, PAGE - 1);
+    drain();
+    bool same = info.size == 4 * PAGE;
+    for (unsigned i = 0; i < PAGE; i++) same = same && to.host[i] == 0x37;
+    struct kfd_memory_handle memory = { import.handle };
+    return same && !map(import.handle, KFD_UNMAP_MEMORY) && !CALL(KFD_FREE_MEMORY, memory);
+}
+
+static void memory_of_two_processes(void **state)
+{
+    (void)state;
+    struct kfd_export_dmabuf file = { .handle = from.handle };
+    memset(from.host, 0x37, from.size);
+    assert_int_equal(CALL(KFD_EXPORT_DMABUF, file), 0);
+    const pid_t child = fork();
+    if (!child) _exit(child_imports((int)file.fd) ? 0 : 1);
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    for (unsigned i = 0; i < from.size; i++)
+        assert_int_equal(from.host[i], i >= PAGE && i < 2 * PAGE ? 0x66 : 0x37);
+    close((int)file.fd);
+}
+
+/* ---- a compute queue ---- */
+
+static unsigned count_threads(void)
+{
+    unsigned n = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    while (readdir(tasks)) n++;
+    closedir(tasks);
+    return n;
+}
+
+/* A kernel that stores 1 where its argument points to, then never ends. */
+static void write_endless_kernel(struct block *b)
+{
+    static const uint32_t code[] = {
+        0xf4040100, 0xfa000000, /* s_load_dwordx2 s[4:5], s[0:1], 0x0 */
+        0x7e020280, 0x7e040281, /* v_mov_b32 v1, 0; v_mov_b32 v2, 1 */
+        0xbf8cc07f,             /* s_waitcnt lgkmcnt(0) */
+        0xdc708000, 0x00040201, /* global_store_dword v1, v2, s[4:5] */
+        0xbf82ffff,             /* s_branch to itself */
+    };
+    memset(b->host, 0, b->size);
+    memcpy(b->host + 256, code, sizeof code);
+    memcpy(b->host + 16, &(int64_t){ 256 }, 8);          /* entry, from the descriptor */
+    memcpy(b->host + 52, &(uint32_t){ 2 << 1 }, 4);      /* two user SGPRs */
+    memcpy(b->host + 56, &(uint16_t){ 8 | 1 << 10 }, 2); /* the argument pointer; wave32 */
+}
+
+static void a_queue_ends_with_its_kernel(void **state)
+{
+    (void)state;
+    struct block kernel = block(PAGE, KFD_MEMORY_GTT | WRITABLE);
+    struct block packets = block(RING_BYTES, KFD_MEMORY_GTT | WRITABLE);
+    struct block memory = block(PAGE, KFD_MEMORY_GTT | WRITABLE);
+    write_endless_kernel(&kernel);
+    memset(memory.host, 0, PAGE);
+    struct amd_queue *amd = (struct amd_queue *)(void *)memory.host;
+    amd->read_index_offset = offsetof(struct amd_queue, read_index);
+    uint64_t *argument = (uint64_t *)(void *)(memory.host + 2048);
+    uint32_t *started = (uint32_t *)(void *)(memory.host + 3072);
+    *argument = (uint64_t)(uintptr_t)started;
+    union aql_packet *packet = (union aql_packet *)(void *)packets.host;
+    *packet = (union aql_packet){ .dispatch = { .header = AQL_DISPATCH,
+                                                .workgroup = { 64, 1, 1 },
+                                                .grid = { 64, 1, 1 },
+                                                .kernel = kernel.va,
+                                                .kernarg = (uint64_t)(uintptr_t)argument } };
+    const unsigned threads = count_threads();
+    struct kfd_create_queue q = {
+        .ring = packets.va,
+        .ring_size = RING_BYTES,
+        .read_pointer = (uint64_t)(uintptr_t)&amd->read_index,
+        .write_pointer = (uint64_t)(uintptr_t)&amd->write_index,
+        .gpu_id = gpu,
+        .type = KFD_QUEUE_AQL,
+    };
+    assert_int_equal(CALL(KFD_CREATE_QUEUE, q), 0);
+    __atomic_store_n(&amd->write_index, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(started, __ATOMIC_SEQ_CST))
+        nanosleep(&(struct timespec){ 0, 100000 }, NULL);
+    assert_true(count_threads() > threads);
+    struct kfd_queue_id id = { q.queue_id, 0 };
+    assert_int_equal(CALL(KFD_DESTROY_QUEUE, id), 0);
+    assert_int_equal(amd->read_index, 0); /* the packet was never done */
+    assert_int_equal(count_threads(), threads);
+    release(&kernel);
+    release(&packets);
+    release(&memory);
+}
+
 /* ---- at the end, since the card is lost then ---- */
 
 static void a_fault_is_an_event(void **state)
@@ -456,9 +610,15 @@ int main(void)
         cmocka_unit_test(a_child_begins_anew),
     };
     const struct CMUnitTest second[] = {
-        cmocka_unit_test(events_wake_those_who_wait), cmocka_unit_test(copies),
-        cmocka_unit_test(writes_and_fills),           cmocka_unit_test(atomics),
-        cmocka_unit_test(polls_and_interrupts),       cmocka_unit_test(a_fault_is_an_event),
+        cmocka_unit_test(events_wake_those_who_wait),
+        cmocka_unit_test(copies),
+        cmocka_unit_test(writes_and_fills),
+        cmocka_unit_test(atomics),
+        cmocka_unit_test(polls_and_interrupts),
+        cmocka_unit_test(a_queue_ends_with_its_kernel),
+        cmocka_unit_test(parts_of_memory),
+        cmocka_unit_test(memory_of_two_processes),
+        cmocka_unit_test(a_fault_is_an_event),
     };
     const int failed = cmocka_run_group_tests(first, open_devices, NULL);
     return failed ? failed : cmocka_run_group_tests(second, make_queue, drop_queue);

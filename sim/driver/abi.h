@@ -32,7 +32,10 @@ enum kfd_number {
     KFD_UNMAP_MEMORY = 0x19,
     KFD_SET_CU_MASK = 0x1a,
     KFD_SET_XNACK_MODE = 0x21,
+    KFD_GET_DMABUF_INFO = 0x1c,
+    KFD_IMPORT_DMABUF = 0x1d,
     KFD_AVAILABLE_MEMORY = 0x23,
+    KFD_EXPORT_DMABUF = 0x24,
     KFD_RUNTIME_ENABLE = 0x25,
 };
 
@@ -156,9 +159,74 @@ struct kfd_available_memory {
     uint32_t gpu_id, pad;
 };
 
+struct kfd_dmabuf_info {
+    uint64_t size, metadata;
+    uint32_t metadata_size, gpu_id, flags, fd;
+};
+
+struct kfd_import_dmabuf {
+    uint64_t va, handle;
+    uint32_t gpu_id, fd;
+};
+
+struct kfd_export_dmabuf {
+    uint64_t handle;
+    uint32_t flags, fd;
+};
+
 /* ---- render nodes, ioctls of type 'd' ---- */
 
-enum { DRM_VERSION = 0x00, DRM_GET_CLIENT = 0x05, DRM_GET_CAP = 0x0c, DRM_AMDGPU_INFO = 0x45 };
+enum {
+    DRM_VERSION = 0x00,
+    DRM_GET_CLIENT = 0x05,
+    DRM_GEM_CLOSE = 0x09,
+    DRM_GET_CAP = 0x0c,
+    DRM_PRIME_TO_HANDLE = 0x2e,
+    DRM_AMDGPU_GEM_MMAP = 0x41,
+    DRM_AMDGPU_INFO = 0x45,
+    DRM_AMDGPU_GEM_METADATA = 0x46,
+    DRM_AMDGPU_GEM_VA = 0x48,
+    DRM_AMDGPU_GEM_OP = 0x50,
+};
+
+struct drm_prime {
+    uint32_t handle, flags;
+    int32_t fd;
+};
+
+union amdgpu_gem_mmap {
+    uint32_t handle;
+    uint64_t offset; /* the answer: of the file to map */
+};
+
+/* What programs note at a buffer for those who import it. */
+enum { AMDGPU_METADATA_SET = 1, AMDGPU_METADATA_GET = 2 };
+struct amdgpu_note {
+    uint64_t flags, tiling;
+    uint32_t bytes, data[64];
+};
+struct amdgpu_gem_metadata {
+    uint32_t handle, operation;
+    struct amdgpu_note note;
+};
+
+/* How a buffer was made; `value` points to the answer. */
+enum { AMDGPU_OP_GET_CREATION = 0 };
+enum { AMDGPU_DOMAIN_GTT = 2, AMDGPU_DOMAIN_VRAM = 4 };
+struct amdgpu_gem_op {
+    uint32_t handle, operation;
+    uint64_t value;
+};
+struct amdgpu_creation {
+    uint64_t bytes, alignment, domains, flags;
+};
+
+enum { AMDGPU_VA_MAP = 1, AMDGPU_VA_UNMAP = 2 };
+enum { AMDGPU_VA_READABLE = 2, AMDGPU_VA_WRITABLE = 4, AMDGPU_VA_EXECUTABLE = 8 };
+struct amdgpu_gem_va {
+    uint32_t handle, pad, operation, flags;
+    uint64_t va, offset, bytes;
+};
 
 struct drm_version_data {
     int32_t major, minor, patch, pad;

@@ -77,10 +77,11 @@ static bool on_trap(void *context, unsigned number, const struct sim_report *whe
     return number == 2 || number == 3;
 }
 
-static uint64_t number_from(const char *variable, uint64_t otherwise)
+/* A queue that is destroyed takes its kernel with it. */
+static bool on_poll(void *context)
 {
-    const char *value = getenv(variable);
-    return value && *value ? strtoull(value, NULL, 0) : otherwise;
+    const struct run *run = *(struct run **)context;
+    return atomic_load(&run->queue->stop);
 }
 
 static enum isa_chip chip_of(const struct sim_card *card)
@@ -102,7 +103,7 @@ static struct executor *executor_of(struct queue *q)
 {
     if (q->executor) return q->executor;
     struct executor *e = calloc(1, sizeof *e);
-    if (e) e->threads = (unsigned)number_from(SIM_ENV_THREADS, 2);
+    if (e) e->threads = (unsigned)driver.options.threads;
     q->executor = e;
     return e;
 }
@@ -116,10 +117,12 @@ static struct sim *sim_for(struct queue *q, struct executor *e, const char *kern
     const struct sim_options options = {
         .chip = chip_of(q->gpu->card),
         .threads = trace ? 1 : e->threads,
-        .checks = (uint32_t)number_from(SIM_ENV_CHECKS, SIM_CHECK_ALL),
-        .max_instructions = number_from(SIM_ENV_LIMIT, 0),
+        .checks = (uint32_t)driver.options.checks,
+        .max_instructions = driver.options.limit,
         .report = on_report,
         .trace = trace ? trace_instruction : NULL,
+        .compute_units = q->gpu->card->compute_units,
+        .cancelled = on_poll,
         .message = on_message,
         .trap = on_trap,
         .context = e,
@@ -168,7 +171,7 @@ static bool planted(const char *name, struct run *run, struct sim_result *result
         const char *what;
         enum sim_kind kind;
     } kinds[] = { { "hang:", SIM_RUNAWAY }, { "fault:", SIM_FAULT }, { "illegal:", SIM_ILLEGAL } };
-    const char *plant = getenv(SIM_ENV_PLANT);
+    const char *plant = driver.options.plant;
     for (size_t i = 0; plant && i < sizeof kinds / sizeof *kinds; i++) {
         const size_t n = strlen(kinds[i].what);
         if (strncmp(plant, kinds[i].what, n) || strcmp(plant + n, name)) continue;
@@ -226,6 +229,7 @@ bool dispatch_run(struct queue *q, const union aql_packet *p, uint64_t packet_ad
         return false;
     }
     summary_dispatch(name, q->gpu, &result, driver_now_ns() - start);
+    if (result.cancelled) return false;
     if (result.completed && run.trapped) result.completed = false, result.fatal = SIM_TRAP;
     if (!result.completed) report_end(&run, name, &result);
     return result.completed;

@@ -31,8 +31,16 @@ struct gpu {
     atomic_bool dead; /* after a fault nothing runs any more */
 };
 
+/* What rmcp sim asked for, read once: the program may change its environment at any time. */
+struct driver_options {
+    uint64_t threads, checks, limit;
+    bool stats;
+    char *plant, *trace; /* or NULL */
+};
+
 struct driver {
     struct sim_machine machine;
+    struct driver_options options;
     struct gpu gpus[SIM_MAX_CARDS];
     int kfd_fd; /* doorbells and the page of registers, as a file */
     struct {
@@ -71,6 +79,13 @@ __attribute__((format(printf, 1, 2))) void driver_log(const char *format, ...);
 int kfd_ioctl(unsigned number, unsigned bytes, void *argument);
 int drm_ioctl(struct gpu *gpu, unsigned number, unsigned bytes, void *argument);
 
+/* ---- gem.c ---- */
+
+int gem_export(struct kfd_export_dmabuf *a);
+int gem_info(struct kfd_dmabuf_info *a);
+int gem_import(struct kfd_import_dmabuf *a);
+int gem_ioctl(struct gpu *gpu, unsigned number, unsigned bytes, void *argument);
+
 /* ---- vm.c ---- */
 
 int vm_alloc(struct kfd_alloc_memory *a);
@@ -78,6 +93,25 @@ int vm_free(uint64_t handle);
 int vm_map(struct kfd_map_memory *a, bool map);
 /* Where the host sees the start of an allocation of at least `bytes`, or NULL. */
 void *vm_of_handle(uint64_t handle, uint64_t bytes);
+/* What an allocation is, to pass it on; false: nothing that can be. */
+struct vm_piece {
+    uint32_t gpu_id, flags;
+    uint64_t offset, bytes; /* in the card's file                   */
+    uint64_t note;          /* where its note is in the same file   */
+};
+bool vm_piece(uint64_t handle, struct vm_piece *out);
+/* Takes the same piece of another process's file, which stays the caller's, for an allocation. */
+int vm_import(const struct vm_piece *piece, int file, uint64_t va, uint64_t *handle);
+/* Reads or writes the note at an allocation, which all processes that have it see. */
+int vm_note(uint32_t number, struct amdgpu_note *note, bool write);
+/* Frees what was imported for a render node, which has no address; others are KFD's to free. */
+void vm_forget_import(uint32_t number);
+/* By the number of an allocation, the low half of its handle: where it lies in a card's file; a
+ * part of it at addresses of a card (`range->host` is found here), and away again. */
+bool vm_file_offset(struct gpu *gpu, uint32_t number, uint64_t *offset);
+bool vm_creation(uint32_t number, struct amdgpu_creation *out);
+int vm_map_part(struct gpu *gpu, uint32_t number, uint64_t offset, const struct sim_mapping *range);
+int vm_unmap_part(struct gpu *gpu, uint32_t number, const struct sim_mapping *range);
 /* Between these two, host memory of freed allocations stays. */
 void vm_enter(void);
 void vm_leave(void);
@@ -91,6 +125,8 @@ void vm_forget(void); /* in a child process */
 /* ---- events.c ---- */
 
 int events_create(struct kfd_create_event *a);
+/* The allocation with the slots that cards write; it may not be freed. 0: none yet. */
+uint64_t events_page(void);
 int events_destroy(uint32_t id);
 int events_set(uint32_t id);
 int events_reset(uint32_t id);
@@ -150,6 +186,7 @@ void trace_instruction(void *context, const struct sim_trace *trace);
 /* ---- summary.c ---- */
 
 void summary_process(void);
+void summary_forget(void); /* in a child process */
 void summary_dispatch(const char *kernel, const struct gpu *gpu, const struct sim_result *result,
                       uint64_t ns);
 void summary_report(const struct gpu *gpu, const struct sim_report *report);

@@ -118,6 +118,10 @@ int drm_ioctl(struct gpu *gpu, unsigned number, unsigned bytes, void *argument)
 {
     int error = EINVAL;
     if (!argument) return EFAULT;
+    if (number == DRM_GEM_CLOSE || number == DRM_PRIME_TO_HANDLE || number == DRM_AMDGPU_GEM_MMAP ||
+        number == DRM_AMDGPU_GEM_METADATA || number == DRM_AMDGPU_GEM_OP ||
+        number == DRM_AMDGPU_GEM_VA)
+        error = gem_ioctl(gpu, number, bytes, argument);
     if (number == DRM_VERSION && bytes >= sizeof(struct drm_version_data))
         error = version(argument);
     if (number == DRM_AMDGPU_INFO && bytes >= 16) {

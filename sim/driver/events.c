@@ -3,6 +3,7 @@
 #include "sim/driver/driver.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,7 +16,8 @@ enum { N_SIGNALS = 4096, N_OTHERS = 256 };
 struct event {
     bool used, auto_reset, set;
     uint32_t type;
-    uint64_t age; /* how often it was set, from 1 */
+    uint64_t age;    /* how often it was set, from 1                    */
+    uint64_t serial; /* no two events have the same, those that are gone included */
     union {
         struct kfd_memory_exception memory;
         struct kfd_hw_exception hardware;
@@ -23,7 +25,9 @@ struct event {
 };
 
 static struct event signals[N_SIGNALS], others[N_OTHERS];
-static uint32_t top; /* above the highest signal in use */
+static uint32_t top;    /* above the highest signal in use */
+static uint64_t serial; /* of the newest event             */
+static _Atomic uint64_t page_handle;
 static _Atomic uint64_t *slots;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -51,6 +55,7 @@ int events_create(struct kfd_create_event *a)
     if (page && !slots) {
         memset(page, 0xff, N_SIGNALS * 8);
         slots = page;
+        atomic_store(&page_handle, a->page_offset);
     }
     struct event *list = signal ? signals : others;
     uint32_t i = signal, n = signal ? N_SIGNALS : N_OTHERS; /* signal 0 stays unused */
@@ -58,7 +63,11 @@ int events_create(struct kfd_create_event *a)
     const int error = i == n ? ENOSPC : signal && !slots ? EINVAL : 0;
     if (!error) {
         list[i] = (struct event){
-            .used = true, .auto_reset = a->auto_reset != 0, .type = a->type, .age = 1
+            .used = true,
+            .auto_reset = a->auto_reset != 0,
+            .type = a->type,
+            .age = 1,
+            .serial = ++serial,
         };
         a->event_id = signal ? i : FIRST_OTHER + i;
         if (signal) {
@@ -71,6 +80,11 @@ int events_create(struct kfd_create_event *a)
     }
     pthread_mutex_unlock(&lock);
     return error;
+}
+
+uint64_t events_page(void)
+{
+    return atomic_load(&page_handle);
 }
 
 /* Those who wait for it find that it is gone. */
@@ -103,13 +117,37 @@ int events_reset(uint32_t id)
     return e ? 0 : EINVAL;
 }
 
+/* What somebody waits for, copied: the program's list may be gone before the wait is over, at its
+ * end for one. */
+struct awaited {
+    uint32_t id;
+    uint64_t serial, last_age;
+};
+
+static struct event *find_awaited(const struct awaited *w)
+{
+    struct event *e = find(w->id);
+    return e && e->serial == w->serial ? e : NULL;
+}
+
+/* Copies the list; false when an event is not there. */
+static bool await(struct awaited *to, const struct kfd_event_data *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct event *e = find(list[i].event_id);
+        if (!e) return false;
+        to[i] = (struct awaited){ list[i].event_id, e->serial, list[i].last_age };
+    }
+    return true;
+}
+
 /* How many of the events are set; -1 when one is gone. A program that names the age of a signal it
  * has seen does not miss one that was set and reset since. */
-static long count_set(const struct kfd_event_data *list, uint32_t n)
+static long count_set(const struct awaited *list, uint32_t n)
 {
     long count = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const struct event *e = find(list[i].event_id);
+        const struct event *e = find_awaited(&list[i]);
         if (!e) return -1;
         const bool missed =
             e->type == KFD_EVENT_SIGNAL && list[i].last_age && list[i].last_age != e->age;
@@ -118,11 +156,11 @@ static long count_set(const struct kfd_event_data *list, uint32_t n)
     return count;
 }
 
-static void hand_over(struct kfd_event_data *list, uint32_t n)
+static void hand_over(struct kfd_event_data *list, const struct awaited *awaited, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        struct event *e = find(list[i].event_id);
-        if (e->type == KFD_EVENT_SIGNAL && list[i].last_age) list[i].last_age = e->age;
+        struct event *e = find_awaited(&awaited[i]);
+        if (e->type == KFD_EVENT_SIGNAL && awaited[i].last_age) list[i].last_age = e->age;
         if (!e->set) continue;
         if (e->type == KFD_EVENT_MEMORY) list[i].memory = e->data.memory;
         if (e->type == KFD_EVENT_HW_EXCEPTION) list[i].hardware = e->data.hardware;
@@ -130,38 +168,47 @@ static void hand_over(struct kfd_event_data *list, uint32_t n)
     }
 }
 
+/* Until enough of the events are set, one is gone (EIO, as the kernel has it), or time is up. With
+ * the lock held. */
+static int wait_for(struct kfd_wait_events *a, const struct awaited *awaited,
+                    const struct timespec *until)
+{
+    for (bool late = a->timeout_ms == 0;;) {
+        const long n = count_set(awaited, a->n_events);
+        if (n < 0) return EIO;
+        if (a->all ? n == (long)a->n_events : n > 0) {
+            hand_over((struct kfd_event_data *)(uintptr_t)a->events, awaited, a->n_events);
+            a->result = KFD_WAIT_COMPLETE;
+            return 0;
+        }
+        if (late) {
+            a->result = KFD_WAIT_TIMEOUT;
+            return 0;
+        }
+        if (a->timeout_ms == KFD_WAIT_FOREVER)
+            pthread_cond_wait(&changed, &lock);
+        else
+            late = pthread_cond_timedwait(&changed, &lock, until) == ETIMEDOUT;
+    }
+}
+
 int events_wait(struct kfd_wait_events *a)
 {
-    struct kfd_event_data *list = (struct kfd_event_data *)(uintptr_t)a->events;
+    const struct kfd_event_data *list = (const struct kfd_event_data *)(uintptr_t)a->events;
     if (!list && a->n_events) return EFAULT;
+    if (a->n_events > N_SIGNALS + N_OTHERS) return EINVAL;
+    struct awaited few[64], *awaited = few;
+    if (a->n_events > 64) awaited = malloc(a->n_events * sizeof *awaited);
+    if (!awaited) return ENOMEM;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     const uint64_t ns = (uint64_t)until.tv_nsec + a->timeout_ms % 1000 * UINT64_C(1000000);
     until.tv_sec += (time_t)(a->timeout_ms / 1000 + ns / 1000000000);
     until.tv_nsec = (long)(ns % 1000000000);
-    int error = 0;
     pthread_mutex_lock(&lock);
-    for (bool late = a->timeout_ms == 0;;) {
-        const long n = count_set(list, a->n_events);
-        if (n < 0) {
-            error = EINVAL;
-            break;
-        }
-        if (a->all ? n == (long)a->n_events : n > 0) {
-            hand_over(list, a->n_events);
-            a->result = KFD_WAIT_COMPLETE;
-            break;
-        }
-        if (late) {
-            a->result = KFD_WAIT_TIMEOUT;
-            break;
-        }
-        if (a->timeout_ms == KFD_WAIT_FOREVER)
-            pthread_cond_wait(&changed, &lock);
-        else
-            late = pthread_cond_timedwait(&changed, &lock, &until) == ETIMEDOUT;
-    }
+    const int error = await(awaited, list, a->n_events) ? wait_for(a, awaited, &until) : EINVAL;
     pthread_mutex_unlock(&lock);
+    if (awaited != few) free(awaited);
     return error;
 }
 
@@ -214,6 +261,7 @@ void events_forget(void)
     memset(others, 0, sizeof others);
     slots = NULL;
     top = 0;
+    atomic_store(&page_handle, 0);
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&changed, NULL);
 }

@@ -23,6 +23,9 @@ union arguments {
     struct kfd_map_memory map;
     struct kfd_xnack_mode xnack;
     struct kfd_available_memory available;
+    struct kfd_export_dmabuf dmabuf;
+    struct kfd_dmabuf_info dmabuf_info;
+    struct kfd_import_dmabuf import;
     uint8_t bytes[128];
 };
 
@@ -120,6 +123,9 @@ static int answer(unsigned number, union arguments *a)
     case KFD_FREE_MEMORY: return vm_free(a->memory.handle);
     case KFD_MAP_MEMORY: return vm_map(&a->map, true);
     case KFD_UNMAP_MEMORY: return vm_map(&a->map, false);
+    case KFD_EXPORT_DMABUF: return gem_export(&a->dmabuf);
+    case KFD_GET_DMABUF_INFO: return gem_info(&a->dmabuf_info);
+    case KFD_IMPORT_DMABUF: return gem_import(&a->import);
     case KFD_SET_XNACK_MODE: return set_xnack(a);
     case KFD_AVAILABLE_MEMORY: return available_memory(a);
     case KFD_SET_MEMORY_POLICY:   /* caches are not simulated                            */

@@ -85,8 +85,7 @@ int queue_create(struct kfd_create_queue *a)
     return error;
 }
 
-/* Give a kernel that runs a moment to end. One that does not is left alone: its thread and its
- * memory stay, nobody hears of it again. */
+/* A kernel that runs ends early, as when the driver takes a queue off a card. */
 int queue_destroy(uint32_t id)
 {
     pthread_mutex_lock(&driver.lock);
@@ -95,13 +94,7 @@ int queue_destroy(uint32_t id)
     pthread_mutex_unlock(&driver.lock);
     if (!q) return EINVAL;
     atomic_store(&q->stop, true);
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 2;
-    if (pthread_timedjoin_np(q->thread, NULL, &until)) {
-        pthread_detach(q->thread);
-        return 0;
-    }
+    pthread_join(q->thread, NULL);
     dispatch_end(q);
     free(q);
     return 0;

@@ -64,6 +64,33 @@ uint64_t driver_gpu_clock(void)
     return driver_now_ns() / 10;
 }
 
+static uint64_t number_from(const char *variable, uint64_t otherwise)
+{
+    const char *value = getenv(variable);
+    return value && *value ? strtoull(value, NULL, 0) : otherwise;
+}
+
+static char *text_from(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value ? strdup(value) : NULL;
+}
+
+static void read_options(void)
+{
+    static bool known;
+    if (known) return;
+    known = true;
+    driver.options = (struct driver_options){
+        .threads = number_from(SIM_ENV_THREADS, 2),
+        .checks = number_from(SIM_ENV_CHECKS, SIM_CHECK_ALL),
+        .limit = number_from(SIM_ENV_LIMIT, 0),
+        .stats = number_from(SIM_ENV_STATS, 0) == 1,
+        .plant = text_from(SIM_ENV_PLANT),
+        .trace = text_from(SIM_ENV_TRACE),
+    };
+}
+
 static int read_machine(void)
 {
     char path[4096], error[SIM_ERROR_MAX];
@@ -126,6 +153,7 @@ static void forget(void)
     queue_forget();
     events_forget();
     vm_forget();
+    summary_forget();
 }
 
 int driver_start(void)
@@ -134,6 +162,7 @@ int driver_start(void)
     int error = 0;
     pthread_mutex_lock(&driver.lock);
     if (!started) {
+        read_options();
         error = read_machine();
         if (!error) error = open_file("simulated kfd", KFD_FILE_BYTES, 0, &driver.kfd_fd);
         for (unsigned i = 0; i < driver.machine.n && !error; i++) error = open_card(i);

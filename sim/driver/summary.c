@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -46,6 +45,11 @@ static void append(const char *file, const char *line, size_t bytes)
     close(fd);
 }
 
+void summary_forget(void)
+{
+    pthread_mutex_init(&lock, NULL);
+}
+
 void summary_process(void)
 {
     atomic_fetch_add(&summary()->processes, 1);
@@ -61,8 +65,7 @@ void summary_dispatch(const char *kernel, const struct gpu *gpu, const struct si
     atomic_fetch_add(&summary()->instructions, instructions);
     driver_log("%s: %s, %llu instructions", kernel, result->completed ? "done" : "ended early",
                (unsigned long long)instructions);
-    const char *wanted = getenv(SIM_ENV_STATS);
-    if (!wanted || strcmp(wanted, "1")) return;
+    if (!driver.options.stats) return;
     char line[1024];
     int n = snprintf(line, sizeof line, "%s %s %llu %llu %llu %llu %llu %llu", kernel,
                      gpu->card->card, (unsigned long long)ns, (unsigned long long)s->waves,

@@ -1,14 +1,13 @@
 /* trace.c: prints every instruction of a kernel on the program's stderr. */
 #include "sim/driver/driver.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 bool trace_wanted(const char *kernel)
 {
-    const char *name = getenv(SIM_ENV_TRACE);
-    return name && *name && !strcmp(kernel, name);
+    const char *name = driver.options.trace;
+    return name && !strcmp(kernel, name);
 }
 
 void trace_instruction(void *context, const struct sim_trace *t)

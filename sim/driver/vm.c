@@ -13,14 +13,17 @@
 #include <sys/mman.h>
 
 #define PAGE 4096u
-#define MMIO_OFFSET 0x80000u /* of the page of registers in a card's part of the kfd file */
+#define NOTES (UINT64_C(1) << 49) /* of a card's file: a page with a note for each allocation */
+#define MMIO_OFFSET 0x80000u      /* of the page of registers in a card's part of the kfd file */
 
 struct allocation {
-    bool used;
+    bool used, imported; /* from another process */
     struct gpu *gpu;
     uint64_t va, size, offset;
-    uint32_t flags, mapped; /* bit for each card */
+    uint32_t flags, mapped; /* bit for each card                     */
+    unsigned n_parts;       /* mappings of parts, by calls of gem.c  */
     uint8_t *host;
+    struct amdgpu_note *note; /* NULL: not looked at yet */
 };
 
 struct page_table {
@@ -135,16 +138,16 @@ void vm_describe(void *context, uint64_t address, char *text, size_t bytes)
                  (unsigned long long)m->first);
 }
 
-/* A new table with the range of an allocation put in or taken out. With the lock held. */
-static int change_table(struct gpu *gpu, const struct allocation *a, bool map)
+/* A new table with a range put in or taken out. With the lock held. */
+static int change_table(struct gpu *gpu, const struct sim_mapping *range, bool map)
 {
     struct page_table *old = atomic_load(&gpu->pages);
     const size_t n = old ? old->n : 0;
-    const long before = range_before(old, a->va);
+    const long before = range_before(old, range->first);
     if (map) {
-        if (before >= 0 && a->va - old->range[before].first < old->range[before].bytes)
+        if (before >= 0 && range->first - old->range[before].first < old->range[before].bytes)
             return EINVAL;
-        if ((size_t)(before + 1) < n && old->range[before + 1].first - a->va < a->size)
+        if ((size_t)(before + 1) < n && old->range[before + 1].first - range->first < range->bytes)
             return EINVAL;
     }
     struct page_table *new = malloc(sizeof *new + (n + 1) * sizeof new->range[0]);
@@ -152,14 +155,10 @@ static int change_table(struct gpu *gpu, const struct allocation *a, bool map)
     const size_t kept = (size_t)(before + (map ? 1 : 0)); /* ranges in front of the change */
     if (kept) memcpy(new->range, old->range, kept * sizeof new->range[0]);
     size_t from = kept, to = kept;
-    if (map) {
-        unsigned access = SIM_READ;
-        if (a->flags & KFD_MEMORY_WRITABLE) access |= SIM_WRITE;
-        if (a->flags & KFD_MEMORY_EXECUTABLE) access |= SIM_EXECUTE;
-        new->range[to++] = (struct sim_mapping){ a->va, a->size, a->host, access };
-    } else {
+    if (map)
+        new->range[to++] = *range;
+    else
         from++;
-    }
     if (n > from) memcpy(new->range + to, old->range + from, (n - from) * sizeof new->range[0]);
     new->n = to + (n > from ? n - from : 0);
     atomic_store(&gpu->pages, new);
@@ -260,21 +259,41 @@ int vm_alloc(struct kfd_alloc_memory *args)
     return error;
 }
 
+static uint64_t note_offset(const struct allocation *a)
+{
+    return NOTES + (uint64_t)(a - allocations) * PAGE;
+}
+
 int vm_free(uint64_t handle)
 {
     pthread_mutex_lock(&driver.lock);
     struct allocation *a = by_handle(handle);
-    const int error = !a ? EINVAL : a->mapped ? EBUSY : 0;
+    const int error = !a                        ? EINVAL
+                      : a->mapped || a->n_parts ? EBUSY
+                      : handle == events_page() ? EPERM
+                                                : 0;
     if (!error) {
-        const bool file = a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT);
-        if (a->flags & KFD_MEMORY_VRAM) a->gpu->vram_used -= a->size;
-        if (file || a->flags & KFD_MEMORY_MMIO)
+        const bool file = a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT) && !a->imported;
+        if (a->flags & KFD_MEMORY_VRAM && !a->imported) a->gpu->vram_used -= a->size;
+        if (file || a->imported || a->flags & KFD_MEMORY_MMIO)
             retire(NULL, a->host, a->size, a->offset, file ? a->gpu->fd : -1);
+        if (a->note) munmap(a->note, PAGE);
+        if (a->note && file)
+            (void)fallocate(a->gpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                            (off_t)note_offset(a), PAGE);
         a->used = false;
         release_all();
     }
     pthread_mutex_unlock(&driver.lock);
     return error;
+}
+
+static unsigned access_of(const struct allocation *a)
+{
+    unsigned access = SIM_READ;
+    if (a->flags & KFD_MEMORY_WRITABLE) access |= SIM_WRITE;
+    if (a->flags & KFD_MEMORY_EXECUTABLE) access |= SIM_EXECUTE;
+    return access;
 }
 
 int vm_map(struct kfd_map_memory *args, bool map)
@@ -291,7 +310,8 @@ int vm_map(struct kfd_map_memory *args, bool map)
         if (!gpu) {
             error = EINVAL;
         } else if (map != !!(a->mapped & bit)) {
-            error = change_table(gpu, a, map);
+            const struct sim_mapping range = { a->va, a->size, a->host, access_of(a) };
+            error = change_table(gpu, &range, map);
             if (!error) a->mapped ^= bit;
         }
         if (!error) args->n_success = i + 1;
@@ -309,10 +329,152 @@ void *vm_of_handle(uint64_t handle, uint64_t bytes)
     return host;
 }
 
+/* ---- memory that is passed on, parts of allocations ---- */
+
+bool vm_piece(uint64_t handle, struct vm_piece *out)
+{
+    pthread_mutex_lock(&driver.lock);
+    const struct allocation *a = by_handle(handle);
+    const bool there = a && !a->imported && a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT);
+    if (there) *out = (struct vm_piece){ a->gpu->id, a->flags, a->offset, a->size, note_offset(a) };
+    pthread_mutex_unlock(&driver.lock);
+    return there;
+}
+
+/* It counts against the card's memory where it was allocated. */
+int vm_import(const struct vm_piece *piece, int file, uint64_t va, uint64_t *handle)
+{
+    struct gpu *gpu = driver_gpu(piece->gpu_id);
+    if (!gpu || !piece->bytes || piece->bytes % PAGE || va % PAGE) return EINVAL;
+    uint8_t *host = mmap(NULL, piece->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                         file, (off_t)piece->offset);
+    void *note = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)piece->note);
+    if (host == MAP_FAILED || note == MAP_FAILED) {
+        if (host != MAP_FAILED) munmap(host, piece->bytes);
+        if (note != MAP_FAILED) munmap(note, PAGE);
+        return ENOMEM;
+    }
+    pthread_mutex_lock(&driver.lock);
+    struct allocation *a = new_allocation();
+    if (a) {
+        *a = (struct allocation){ .used = true,
+                                  .imported = true,
+                                  .gpu = gpu,
+                                  .va = va,
+                                  .size = piece->bytes,
+                                  .flags = piece->flags,
+                                  .host = host,
+                                  .note = note };
+        *handle = (uint64_t)gpu->id << 32 | (uint64_t)(a - allocations + 1);
+    }
+    pthread_mutex_unlock(&driver.lock);
+    if (!a) {
+        munmap(host, piece->bytes);
+        munmap(note, PAGE);
+    }
+    return a ? 0 : ENOMEM;
+}
+
+/* With the lock held. */
+static struct allocation *by_number(uint32_t number)
+{
+    return number && number <= n_allocations && allocations[number - 1].used
+               ? &allocations[number - 1]
+               : NULL;
+}
+
+void vm_forget_import(uint32_t number)
+{
+    pthread_mutex_lock(&driver.lock);
+    const struct allocation *a = by_number(number);
+    const bool ours = a && a->imported && !a->va;
+    const uint64_t handle = ours ? (uint64_t)a->gpu->id << 32 | number : 0;
+    pthread_mutex_unlock(&driver.lock);
+    if (ours) (void)vm_free(handle);
+}
+
+int vm_note(uint32_t number, struct amdgpu_note *note, bool write)
+{
+    pthread_mutex_lock(&driver.lock);
+    struct allocation *a = by_number(number);
+    int error = a && a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT) ? 0 : EINVAL;
+    if (!error && !a->note) {
+        void *page =
+            mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, a->gpu->fd, (off_t)note_offset(a));
+        if (page == MAP_FAILED)
+            error = ENOMEM;
+        else
+            a->note = page;
+    }
+    if (!error && write) *a->note = *note;
+    if (!error && !write) *note = *a->note;
+    pthread_mutex_unlock(&driver.lock);
+    return error;
+}
+
+bool vm_file_offset(struct gpu *gpu, uint32_t number, uint64_t *offset)
+{
+    pthread_mutex_lock(&driver.lock);
+    const struct allocation *a = by_number(number);
+    const bool there =
+        a && a->gpu == gpu && !a->imported && a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT);
+    if (there) *offset = a->offset;
+    pthread_mutex_unlock(&driver.lock);
+    return there;
+}
+
+bool vm_creation(uint32_t number, struct amdgpu_creation *out)
+{
+    pthread_mutex_lock(&driver.lock);
+    const struct allocation *a = by_number(number);
+    const bool vram = a && a->flags & KFD_MEMORY_VRAM;
+    if (a)
+        *out = (struct amdgpu_creation){
+            .bytes = a->size,
+            .alignment = PAGE,
+            .domains = vram ? AMDGPU_DOMAIN_VRAM : AMDGPU_DOMAIN_GTT,
+        };
+    pthread_mutex_unlock(&driver.lock);
+    return a;
+}
+
+int vm_map_part(struct gpu *gpu, uint32_t number, uint64_t offset, const struct sim_mapping *range)
+{
+    if (!range->bytes || (range->first | range->bytes | offset) % PAGE ||
+        range->first + range->bytes < range->first)
+        return EINVAL;
+    pthread_mutex_lock(&driver.lock);
+    struct allocation *a = by_number(number);
+    int error = a && offset <= a->size && range->bytes <= a->size - offset ? 0 : EINVAL;
+    if (!error) {
+        const struct sim_mapping part = { range->first, range->bytes, a->host + offset,
+                                          range->access };
+        error = change_table(gpu, &part, true);
+    }
+    if (!error) a->n_parts++;
+    pthread_mutex_unlock(&driver.lock);
+    return error;
+}
+
+int vm_unmap_part(struct gpu *gpu, uint32_t number, const struct sim_mapping *range)
+{
+    struct sim_mapping there;
+    pthread_mutex_lock(&driver.lock);
+    struct allocation *a = by_number(number);
+    const bool right = a && a->n_parts && vm_find(gpu, range->first, &there) &&
+                       there.first == range->first && there.bytes == range->bytes &&
+                       there.host >= a->host && there.host < a->host + a->size;
+    const int error = right ? change_table(gpu, &there, false) : EINVAL;
+    if (!error) a->n_parts--;
+    pthread_mutex_unlock(&driver.lock);
+    return error;
+}
+
 /* The mappings themselves stay with the child: harmless, and its program may still point there. */
 void vm_forget(void)
 {
-    n_allocations = 0;
+    allocations = NULL; /* another thread may have been changing it */
+    n_allocations = room = 0;
     retired = NULL;
     atomic_store(&inside, 0);
 }

@@ -1,6 +1,8 @@
 // faults.cpp: kernels that a card ends, one for each word on the command line.
 #include "check.h"
 
+#include <cassert>
+
 __global__ void store_to(int *address)
 {
     *address = 1;
@@ -16,20 +18,38 @@ __global__ void trap(const int *value)
     if (*value == 3) __builtin_trap();
 }
 
+__global__ void claim(const int *value)
+{
+    assert(*value != 3);
+}
+
 __global__ void spin(volatile int *flag)
 {
     while (*flag == 0) {
     }
 }
 
+// Pictures are copied by a kernel of the runtime that stores to an image.
+static void copy_image()
+{
+    const std::vector<float> picture(64, 1.0f);
+    const hipChannelFormatDesc format = hipCreateChannelDesc<float>();
+    hipArray_t array = nullptr;
+    HIP(hipMallocArray(&array, &format, 8, 8));
+    HIP(hipMemcpy2DToArray(array, 0, 0, picture.data(), 32, 32, 8, hipMemcpyHostToDevice));
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
-    int *memory = upload(std::vector<int>(1, !std::strcmp(what, "trap") ? 3 : 0));
+    const bool three = !std::strcmp(what, "trap") || !std::strcmp(what, "assert");
+    int *memory = upload(std::vector<int>(1, three ? 3 : 0));
     if (!std::strcmp(what, "fault")) store_to<<<1, 1>>>(memory + (1 << 28));
     if (!std::strcmp(what, "null")) store_to<<<1, 1>>>(nullptr);
     if (!std::strcmp(what, "illegal")) illegal<<<1, 1>>>();
     if (!std::strcmp(what, "trap")) trap<<<1, 1>>>(memory);
+    if (!std::strcmp(what, "assert")) claim<<<1, 1>>>(memory);
+    if (!std::strcmp(what, "image")) copy_image();
     if (!std::strcmp(what, "hang")) spin<<<1, 1>>>(memory);
     const hipError_t error = hipDeviceSynchronize();
     std::printf("survived: %s\n", hipGetErrorString(error));
