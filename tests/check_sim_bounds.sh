@@ -43,7 +43,7 @@ for wave in 32 64; do
     bounds lds_atomic "$values" 'ds_add_u32 v2, v8' 1020 1024 "$lds"
     bounds lds_wide "$values" 'ds_write_b128 v2, v[8:11]' 1008 1012 'lds-fault: 16 bytes at 1012'
     bounds lds_offset "$values" 'ds_read2_b32 v[6:7], v2 offset1:3' 1008 1012 'lds-fault: 4 bytes at 1024'
-    bounds lds_negative "$values" 'ds_read_b32 v7, v2 offset:8' 0 -8 'lds-fault: 4 bytes at 4294967296'
+    bounds lds_negative "$values" 'ds_read_b32 v7, v2 offset:4' 0 -8 'lds-fault: 4 bytes at 4294967292'
     bounds flat_lds_load "$flat_lds" 'flat_load_dword v7, v[4:5]' 1020 1024 "$lds"
     bounds flat_lds_store "$flat_lds
 $values" 'flat_store_dword v[4:5], v8' 1020 1024 "$lds"
