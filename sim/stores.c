@@ -144,7 +144,7 @@ void stores_touched(struct wave *w, const struct op *op, const struct touch *t)
 static struct touch lds_touch(struct wave *w, const struct op *op, const uint32_t *base,
                               uint32_t offset)
 {
-    for (unsigned i = 0; i < w->n_lanes; i++) w->core->address[i] = (uint64_t)base[i] + offset;
+    for (unsigned i = 0; i < w->n_lanes; i++) w->core->address[i] = base[i] + offset; /* wraps */
     return (
         struct touch){ .lanes = w->exec, .width = op->width, .lds = true, .atomic = op->atomic };
 }
