@@ -52,11 +52,16 @@ static unsigned read_words(struct core *core, uint64_t address, uint32_t *words)
     enum { ALL = PAGE_WORDS + ISA_MAX_WORDS - 1 };
     memset(words, 0, ALL * sizeof *words);
     if (memory_read(core, address, words, ALL * sizeof *words, SIM_READ)) return ALL;
-    for (unsigned i = 0; i < ALL; i++)
-        if (!memory_read(core, address + 4 * i, words + i, 4, SIM_READ)) {
-            /* What is mapped may begin inside the page. */
-            words[i] = 0;
-        }
+    /* What is mapped may begin and end inside the page, more than once. */
+    for (unsigned i = 0; i < ALL;) {
+        struct sim_mapping m;
+        uint64_t n = 0;
+        if (memory_find(core, address + 4 * i, &m) && m.access & SIM_READ)
+            n = (m.bytes - (address + 4 * i - m.first)) / 4;
+        if (n > ALL - i) n = ALL - i;
+        if (n) memcpy(words + i, m.host + (address + 4 * i - m.first), n * sizeof *words);
+        i += n ? (unsigned)n : 1;
+    }
     return ALL;
 }
 

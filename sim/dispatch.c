@@ -23,8 +23,13 @@ static void place_workgroup(struct core *core, uint64_t number)
     memset(core->lds, 0xd5, core->group_bytes);
     core->lds_complete = !(run->checks & SIM_CHECK_LDS);
     memset(core->lds_written, core->lds_complete, core->group_bytes);
+    core->watch_lds = core->n_waves > 1 && run->checks & SIM_CHECK_WAITCNT;
+    core->watch_memory = core->watch_lds && run->wgp_mode;
+    core->crossed = 0;
     for (unsigned i = 0; i < core->n_waves; i++) {
+        core->waves[i].stores = core->stores + (size_t)i * MAX_STORES;
         core->waves[i].vgpr = core->vgprs + (size_t)i * run->n_lanes * 256;
+        core->waves[i].vgpr_bits = core->vgpr_bits + (size_t)i * run->n_lanes * 256;
         wave_init(&core->waves[i], core, i);
     }
     core->stats.waves += core->n_waves;
@@ -47,6 +52,7 @@ static void open_barrier(struct core *core)
         n_waiting++;
     }
     if (!first) return;
+    if (core->watch_lds) stores_cross(core);
     if (run->checks & SIM_CHECK_BARRIER && (n_done || differ)) {
         struct finding f = { .kind = SIM_BARRIER, .rule = -1, .address = first->pc - 4 };
         const struct op *op = NULL;
@@ -119,17 +125,22 @@ static bool core_init(struct core *core)
     memset(core, 0, sizeof *core);
     core->waves = aligned_alloc(64, sizeof *core->waves * MAX_WAVES);
     core->vgprs = aligned_alloc(64, sizeof(uint32_t) * 32 * 256 * MAX_WAVES);
+    core->vgpr_bits = malloc(sizeof(uint32_t) * 32 * 256 * MAX_WAVES);
     core->lds = malloc(LDS_BYTES);
     core->lds_written = malloc(LDS_BYTES);
-    return core->waves && core->vgprs && core->lds && core->lds_written;
+    core->stores = malloc(sizeof *core->stores * MAX_STORES * MAX_WAVES);
+    return core->waves && core->vgprs && core->vgpr_bits && core->lds && core->lds_written &&
+           core->stores;
 }
 
 static void core_deinit(struct core *core)
 {
     free(core->waves);
     free(core->vgprs);
+    free(core->vgpr_bits);
     free(core->lds);
     free(core->lds_written);
+    free(core->stores);
 }
 
 /* One more core behind this one, with a place of its own in scratch. Without memory for it things

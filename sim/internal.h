@@ -18,7 +18,6 @@ enum {
     PAGE_TABLE = 256,  /* hash buckets of pages                     */
     N_TLB = 8,
     N_TOLD = 1024,
-    N_SAVED = 64,
     QUANTUM = 4096, /* instructions of a wave before the next one has its turn */
     /* Turns of a workgroup before its thread looks after another: the first time, and once it was
      * seen that workgroups of the kernel run long. */
@@ -149,9 +148,23 @@ enum { MAX_PENDING = 64 };
 struct queue {
     struct pending entry[MAX_PENDING];
     unsigned head, n;
-    bool unordered; /* one that may return at any time is in it: only 0 says something */
-    bool overlaps;  /* two entries may name the same register                          */
+    uint64_t n_begun; /* since the wave started; the last n of them are in the queue   */
+    bool unordered;   /* one that may return at any time is in it: only 0 says something */
+    bool overlaps;    /* two entries may name the same register                          */
 };
+
+/* A store or atomic that others may not rely on yet; see stores.c. */
+struct store {
+    uint64_t instruction; /* address */
+    uint64_t number;      /* of those that its counter has counted */
+    uint64_t lanes, low, high;
+    uint8_t counter; /* ISA_VMCNT, ISA_LGKMCNT or ISA_VSCNT     */
+    uint8_t width;   /* bytes of a lane                         */
+    bool lds, atomic;
+    bool crossed; /* not waited for when its wave passed a barrier */
+    uint64_t at[MAX_LANES];
+};
+enum { MAX_STORES = 128 };
 
 /* What the pattern checks remember; see patterns.c. */
 struct facts {
@@ -183,22 +196,22 @@ struct wave {
     uint64_t scratch; /* flat_scratch: GPU address of this wave's scratch */
     uint64_t slot;    /* the part of scratch that belongs to this wave    */
     uint32_t status;  /* hardware register, what s_setreg left there      */
-    struct queue vm, lgkm;
+    struct queue vm, lgkm, vs;
+    uint64_t n_stores, first_store; /* those from first_store on may matter; a ring */
     uint64_t vgpr_pending[4], sgpr_pending[2];
     uint64_t vgpr_defined[256]; /* lanes that were written   */
+    uint64_t vgpr_partial[256]; /* other lanes of which some bits were: see partial.c      */
     uint32_t sgpr_defined[128]; /* bits that were written    */
-    struct {
-        uint32_t bits;
-        uint8_t vgpr, lane;
-    } saved[N_SAVED]; /* SGPRs written in part that a lane of a VGPR keeps, see undefined.c */
     bool scc_defined;
-    /* acting out */
+    /* acting out; from here on not cleared when a wave starts */
     const struct op *delayed[8];
     uint64_t delayed_pc[8];
     unsigned n_delayed;
     const struct op *exec_reader;
     uint32_t reader_sgpr[128];
     bool reader_scc;
+    uint32_t *vgpr_bits;  /* of vgpr_partial; rows as in vgpr; set before the wave starts */
+    struct store *stores; /* MAX_STORES */
 };
 
 /* ---- what runs workgroups, one at a time ---- */
@@ -216,9 +229,12 @@ struct core {
     uint32_t workgroup[3];
     unsigned n_waves;
     struct wave *waves;
-    uint32_t *vgprs;
+    uint32_t *vgprs, *vgpr_bits;
     uint8_t *lds, *lds_written; /* lds_written: 1 for bytes that were */
     bool lds_complete;          /* all of them were, at the last barrier */
+    struct store *stores;
+    bool watch_lds, watch_memory; /* stores of this workgroup matter to its other waves */
+    uint32_t crossed;             /* waves with crossed stores, see stores.c            */
     struct sim_stats stats;
     uint64_t patterns[ISA_N_RULES]; /* executed, not yet in the result */
     uintptr_t told[N_TOLD];         /* instructions and rules that a report has named */
@@ -327,6 +343,8 @@ static inline uint32_t *vgpr_row(const struct wave *w, unsigned v)
 }
 
 /* ---- memory.c ---- */
+/* The mapping that holds an address, remembered or not. */
+bool memory_find(struct core *core, uint64_t address, struct sim_mapping *out);
 /* Host memory of `bytes` at an address, when it lies in one mapping that allows the access. */
 uint8_t *memory_at(struct core *core, uint64_t address, uint64_t bytes, unsigned access);
 /* The same in any number of mappings; false: not all there, nothing was done. */
@@ -392,6 +410,14 @@ void set_sgpr_defined(struct wave *wave, unsigned s, uint32_t bits);
 void define_vgprs(struct wave *wave, unsigned first, unsigned n, uint64_t lanes);
 void define_sgprs(struct wave *wave, unsigned first, unsigned n);
 void undefined_before(struct wave *wave, const struct op *op); /* undefined.c */
+/* partial.c: the bits of a lane that were written; the lanes of a result that are written as a
+ * whole though not all of its sources are, after setting those that are in part. */
+uint32_t vgpr_bits(const struct wave *wave, unsigned v, unsigned lane);
+/* Of a lane that is not written as a whole. */
+void partial_set(struct wave *wave, unsigned v, unsigned lane, uint32_t bits);
+uint64_t partial_result(struct wave *wave, const struct op *op, uint64_t lanes);
+/* The same for a scalar result, from the bits of two sources. */
+uint64_t partial_scalar(const struct wave *wave, const struct op *op, uint64_t d0, uint64_t d1);
 /* Lanes of a mask after the lane movement of a DPP instruction; what reads nothing is set. */
 uint64_t dpp_mask(const struct wave *wave, const struct isa_inst *inst, uint64_t mask);
 struct finding;
@@ -399,6 +425,24 @@ void pattern_found(struct wave *wave, const struct op *op, const struct finding 
                    const char *what);
 void watch_patterns(struct wave *wave, const struct op *op); /* patterns.c */
 void delayed_run(struct wave *wave);
+
+/* ---- stores.c ---- */
+/* What an instruction touches: `width` bytes at core->address of each lane. */
+struct touch {
+    uint64_t lanes;
+    unsigned width;
+    bool lds, atomic, scalar;
+};
+/* The newest one that `counter` has counted is a store; only when core->watch_* says so. */
+void store_begins(struct wave *wave, const struct op *op, const struct touch *touch,
+                  unsigned counter);
+/* Reads or atomics; only when core->crossed is not 0. */
+void stores_touched(struct wave *wave, const struct op *op, const struct touch *touch);
+/* The same at any time, for the lanes of EXEC in LDS. */
+void lds_store_begins(struct wave *wave, const struct op *op, const uint32_t *base,
+                      uint32_t offset);
+void lds_touched(struct wave *wave, const struct op *op, const uint32_t *base, uint32_t offset);
+void stores_cross(struct core *core); /* a barrier opens */
 
 /* ---- report.c ---- */
 struct finding {

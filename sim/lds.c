@@ -1,16 +1,22 @@
 /* lds.c: local memory of a workgroup, and lane permutations that go through its hardware. */
 #include "sim/internal.h"
 
+static void lds_fault(struct wave *w, const struct op *op, uint64_t lanes, uint64_t address,
+                      unsigned bytes)
+{
+    struct finding f = {
+        .kind = SIM_FAULT_LDS, .rule = -1, .lanes = lanes, .data_address = address
+    };
+    report(w, op, &f, "%u bytes at %llu of an LDS of %u bytes", bytes, (unsigned long long)address,
+           w->core->group_bytes);
+}
+
 uint8_t *lds_at(struct wave *w, const struct op *op, unsigned lane, uint64_t address,
                 unsigned bytes)
 {
     const struct core *core = w->core;
     if (address + bytes <= core->group_bytes) return core->lds + address;
-    struct finding f = {
-        .kind = SIM_FAULT_LDS, .rule = -1, .lanes = UINT64_C(1) << lane, .data_address = address
-    };
-    report(w, op, &f, "%u bytes at %llu of an LDS of %u bytes", bytes, (unsigned long long)address,
-           core->group_bytes);
+    lds_fault(w, op, UINT64_C(1) << lane, address, bytes);
     return NULL;
 }
 
@@ -21,21 +27,23 @@ static bool is_written(const uint8_t *written, unsigned bytes)
     return all;
 }
 
+static void lds_unwritten(struct wave *w, const struct op *op, uint64_t lanes, uint64_t address,
+                          unsigned bytes)
+{
+    struct finding f = {
+        .kind = SIM_UNDEFINED_LDS, .rule = -1, .lanes = lanes, .data_address = address
+    };
+    report(w, op, &f, "%u bytes read at %llu of LDS, which this workgroup has not written", bytes,
+           (unsigned long long)address);
+}
+
 void lds_mark(struct wave *w, const struct op *op, uint64_t address, unsigned bytes, bool store,
               unsigned lane)
 {
     uint8_t *written = w->core->lds_written + address;
-    if (store) {
-        memset(written, 1, bytes);
-        return;
-    }
-    if (is_written(written, bytes)) return;
-    struct finding f = {
-        .kind = SIM_UNDEFINED_LDS, .rule = -1, .lanes = UINT64_C(1) << lane, .data_address = address
-    };
-    report(w, op, &f, "%u bytes read at %llu of LDS, which this workgroup has not written", bytes,
-           (unsigned long long)address);
-    memset(written, 1, bytes); /* once is enough */
+    if (!store && !is_written(written, bytes))
+        lds_unwritten(w, op, UINT64_C(1) << lane, address, bytes);
+    memset(written, 1, bytes); /* reported once is enough */
 }
 
 /* Wide accesses that are not aligned to their size, in WGP mode. */
@@ -63,6 +71,36 @@ static const uint32_t *base_row(struct wave *w, const struct op *op)
     for (unsigned i = 0; i < w->n_lanes; i++) /* *_addtid */
         w->core->row[0][i] = (w->sgpr[ISA_M0] & 0xffff) + 4 * i;
     return w->core->row[0];
+}
+
+/* What is wrong with the lanes of an access, all of them in one report each. False: one is outside
+ * of the workgroup's LDS. */
+static bool check_lanes(struct wave *w, const struct op *op, const uint32_t *base, uint32_t offset,
+                        bool load)
+{
+    const struct core *core = w->core;
+    uint64_t outside = 0, unwritten = 0;
+    for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctzll(rest);
+        const uint32_t address = base[lane] + offset;
+        if ((uint64_t)address + op->width > core->group_bytes)
+            outside |= UINT64_C(1) << lane;
+        else if (load && !core->lds_complete && !is_written(core->lds_written + address, op->width))
+            unwritten |= UINT64_C(1) << lane;
+    }
+    if (outside) {
+        const unsigned lane = (unsigned)__builtin_ctzll(outside);
+        lds_fault(w, op, outside, base[lane] + offset, op->width);
+        return false;
+    }
+    if (unwritten) {
+        const unsigned lane = (unsigned)__builtin_ctzll(unwritten);
+        lds_unwritten(w, op, unwritten, base[lane] + offset, op->width);
+        for (; unwritten; unwritten &= unwritten - 1) /* once is enough */
+            memset(core->lds_written + (uint32_t)(base[__builtin_ctzll(unwritten)] + offset), 1,
+                   op->width);
+    }
+    return true;
 }
 
 /* All lanes on, everything inside, aligned and (for loads) written before. */
@@ -111,18 +149,18 @@ void run_ds_load(struct wave *w, const struct op *op)
         base = copy;
     }
     for (unsigned p = 0; p < n_places; p++) {
+        lds_touched(w, op, base, offset[p]);
         if (is_easy(w, op, base, offset[p], true)) {
             w->core->sim->lanes->gather(vgpr_row(w, op->dst + p * words), n,
                                         w->core->lds + offset[p], base, words);
             continue;
         }
+        if (!check_lanes(w, op, base, offset[p], true)) return;
         for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(rest);
-            uint64_t address = (uint64_t)base[lane] + offset[p];
-            const uint8_t *at = lds_at(w, op, lane, address, op->width);
-            if (!at) return;
-            check_alignment(w, op, (uint32_t)address, lane);
-            lds_mark(w, op, address, op->width, false, lane);
+            const uint32_t address = base[lane] + offset[p];
+            const uint8_t *at = w->core->lds + address;
+            check_alignment(w, op, address, lane);
             uint32_t *row = vgpr_row(w, op->dst + p * words);
             if (op->width < 4) row[lane] = narrow(op, at, row[lane]);
             for (unsigned k = 0; k < op->width / 4u; k++)
@@ -151,12 +189,12 @@ void run_ds_store(struct wave *w, const struct op *op)
                 memset(core->lds_written + base[i] + offset[p], 1, op->width);
             continue;
         }
+        if (!check_lanes(w, op, base, offset[p], false)) return;
         for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(rest);
-            uint64_t address = (uint64_t)base[lane] + offset[p];
-            uint8_t *at = lds_at(w, op, lane, address, op->width);
-            if (!at) return;
-            check_alignment(w, op, (uint32_t)address, lane);
+            const uint32_t address = base[lane] + offset[p];
+            uint8_t *at = core->lds + address;
+            check_alignment(w, op, address, lane);
             memset(core->lds_written + address, 1, op->width);
             if (op->width < 4) {
                 uint32_t value = op->half == 2 ? row[lane] >> 16 : row[lane];
@@ -168,6 +206,7 @@ void run_ds_store(struct wave *w, const struct op *op)
     }
     core->stats.lds_stored += (uint64_t)op->width * n_places * w->n_active;
     wave_counts(w, &w->lgkm);
+    for (unsigned p = 0; p < n_places; p++) lds_store_begins(w, op, base, offset[p]);
 }
 
 /* ---- atomics ---- */
@@ -192,16 +231,19 @@ void run_ds_atomic(struct wave *w, const struct op *op)
         return;
     }
     memcpy(base, base_row(w, op), w->n_lanes * sizeof *base);
+    for (unsigned p = 0; p < n_places; p++)
+        if (!check_lanes(w, op, base, offset[p], op->atomic != ATOMIC_SWAP)) return;
+    for (unsigned p = 0; p < n_places; p++) lds_touched(w, op, base, offset[p]);
     for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint64_t data[2] = { lane_value(w, op->data, lane), lane_value(w, op->data1, lane) };
         for (unsigned p = 0; p < n_places; p++) {
-            uint64_t address = (uint64_t)base[lane] + offset[p], old = 0;
-            uint8_t *at = lds_at(w, op, lane, address, bytes);
-            if (!at) return;
+            const uint32_t address = base[lane] + offset[p];
+            uint8_t *at = w->core->lds + address;
+            uint64_t old = 0;
             if (address % bytes)
                 misaligned(w, op, UINT64_C(1) << lane, address, bytes, "LDS atomic");
-            lds_mark(w, op, address, bytes, op->atomic == ATOMIC_SWAP, lane);
+            memset(w->core->lds_written + address, 1, bytes);
             memcpy(&old, at, bytes);
             /* Compare-and-store has the comparand first, an exchange of two has one each. */
             uint64_t value = n_places == 2 ? data[p] : compares ? data[1] : data[0];
@@ -218,6 +260,7 @@ void run_ds_atomic(struct wave *w, const struct op *op)
         wave_load_begins(w, op, ISA_LGKMCNT, false);
     else
         wave_counts(w, &w->lgkm);
+    for (unsigned p = 0; p < n_places; p++) lds_store_begins(w, op, base, offset[p]);
 }
 
 /* ds_append and ds_consume: one counter for all active lanes. */
@@ -228,6 +271,9 @@ void run_ds_append(struct wave *w, const struct op *op)
     uint32_t old, now;
     if (!at) return;
     lds_mark(w, op, address, 4, false, 0);
+    const struct touch t = { .lanes = 1, .width = 4, .lds = true, .atomic = true, .scalar = true };
+    w->core->address[0] = address;
+    if (w->core->crossed) stores_touched(w, op, &t);
     memcpy(&old, at, 4);
     now = op->inst.id == ISA_ds_append_DS ? old + w->n_active : old - w->n_active;
     memcpy(at, &now, 4);
@@ -235,6 +281,7 @@ void run_ds_append(struct wave *w, const struct op *op)
     for (unsigned i = 0; i < w->n_lanes; i++)
         if (w->exec_row[i]) row[i] = old;
     wave_load_begins(w, op, ISA_LGKMCNT, false);
+    if (w->core->watch_lds) store_begins(w, op, &t, ISA_LGKMCNT);
 }
 
 /* ---- permutations ---- */

@@ -10,7 +10,7 @@ static bool holds(const struct sim_mapping *m, uint64_t address, uint64_t bytes,
 }
 
 /* The executor's own scratch is no part of the caller's memory. */
-static bool find(struct core *core, uint64_t address, struct sim_mapping *out)
+bool memory_find(struct core *core, uint64_t address, struct sim_mapping *out)
 {
     const struct sim *sim = core->sim;
     if (address - OWN_SCRATCH < sim->scratch_bytes && sim->scratch) {
@@ -33,7 +33,7 @@ uint8_t *memory_at(struct core *core, uint64_t address, uint64_t bytes, unsigned
         return m->host + (address - m->first);
     }
     struct sim_mapping found;
-    if (!find(core, address, &found)) return NULL;
+    if (!memory_find(core, address, &found)) return NULL;
     m = &core->tlb[core->tlb_last = core->tlb_next];
     core->tlb_next = (core->tlb_next + 1) % N_TLB;
     *m = found;

@@ -11,7 +11,6 @@ const char *sim_kind_name(enum sim_kind kind)
         [SIM_FAULT_LDS] = "lds-fault",
         [SIM_FAULT_SCRATCH] = "scratch-fault",
         [SIM_RUNAWAY] = "runaway",
-        [SIM_DEADLOCK] = "deadlock",
         [SIM_TRAP] = "trap",
         [SIM_WAITCNT] = "waitcnt",
         [SIM_PATTERN] = "pattern",

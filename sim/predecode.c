@@ -139,6 +139,7 @@ static bool predecode_valu(struct op *op)
     if (row->flags & ISA_CMPX) op->flags |= OP_CMPX;
     const struct isa_operand *mask = op->out2;
     if (op->out && op->out->type == ISA_MASK) mask = op->out;
+    if (mask && mask->kind != ISA_KIND_REG) return true; /* illegal: a result in execz, say */
     if (mask) {
         op->flags |= OP_MASK_OUT;
         op->sdst = mask->reg;

@@ -10,7 +10,7 @@
 
 #define CODE_BASE UINT64_C(0x100000000)
 #define DATA_BASE UINT64_C(0x400200000) /* a pointer that lost its low half points nowhere */
-enum { GAP = 1 << 20, MOST_CODE = 1 << 30 };
+enum { GAP = 1 << 20, MOST_CODE = 1 << 30, DYNAMIC_STACK = 16384 };
 enum { R_ABS64 = 3, R_RELATIVE64 = 13, SHT_RELA = 4, PT_LOAD = 1, SHF_ALLOC = 2, PF_W = 2 };
 
 /* A piece of memory with its GPU address. */
@@ -75,7 +75,9 @@ static void describe(void *context, uint64_t address, char *text, size_t bytes)
         snprintf(after, sizeof after, next->name, (int)(next - r->pieces - (ptrdiff_t)r->n_fixed));
     uint64_t past = p ? address - p->address - p->bytes : UINT64_MAX;
     uint64_t before = next ? next->address - address : UINT64_MAX;
-    if (past <= before && past < UINT64_C(1) << 40)
+    if (address < 65536)
+        snprintf(text, bytes, "a null pointer, or near it");
+    else if (past <= before && past < UINT64_C(1) << 40)
         snprintf(text, bytes, "%llu bytes past the end of %s (%zu bytes)", (unsigned long long)past,
                  name, p->bytes);
     else if (before < UINT64_C(1) << 40)
@@ -292,10 +294,12 @@ const struct codeobj *sim_runner_object(const struct sim_runner *r)
 rmcp_status sim_runner_run(struct sim_runner *r, const char *name, const struct sim_launch *launch,
                            struct sim_result *result)
 {
-    const struct codeobj_kernel *k = codeobj_find_kernel(r->object, name);
+    const struct codeobj_kernel *k = name ? codeobj_find_kernel(r->object, name) : NULL;
     memset(result, 0, sizeof *result);
     if (!k || !k->has_descriptor)
-        return rmcp_fail(RMCP_E_ARG, "the code object has no kernel '%.100s'", name);
+        return rmcp_fail(RMCP_E_ARG, "the code object has no kernel '%.100s'", name ? name : "");
+    if (!launch->arguments && launch->n_argument_bytes)
+        return rmcp_fail(RMCP_E_ARG, "%zu bytes of arguments at NULL", launch->n_argument_bytes);
     if (launch->n_argument_bytes > r->kernarg.bytes ||
         k->descriptor.kernarg_bytes > r->kernarg.bytes)
         return rmcp_fail(RMCP_E_ARG, "%zu bytes of arguments; at most %zu",
@@ -316,6 +320,15 @@ rmcp_status sim_runner_run(struct sim_runner *r, const char *name, const struct 
     if (k->metadata.max_flat_workgroup_size && items > k->metadata.max_flat_workgroup_size)
         return rmcp_fail(RMCP_E_ARG, "a workgroup of %llu; %s was made for at most %u",
                          (unsigned long long)items, name, k->metadata.max_flat_workgroup_size);
+    const uint32_t *required = k->metadata.required_workgroup_size;
+    for (unsigned i = 0; i < 3; i++)
+        if (required[i] && required[i] != d.workgroup[i])
+            return rmcp_fail(RMCP_E_ARG, "a workgroup of %u,%u,%u; %s requires %u,%u,%u",
+                             d.workgroup[0], d.workgroup[1], d.workgroup[2], name, required[0],
+                             required[1], required[2]);
+    /* Recursion and calls through pointers: the compiler cannot know, the runtime gives some. */
+    if (k->metadata.uses_dynamic_stack && d.private_bytes < DYNAMIC_STACK)
+        d.private_bytes = DYNAMIC_STACK;
     memset(r->kernarg.host, 0, r->kernarg.bytes);
     if (launch->n_argument_bytes)
         memcpy(r->kernarg.host, launch->arguments, launch->n_argument_bytes);

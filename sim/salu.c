@@ -411,11 +411,15 @@ static void run_wait(struct wave *w, const struct op *op)
     case ISA_s_waitcnt_lgkmcnt_SOPK:
         wave_wait(w, &w->lgkm, (unsigned)(scalar_read(w, op->out) + k) & 63);
         break;
+    case ISA_s_waitcnt_vscnt_SOPK:
+        wave_wait(w, &w->vs, (unsigned)(scalar_read(w, op->out) + k) & 63);
+        break;
     case ISA_s_wait_idle_SOPP:
         wave_wait(w, &w->vm, 0);
         wave_wait(w, &w->lgkm, 0);
+        wave_wait(w, &w->vs, 0);
         break;
-    default: break; /* vscnt, expcnt, depctr: no register of ours waits for them */
+    default: break; /* expcnt: exports and GDS only; depctr: see patterns.c */
     }
 }
 

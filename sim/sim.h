@@ -48,7 +48,8 @@ struct sim_memory {
 /* ---- what is checked ---- */
 
 enum sim_check {
-    SIM_CHECK_WAITCNT = 1 << 0,   /* a register touched before its load was waited for       */
+    SIM_CHECK_WAITCNT = 1 << 0,   /* a register touched before its load was waited for; stores
+                                   * not waited for that another wave reads behind a barrier */
     SIM_CHECK_PATTERNS = 1 << 1,  /* the silicon-bug patterns of isa/rules.h, as executed     */
     SIM_CHECK_ALIGNMENT = 1 << 2, /* atomics, and LDS in the pattern that WGP mode punishes */
     SIM_CHECK_REGISTERS = 1 << 3, /* values never written that reach an address, a branch,
@@ -69,9 +70,8 @@ enum sim_kind {
     SIM_FAULT,        /* global memory that is not there, or not for this access          */
     SIM_FAULT_LDS,    /* past the LDS of the workgroup                                    */
     SIM_FAULT_SCRATCH,
-    SIM_RUNAWAY,  /* more instructions than max_instructions                             */
-    SIM_DEADLOCK, /* every wave of a workgroup waits                                     */
-    SIM_TRAP,     /* s_trap that nobody took                                             */
+    SIM_RUNAWAY, /* more instructions than max_instructions                              */
+    SIM_TRAP,    /* s_trap that nobody took                                              */
     SIM_N_FATAL,
 
     SIM_WAITCNT = SIM_N_FATAL,

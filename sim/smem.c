@@ -55,6 +55,10 @@ void run_smem(struct wave *w, const struct op *op)
         return;
     }
     w->core->stats.bytes_loaded += 4 * inside;
+    if (w->core->crossed && inside) {
+        w->core->address[0] = address;
+        stores_touched(w, op, &(struct touch){ .lanes = 1, .width = 4 * inside, .scalar = true });
+    }
     wave_load_begins(w, op, ISA_LGKMCNT, true);
     if (op->dst == ISA_NULL) return;
     memcpy(w->sgpr + op->dst, words, n * sizeof *words);

@@ -109,8 +109,8 @@ static void salu(struct wave *w, const struct op *op)
         const unsigned by = scalar_read(w, op->in[1]) & 63;
         bits = ~(~scalar_defined(w, op->in[0]) >> by);
     } else {
-        for (unsigned i = 0; i < 2; i++)
-            if (scalar_defined(w, op->in[i]) != ~UINT64_C(0)) bits = 0;
+        const uint64_t a = scalar_defined(w, op->in[0]), b = scalar_defined(w, op->in[1]);
+        if ((a & b) != ~UINT64_C(0)) bits = partial_scalar(w, op, a, b);
         if (op->out && op->out->access & ISA_READ && scalar_defined(w, op->out) != ~UINT64_C(0))
             bits = 0;
     }
@@ -141,6 +141,7 @@ static uint64_t vector_defined(const struct wave *w, const struct isa_operand *i
 
 static uint64_t mask_defined(const struct wave *w, unsigned reg)
 {
+    if (reg >= 128) return ~UINT64_C(0); /* a constant, execz and its like */
     uint64_t bits = w->sgpr_defined[reg];
     return w->n_lanes == 64 && reg + 1 < 128 ? bits | (uint64_t)w->sgpr_defined[reg + 1] << 32
                                              : bits;
@@ -209,27 +210,8 @@ static uint64_t result_word_defined(const struct wave *w, const struct op *op, u
     }
 }
 
-/* Unoptimised code saves SGPRs in lanes of a VGPR. Lane masks of loops are often written in part
- * only, so the bits of the last few are remembered; a lane that is defined needs none. */
-static unsigned saved_index(unsigned vgpr, unsigned lane)
-{
-    return (vgpr * 7 + lane) % N_SAVED;
-}
-
-static void save_bits(struct wave *w, unsigned vgpr, unsigned lane, uint32_t bits)
-{
-    const unsigned i = saved_index(vgpr, lane);
-    w->saved[i].bits = bits;
-    w->saved[i].vgpr = (uint8_t)vgpr;
-    w->saved[i].lane = (uint8_t)lane;
-}
-
-static uint32_t saved_bits(const struct wave *w, unsigned vgpr, unsigned lane)
-{
-    const unsigned i = saved_index(vgpr, lane);
-    return w->saved[i].vgpr == vgpr && w->saved[i].lane == lane ? w->saved[i].bits : 0;
-}
-
+/* Unoptimised code saves SGPRs in lanes of a VGPR, lane masks that are written in part among them.
+ */
 static void lane_instruction(struct wave *w, const struct op *op)
 {
     unsigned lane = w->exec ? (unsigned)__builtin_ctzll(w->exec) : 0;
@@ -242,12 +224,12 @@ static void lane_instruction(struct wave *w, const struct op *op)
         uint64_t old = w->vgpr_defined[op->dst];
         const uint32_t bits = (uint32_t)scalar_defined(w, op->in[0]);
         set_vgpr_defined(w, op->dst, bits == UINT32_MAX ? old | one : old & ~one);
-        if (bits != UINT32_MAX) save_bits(w, op->dst, lane, bits);
+        partial_set(w, op->dst, lane, bits);
     } else {
-        const bool known = vector_defined(w, op->in[0]) & one;
-        const bool vgpr = op->in[0]->kind == ISA_KIND_VGPR;
-        const unsigned v = op->in[0]->reg - (unsigned)ISA_VGPR0;
-        set_scalar(w, op, op->out, known ? ~UINT64_C(0) : vgpr ? saved_bits(w, v, lane) : 0);
+        const bool vector = op->in[0]->kind == ISA_KIND_VGPR;
+        uint64_t bits = vector_defined(w, op->in[0]) & one ? ~UINT64_C(0) : 0;
+        if (vector) bits = vgpr_bits(w, op->in[0]->reg - (unsigned)ISA_VGPR0, lane);
+        set_scalar(w, op, op->out, bits);
     }
 }
 
@@ -265,9 +247,11 @@ static void valu(struct wave *w, const struct op *op)
         uint64_t da = w->vgpr_defined[a], db = w->vgpr_defined[b];
         set_vgpr_defined(w, a, (da & ~w->exec) | (db & w->exec));
         set_vgpr_defined(w, b, (db & ~w->exec) | (da & w->exec));
+        w->vgpr_partial[a] = w->vgpr_partial[b] = 0;
         return;
     }
     uint64_t good = row->flags & ISA_PERMLANE ? w->full : result_defined(w, op);
+    if (w->exec & ~good) good |= partial_result(w, op, w->exec & ~good);
     if (op->flags & OP_CMPX && w->exec & ~good) {
         struct finding f = { .kind = SIM_UNDEFINED, .rule = -1, .lanes = w->exec & ~good };
         report(w, op, &f, "a register that was never written reaches EXEC");
@@ -296,13 +280,17 @@ static void valu(struct wave *w, const struct op *op)
 
 /* ---- memory ---- */
 
+/* `bits` are those of each register that matter. */
 static void need_vector(struct wave *w, const struct op *op, const struct isa_operand *in,
-                        const char *where)
+                        uint32_t bits, const char *where)
 {
     if (!in || in->kind != ISA_KIND_VGPR) return;
     unsigned v = in->reg - (unsigned)ISA_VGPR0;
     for (unsigned k = 0; k < in->n_regs && v + k < 256; k++) {
         uint64_t bad = w->exec & ~w->vgpr_defined[v + k];
+        for (uint64_t rest = bad & w->vgpr_partial[v + k]; rest; rest &= rest - 1)
+            if (!(bits & ~vgpr_bits(w, v + k, (unsigned)__builtin_ctzll(rest))))
+                bad &= ~(rest & -rest);
         if (bad) undefined(w, op, bad, 'v', v + k, where);
     }
 }
@@ -320,12 +308,13 @@ static void memory(struct wave *w, const struct op *op)
 {
     const struct isa_row *row = op->inst.row;
     bool moves_lanes = op->run == run_ds_lanes;
-    need_vector(w, op, moves_lanes && !op->data ? NULL : op->address, "an address");
+    need_vector(w, op, moves_lanes && !op->data ? NULL : op->address, UINT32_MAX, "an address");
     need_scalar(w, op, op->base, "an address");
     need_scalar(w, op, op->soffset, "an address");
     if (row->flags & ISA_STORE && !is_scratch(w, op)) {
-        need_vector(w, op, op->data, "memory");
-        need_vector(w, op, op->data1, "memory");
+        const uint32_t bits = op->width == 1 ? 0xff : op->width == 2 ? 0xffff : UINT32_MAX;
+        need_vector(w, op, op->data, op->half == 2 ? bits << 16 : bits, "memory");
+        need_vector(w, op, op->data1, bits, "memory");
         if (row->flags & ISA_SCALAR_MEM) need_scalar(w, op, op->out, "memory");
     }
     const struct isa_operand *to = op->out ? op->out : op->data;

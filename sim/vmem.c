@@ -1,227 +1,5 @@
 /* vmem.c: buffer, flat, global and scratch memory instructions. */
-#include "sim/internal.h"
-
-/* Where the lanes of an instruction go. Byte k of a lane lies at address + k; in swizzled memory
- * each next dword of a lane is `step` bytes further instead of 4. */
-struct access {
-    uint64_t lanes;   /* that touch memory                     */
-    uint64_t outside; /* buffers: loads give 0, stores nothing */
-    uint64_t lds;     /* flat lanes that mean LDS              */
-    unsigned step;
-    bool scratch;
-};
-
-/* ---- addresses ---- */
-
-static uint64_t swizzle(const struct wave *w, uint64_t offset, unsigned lane)
-{
-    return (offset & ~UINT64_C(3)) * w->n_lanes + 4 * lane + (offset & 3);
-}
-
-/* Scratch that does not belong to the work-item. */
-static void scratch_fault(struct wave *w, const struct op *op, uint64_t lanes, int64_t offset)
-{
-    struct finding f = {
-        .kind = SIM_FAULT_SCRATCH, .rule = -1, .lanes = lanes, .data_address = (uint64_t)offset
-    };
-    report(w, op, &f, "%u bytes at offset %lld of a scratch of %u bytes", op->width,
-           (long long)offset, w->core->run->dispatch->private_bytes);
-}
-
-static bool in_scratch(struct wave *w, const struct op *op, unsigned lane, int64_t offset)
-{
-    int64_t size = w->core->run->dispatch->private_bytes;
-    if (offset >= 0 && offset + op->width <= size) return true;
-    scratch_fault(w, op, UINT64_C(1) << lane, offset);
-    return false;
-}
-
-static bool scratch_addresses(struct wave *w, const struct op *op, struct access *a)
-{
-    uint64_t *address = w->core->address;
-    const uint32_t *v = op->address && op->address->kind == ISA_KIND_VGPR
-                            ? vgpr_row(w, op->address->reg - ISA_VGPR0)
-                            : NULL;
-    int64_t base = op->inst.imm;
-    if (op->base && op->base->kind == ISA_KIND_REG)
-        base += (int32_t)(uint32_t)scalar_read(w, op->base);
-    a->step = 4 * w->n_lanes;
-    a->scratch = true;
-    for (uint64_t rest = a->lanes; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(rest);
-        int64_t offset = base + (v ? (int64_t)v[lane] : 0);
-        if (!in_scratch(w, op, lane, offset)) return false;
-        address[lane] = w->scratch + swizzle(w, (uint64_t)offset, lane);
-    }
-    return true;
-}
-
-static void global_addresses(struct wave *w, const struct op *op)
-{
-    uint64_t *restrict address = w->core->address;
-    const unsigned n = w->n_lanes;
-    const uint64_t imm = (uint64_t)(int64_t)op->inst.imm;
-    const uint32_t *lo = vgpr_row(w, op->address->reg - ISA_VGPR0);
-    if (op->base && op->base->kind == ISA_KIND_REG) {
-        const uint64_t base = scalar_read(w, op->base) + imm;
-        for (unsigned i = 0; i < n; i++) address[i] = base + lo[i];
-        return;
-    }
-    const uint32_t *hi = lo + n;
-    for (unsigned i = 0; i < n; i++) address[i] = (lo[i] | (uint64_t)hi[i] << 32) + imm;
-}
-
-/* FLAT: the apertures tell LDS and scratch from global memory. */
-static bool flat_addresses(struct wave *w, const struct op *op, struct access *a)
-{
-    const struct run *run = w->core->run;
-    const struct sim_options *options = &w->core->sim->options;
-    uint64_t *address = w->core->address, private = 0;
-    const bool ignore = run->act_out >> ISA_RULE_FLAT_OFFSET & 1;
-    global_addresses(w, op);
-    for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(rest);
-        uint64_t bit = UINT64_C(1) << lane, aperture = address[lane] & ~UINT64_C(0xffffffff);
-        if (aperture == options->shared_base) {
-            a->lds |= bit;
-            address[lane] &= 0xffffffff;
-        } else if (aperture == options->private_base) {
-            private |= bit;
-            int64_t offset = (int64_t)(address[lane] & 0xffffffff);
-            if (!in_scratch(w, op, lane, offset)) return false;
-            address[lane] = w->scratch + swizzle(w, (uint64_t)offset, lane);
-        } else if (ignore) {
-            address[lane] -= (uint64_t)(int64_t)op->inst.imm;
-        }
-    }
-    a->lanes &= ~a->lds;
-    if (!private) return true;
-    if (private != a->lanes) {
-        /* Global and scratch lanes in one instruction: dwords differ in distance. */
-        if (op->width > 4) {
-            struct finding f = { .kind = SIM_ILLEGAL, .rule = -1, .lanes = w->exec };
-            report(w, op, &f, "lanes in global and in scratch memory in one wide flat access");
-            return false;
-        }
-        return true;
-    }
-    a->step = 4 * w->n_lanes;
-    a->scratch = true;
-    return true;
-}
-
-/* What a buffer descriptor says. */
-struct buffer {
-    uint64_t base;
-    uint32_t stride, records, index_stride;
-    unsigned oob, format;
-    bool swizzled, adds_lane;
-};
-
-static struct buffer read_buffer(const struct wave *w, unsigned reg)
-{
-    const uint32_t *s = w->sgpr + reg;
-    return (struct buffer){
-        .base = s[0] | (uint64_t)(s[1] & 0xffff) << 32,
-        .stride = s[1] >> 16 & 0x3fff,
-        .swizzled = s[1] >> 31,
-        .records = s[2],
-        .format = s[3] >> 12 & 127,
-        .index_stride = 8u << (s[3] >> 21 & 3),
-        .adds_lane = s[3] >> 23 & 1,
-        .oob = s[3] >> 28 & 3,
-    };
-}
-
-/* Is an access outside of the buffer, by the rule that the descriptor chooses? */
-static bool is_outside(const struct buffer *b, uint64_t index, uint64_t offset, uint64_t soffset,
-                       unsigned bytes)
-{
-    switch (b->oob) {
-    case 0: return index >= b->records || offset + bytes > b->stride;
-    case 1: return index >= b->records;
-    case 2: return !b->records;
-    default:
-        if (b->swizzled && b->stride)
-            return index >= b->records / b->stride || offset + bytes > b->stride;
-        return soffset + index * b->stride + offset + bytes > b->records;
-    }
-}
-
-static bool buffer_addresses(struct wave *w, const struct op *op, struct access *a)
-{
-    const struct isa_inst *inst = &op->inst;
-    uint64_t *address = w->core->address;
-    if (op->base->reg + 4u > ISA_VCC_LO) {
-        run_illegal(w, op);
-        return false;
-    }
-    const struct buffer b = read_buffer(w, op->base->reg);
-    const uint64_t soffset = op->soffset ? (uint32_t)scalar_read(w, op->soffset) : 0;
-    const uint32_t *v =
-        inst->offen | inst->idxen ? vgpr_row(w, op->address->reg - ISA_VGPR0) : NULL;
-    const uint32_t *v_index = inst->idxen ? v : NULL;
-    const uint32_t *v_offset = inst->offen ? v + (inst->idxen ? w->n_lanes : 0) : NULL;
-    for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(rest);
-        uint64_t index = v_index ? v_index[lane] : 0;
-        uint64_t offset = (uint32_t)inst->imm + (v_offset ? (uint64_t)v_offset[lane] : 0);
-        if (b.adds_lane) index += lane;
-        bool scratch = b.adds_lane && b.swizzled;
-        if (is_outside(&b, index, scratch ? 0 : offset, soffset, op->width)) {
-            a->lanes &= ~(UINT64_C(1) << lane);
-            a->outside |= UINT64_C(1) << lane;
-            continue;
-        }
-        uint64_t at = index * b.stride + offset;
-        if (b.swizzled)
-            at = (index / b.index_stride * b.stride + (offset & ~UINT64_C(3))) * b.index_stride +
-                 index % b.index_stride * 4 + (offset & 3);
-        address[lane] = b.base + soffset + at;
-    }
-    if (b.swizzled) {
-        a->step = 4 * b.index_stride;
-        a->scratch = b.adds_lane;
-    }
-    return true;
-}
-
-/* Swizzled memory with lane numbers is scratch: what is not this wave's belongs to another. */
-static bool check_slot(struct wave *w, const struct op *op, const struct access *a)
-{
-    const struct run *run = w->core->run;
-    uint64_t tail = (uint64_t)a->step * ((op->width - 1u) / 4);
-    for (uint64_t rest = a->lanes; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(rest);
-        uint64_t at = w->core->address[lane];
-        if (at - run->scratch >= run->scratch_bytes) continue; /* not scratch after all */
-        if (at >= w->slot && at + tail < w->slot + run->wave_bytes) continue;
-        int64_t offset = (int64_t)(at - w->slot) / a->step * 4 + (int64_t)(at & 3);
-        scratch_fault(w, op, UINT64_C(1) << lane, offset);
-        return false;
-    }
-    return true;
-}
-
-static bool find_addresses(struct wave *w, const struct op *op, struct access *a)
-{
-    *a = (struct access){ .lanes = w->exec, .step = 4 };
-    switch (op->inst.row->encoding) {
-    case ISA_SCRATCH: return scratch_addresses(w, op, a);
-    case ISA_FLAT: return flat_addresses(w, op, a);
-    case ISA_GLOBAL:
-        if (op->inst.row->flags & ISA_ADDTID) {
-            uint64_t base =
-                op->base && op->base->kind == ISA_KIND_REG ? scalar_read(w, op->base) : 0;
-            for (unsigned i = 0; i < w->n_lanes; i++)
-                w->core->address[i] = base + (uint64_t)(int64_t)op->inst.imm + 4 * i;
-            return true;
-        }
-        global_addresses(w, op);
-        return true;
-    default: return buffer_addresses(w, op, a) && (!a->scratch || check_slot(w, op, a));
-    }
-}
+#include "sim/vmem.h"
 
 /* ---- moving data ---- */
 
@@ -278,29 +56,32 @@ static void take_lane(const struct wave *w, const struct op *op, unsigned lane, 
     memcpy(bytes, words, op->width);
 }
 
-/* Host memory that all lanes fall into, or NULL: then lanes go one by one. */
-static uint8_t *one_mapping(struct wave *w, const struct access *a, unsigned width, unsigned access)
+/* Do all lanes fall into one piece of host memory? Then `*base` plus a GPU address is a host
+ * address, else lanes go one by one. */
+static bool one_mapping(struct wave *w, const struct access *a, unsigned width, unsigned access,
+                        uintptr_t *base)
 {
     struct core *core = w->core;
-    if (a->step != 4 || !a->lanes || a->outside || a->lds) return NULL;
-    if (!memory_at(core, core->address[__builtin_ctzll(a->lanes)], width, access)) return NULL;
+    if (a->step != 4 || !a->lanes || a->outside || a->lds || a->private) return false;
+    if (!memory_at(core, core->address[__builtin_ctzll(a->lanes)], width, access)) return false;
     const struct sim_mapping *m = &core->tlb[core->tlb_last];
-    if (m->bytes < width) return NULL;
+    if (m->bytes < width) return false;
     const uint64_t first = m->first, most = m->bytes - width;
     const uint64_t bad = core->sim->lanes->outside(core->address, w->n_lanes, first, most);
-    return bad & a->lanes ? NULL : m->host - first;
+    *base = (uintptr_t)m->host - (uintptr_t)first;
+    return !(bad & a->lanes);
 }
 
 /* Every lane of an access that one_mapping has found a place for; `whole`: no lane is off. */
-static inline void load_lanes(struct wave *w, const struct op *op, const uint8_t *host,
-                              uint64_t lanes, const unsigned width, const bool whole)
+static inline void load_lanes(struct wave *w, const struct op *op, uintptr_t base, uint64_t lanes,
+                              const unsigned width, const bool whole)
 {
     const uint64_t *address = w->core->address;
     uint32_t *row = vgpr_row(w, op->dst);
     const unsigned n = w->n_lanes;
     for (unsigned i = 0; whole ? i < n : lanes != 0; i++, lanes &= lanes - 1) {
         const unsigned lane = whole ? i : (unsigned)__builtin_ctzll(lanes);
-        const uint8_t *from = (const uint8_t *)((uintptr_t)host + address[lane]);
+        const uint8_t *from = (const uint8_t *)(base + address[lane]);
         uint32_t word = 0;
         if (width < 4) {
             memcpy(&word, from, width);
@@ -311,32 +92,32 @@ static inline void load_lanes(struct wave *w, const struct op *op, const uint8_t
     }
 }
 
-static void load_fast(struct wave *w, const struct op *op, const uint8_t *host, uint64_t lanes)
+static void load_fast(struct wave *w, const struct op *op, uintptr_t base, uint64_t lanes)
 {
     const bool whole = lanes == w->full;
     switch (op->width) {
-    case 1: load_lanes(w, op, host, lanes, 1, false); break;
-    case 2: load_lanes(w, op, host, lanes, 2, false); break;
+    case 1: load_lanes(w, op, base, lanes, 1, false); break;
+    case 2: load_lanes(w, op, base, lanes, 2, false); break;
     case 4:
         if (whole)
-            load_lanes(w, op, host, lanes, 4, true);
+            load_lanes(w, op, base, lanes, 4, true);
         else
-            load_lanes(w, op, host, lanes, 4, false);
+            load_lanes(w, op, base, lanes, 4, false);
         break;
-    case 8: load_lanes(w, op, host, lanes, 8, false); break;
-    case 12: load_lanes(w, op, host, lanes, 12, false); break;
-    default: load_lanes(w, op, host, lanes, 16, false); break;
+    case 8: load_lanes(w, op, base, lanes, 8, false); break;
+    case 12: load_lanes(w, op, base, lanes, 12, false); break;
+    default: load_lanes(w, op, base, lanes, 16, false); break;
     }
 }
 
-static void store_fast(struct wave *w, const struct op *op, uint8_t *host, uint64_t lanes)
+static void store_fast(struct wave *w, const struct op *op, uintptr_t base, uint64_t lanes)
 {
     const uint64_t *address = w->core->address;
     const uint32_t *row = vgpr_row(w, op->data->reg - ISA_VGPR0);
     const unsigned n = w->n_lanes, words = op->width / 4;
     for (; lanes; lanes &= lanes - 1) {
         const unsigned lane = (unsigned)__builtin_ctzll(lanes);
-        uint8_t *to = (uint8_t *)((uintptr_t)host + address[lane]);
+        uint8_t *to = (uint8_t *)(base + address[lane]);
         for (unsigned k = 0; k < words; k++) memcpy(to + 4 * k, &row[(size_t)k * n + lane], 4);
     }
 }
@@ -388,6 +169,37 @@ void misaligned(struct wave *w, const struct op *op, uint64_t lanes, uint64_t ad
     report(w, op, &f, "%s of %u bytes at 0x%llx", what, bytes, (unsigned long long)address);
 }
 
+/* ---- what other waves see ---- */
+
+/* Swizzled memory is scratch, which no other wave reaches. */
+static void touches(struct wave *w, const struct op *op, const struct access *a, unsigned width)
+{
+    struct touch t = { .lanes = a->lanes, .width = width, .atomic = op->atomic };
+    if (a->step == 4) stores_touched(w, op, &t);
+    t.lanes = a->lds;
+    t.lds = true;
+    stores_touched(w, op, &t);
+}
+
+/* A store, or an atomic that returns nothing, counts in vscnt; what returns a value in vmcnt. */
+static void counts_store(struct wave *w, const struct op *op, const struct access *a,
+                         unsigned width)
+{
+    const bool returns = op->atomic && op->inst.glc, flat = op->inst.row->encoding == ISA_FLAT;
+    if (returns) {
+        wave_load_begins(w, op, a->lds ? ISA_LGKMCNT : ISA_VMCNT, false);
+    } else {
+        wave_counts(w, &w->vs);
+        if (flat) wave_counts(w, &w->lgkm);
+    }
+    struct touch t = { .lanes = a->lanes, .width = width, .atomic = op->atomic };
+    if (w->core->watch_memory && a->step == 4 && a->lanes)
+        store_begins(w, op, &t, returns ? ISA_VMCNT : ISA_VSCNT);
+    t.lanes = a->lds;
+    t.lds = true;
+    if (w->core->watch_lds && a->lds) store_begins(w, op, &t, ISA_LGKMCNT);
+}
+
 /* ---- typed buffers ---- */
 
 static void typed_lane(struct wave *w, const struct op *op, unsigned format, unsigned lane,
@@ -414,8 +226,8 @@ static void run_typed(struct wave *w, const struct op *op, bool store)
 {
     struct access a;
     bool ok = true;
-    unsigned format = op->inst.row->encoding == ISA_MTBUF ? op->inst.format
-                                                          : read_buffer(w, op->base->reg).format;
+    unsigned format =
+        op->inst.row->encoding == ISA_MTBUF ? op->inst.format : buffer_format(w, op->base->reg);
     if (!format_bytes(format) || op->half) {
         struct finding f = { .kind = SIM_ILLEGAL, .rule = -1 };
         report(w, op, &f, "buffer format %u%s is not modelled", format,
@@ -423,12 +235,16 @@ static void run_typed(struct wave *w, const struct op *op, bool store)
         return;
     }
     if (!find_addresses(w, op, &a)) return;
+    if (w->core->crossed && !store) touches(w, op, &a, format_bytes(format));
     for (uint64_t rest = w->exec; rest && ok; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         typed_lane(w, op, format, lane, store, a.lanes >> lane & 1, &ok);
         if (!ok) lanes_fault(w, op, &a, store);
     }
-    if (!store) wave_load_begins(w, op, ISA_VMCNT, false);
+    if (store)
+        counts_store(w, op, &a, format_bytes(format));
+    else
+        wave_load_begins(w, op, ISA_VMCNT, false);
 }
 
 /* ---- handlers ---- */
@@ -461,19 +277,17 @@ void run_vmem_load(struct wave *w, const struct op *op)
         return;
     }
     if (!find_addresses(w, op, &a)) return;
+    if (w->core->crossed) touches(w, op, &a, op->width);
     w->core->stats.bytes_loaded += (uint64_t)op->width * w->n_active;
-    const uint8_t *host = one_mapping(w, &a, op->width, SIM_READ);
-    if (host) {
-        load_fast(w, op, host, a.lanes);
+    uintptr_t base;
+    if (one_mapping(w, &a, op->width, SIM_READ, &base)) {
+        load_fast(w, op, base, a.lanes);
     } else {
         static const uint8_t zeros[16];
         uint8_t bytes[16];
         for (uint64_t rest = a.lanes; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(rest);
-            unsigned step = a.step;
-            if (w->core->address[lane] - w->core->run->scratch < w->core->run->scratch_bytes &&
-                op->inst.row->encoding == ISA_FLAT)
-                step = 4 * w->n_lanes;
+            unsigned step = lane_step(w, &a, lane);
             if (!lane_copy(w, w->core->address[lane], step, bytes, op->width, false)) {
                 lanes_fault(w, op, &a, false);
                 return;
@@ -498,19 +312,16 @@ void run_vmem_store(struct wave *w, const struct op *op)
     if (!find_addresses(w, op, &a)) return;
     w->core->stats.bytes_stored += (uint64_t)op->width * w->n_active;
     check_alignment(w, op, &a);
-    if (op->inst.row->encoding == ISA_FLAT) wave_counts(w, &w->lgkm);
-    uint8_t *host = op->width >= 4 ? (uint8_t *)one_mapping(w, &a, op->width, SIM_WRITE) : NULL;
-    if (host) {
-        store_fast(w, op, host, a.lanes);
+    counts_store(w, op, &a, op->width);
+    uintptr_t base;
+    if (op->width >= 4 && one_mapping(w, &a, op->width, SIM_WRITE, &base)) {
+        store_fast(w, op, base, a.lanes);
         return;
     }
     for (uint64_t rest = a.lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint8_t bytes[16];
-        unsigned step = a.step;
-        if (w->core->address[lane] - w->core->run->scratch < w->core->run->scratch_bytes &&
-            op->inst.row->encoding == ISA_FLAT)
-            step = 4 * w->n_lanes;
+        unsigned step = lane_step(w, &a, lane);
         take_lane(w, op, lane, bytes);
         if (lane_copy(w, w->core->address[lane], step, bytes, op->width, true)) continue;
         lanes_fault(w, op, &a, true);
@@ -524,6 +335,48 @@ static uint64_t pair_of(const struct wave *w, const uint32_t *row, unsigned lane
     return bytes == 4 ? row[lane] : row[lane] | (uint64_t)row[w->n_lanes + lane] << 32;
 }
 
+/* The address of an atomic; what is not aligned is reported, and goes to the aligned place. */
+static uint64_t atomic_address(struct wave *w, const struct op *op, unsigned lane, unsigned align)
+{
+    uint64_t at = w->core->address[lane];
+    if (at % align) misaligned(w, op, UINT64_C(1) << lane, at, op->width, "atomic");
+    return at - at % align;
+}
+
+static bool atomic_lds(struct wave *w, const struct op *op, unsigned lane, uint64_t value,
+                       uint64_t other, uint64_t *old)
+{
+    uint64_t at = atomic_address(w, op, lane, op->width);
+    uint8_t *host = lds_at(w, op, lane, at, op->width);
+    if (!host) return false;
+    lds_mark(w, op, at, op->width, true, lane);
+    *old = atomic_apply(op->atomic, op->width, host, value, other);
+    return true;
+}
+
+static bool atomic_lane(struct wave *w, const struct op *op, const struct access *a, unsigned lane,
+                        uint64_t value, uint64_t other, uint64_t *old)
+{
+    const unsigned bytes = op->width, step = lane_step(w, a, lane);
+    uint64_t at = atomic_address(w, op, lane, step == 4 ? bytes : 4), now;
+    uint8_t *host = memory_at(w->core, at, bytes, SIM_READ | SIM_WRITE), copy[8] = { 0 };
+    if (step == 4 && host) {
+        *old = atomic_apply(op->atomic, bytes, host, value, other);
+        return true;
+    }
+    /* The dwords of a work-item's scratch lie apart, and are its own. */
+    if (step == 4 || !lane_copy(w, at, step, copy, bytes, false)) {
+        memory_fault(w, op, UINT64_C(1) << lane, at, bytes, "atomic");
+        return false;
+    }
+    memcpy(old, copy, bytes);
+    now = atomic_new(op->atomic, bytes, *old, value, other);
+    memcpy(copy, &now, bytes);
+    if (lane_copy(w, at, step, copy, bytes, true)) return true;
+    memory_fault(w, op, UINT64_C(1) << lane, at, bytes, "atomic");
+    return false;
+}
+
 void run_vmem_atomic(struct wave *w, const struct op *op)
 {
     struct access a;
@@ -533,33 +386,22 @@ void run_vmem_atomic(struct wave *w, const struct op *op)
     const bool compares = op->atomic == ATOMIC_CMPSWAP || op->atomic == ATOMIC_FCMPSWAP;
     unsigned to = op->out ? op->dst : data->reg - (unsigned)ISA_VGPR0;
     if (!find_addresses(w, op, &a)) return;
+    if (w->core->crossed) touches(w, op, &a, bytes);
     for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
-        uint64_t bit = UINT64_C(1) << lane, at = w->core->address[lane], old = 0;
+        uint64_t bit = UINT64_C(1) << lane, old = 0;
         uint64_t value = pair_of(w, row, lane, bytes);
         uint64_t other =
             compares ? pair_of(w, row + (size_t)(bytes / 4) * w->n_lanes, lane, bytes) : 0;
-        if ((a.lanes | a.lds) & bit) {
-            if (at % bytes) {
-                misaligned(w, op, bit, at, bytes, "atomic");
-                at -= at % bytes;
-            }
-            uint8_t *host = a.lds & bit ? lds_at(w, op, lane, at, bytes)
-                                        : memory_at(w->core, at, bytes, SIM_READ | SIM_WRITE);
-            if (!host) {
-                if (a.lanes & bit) memory_fault(w, op, bit, at, bytes, "atomic");
-                return;
-            }
-            if (a.lds & bit) lds_mark(w, op, at, bytes, true, lane);
-            old = atomic_apply(op->atomic, bytes, host, value, other);
+        if (a.lds & bit) {
+            if (!atomic_lds(w, op, lane, value, other, &old)) return;
+        } else if (a.lanes & bit) {
+            if (!atomic_lane(w, op, &a, lane, value, other, &old)) return;
         }
         if (!op->inst.glc) continue;
         vgpr_row(w, to)[lane] = (uint32_t)old;
         if (bytes == 8) vgpr_row(w, to + 1)[lane] = (uint32_t)(old >> 32);
     }
     w->core->stats.bytes_stored += (uint64_t)bytes * w->n_active;
-    if (op->inst.glc)
-        wave_load_begins(w, op, a.lds ? ISA_LGKMCNT : ISA_VMCNT, false);
-    else if (op->inst.row->encoding == ISA_FLAT)
-        wave_counts(w, &w->lgkm);
+    counts_store(w, op, &a, bytes);
 }

@@ -91,6 +91,7 @@ static void push(struct wave *w, struct queue *q, const struct pending *p, bool 
 {
     if (q->n == MAX_PENDING) retire(w, q); /* the counter is full: the hardware waits by itself */
     q->entry[(q->head + q->n++) % MAX_PENDING] = *p;
+    q->n_begun++;
     q->unordered |= unordered;
     if (!p->n_regs) return;
     const uint64_t *set = p->scalar ? w->sgpr_pending : w->vgpr_pending;
@@ -99,7 +100,8 @@ static void push(struct wave *w, struct queue *q, const struct pending *p, bool 
     set_pending(w, p, true);
 }
 
-/* An instruction that only counts: a store to LDS, or one of FLAT, which may be one. */
+/* An instruction that only counts: a store. Those of FLAT may be to memory or to LDS and count in
+ * both. */
 void wave_counts(struct wave *w, struct queue *q)
 {
     if (w->core->run->checks & SIM_CHECK_WAITCNT) push(w, q, &(struct pending){ 0 }, false);

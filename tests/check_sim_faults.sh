@@ -2,69 +2,7 @@
 # Planted faults on the executor, each in a few lines of assembly: check_sim_faults.sh RMCP
 # Every one must be reported as what it is, at its instruction; the repaired program must not be.
 set -eu
-rmcp=$(realpath "$1")
-clang=${CLANG:-clang-19}
-command -v "$clang" >/dev/null || { echo "$clang is not installed"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-failed=0 count=0
-
-# assemble NAME: the body of a kernel from stdin. s[0:1] are the arguments, s2 the workgroup, v0 the
-# local id; s[4:5] is the first argument, a buffer.
-assemble() {
-    {
-        cat <<'END'
-.amdgcn_target "amdgcn-amd-amdhsa--gfx1010"
-.text
-.p2align 8
-k:
-    s_load_dwordx2 s[4:5], s[0:1], 0x0
-    v_lshlrev_b32 v1, 2, v0
-    s_waitcnt lgkmcnt(0)
-END
-        cat
-        cat <<'END'
-    s_endpgm
-.p2align 8
-.rodata
-.p2align 6
-.amdhsa_kernel k
-    .amdhsa_group_segment_fixed_size 1024
-    .amdhsa_private_segment_fixed_size 64
-    .amdhsa_user_sgpr_kernarg_segment_ptr 1
-    .amdhsa_next_free_vgpr 16
-    .amdhsa_next_free_sgpr 32
-    .amdhsa_wavefront_size32 1
-    .amdhsa_kernarg_size 16
-.end_amdhsa_kernel
-END
-    } >"$1.s"
-    $clang -x assembler -g -target amdgcn-amd-amdhsa -mcpu=gfx1010 -mcode-object-version=4 "$1.s" -o "$1.co"
-}
-
-# expect NAME PATTERN... -- OPTION...: all patterns in the output, and the exit status of findings;
-# the pattern "clean" stands for a run without any.
-expect() {
-    name=$1
-    shift
-    patterns="$name.patterns"
-    : >"$patterns"
-    while [ "$1" != -- ]; do
-        echo "$1" >>"$patterns"
-        shift
-    done
-    shift
-    status=0
-    "$rmcp" sim --kernel "$name.co" k --block 32 --grid 32 --args buf:128 "$@" >"$name.out" 2>&1 || status=$?
-    wanted=1
-    grep -qx clean "$patterns" && { wanted=0; echo 'completed, 0 reports' >"$patterns"; }
-    count=$((count + 1))
-    [ "$status" -eq "$wanted" ] || { echo "$name: exit status $status"; failed=1; cat "$name.out"; }
-    while read -r pattern; do
-        grep -Eq -- "$pattern" "$name.out" || { echo "$name: no '$pattern' in:"; cat "$name.out"; failed=1; }
-    done <"$patterns"
-}
+. "$(dirname "$0")/sim_asm.sh"
 
 assemble wait <<'END'
     global_load_dword v2, v1, s[4:5]
@@ -185,7 +123,16 @@ assemble lds_outside <<'END'
     v_lshlrev_b32 v2, 6, v0
     ds_write_b32 v2, v0
 END
-expect lds_outside '^lds-fault: 4 bytes at 1024 of an LDS of 1024 bytes' 'lanes 0x10000' --
+expect lds_outside '^lds-fault: 4 bytes at 1024 of an LDS of 1024 bytes' 'lanes 0xffff0000' --
+assemble lds_wraps <<'END'
+    v_add_nc_u32 v2, 0xfffffe00, v1
+    ds_write_b32 v2, v0 offset:512
+    s_waitcnt lgkmcnt(0)
+    ds_read_b32 v3, v1
+    s_waitcnt lgkmcnt(0)
+    global_store_dword v1, v3, s[4:5]
+END
+expect lds_wraps clean --
 assemble lds_misaligned <<'END'
     v_mov_b32 v2, 0
     v_mov_b32 v3, 0
@@ -202,7 +149,9 @@ assemble barrier <<'END'
     s_barrier
 out:
 END
-expect barrier '^barrier: 1 waves wait at a barrier, 1 of the workgroup have ended' 's_barrier' -- --block 64 --grid 64
+# A wave that has ended counts no longer: the others go on.
+expect barrier '^barrier: 1 waves wait at a barrier, 1 of the workgroup have ended' 's_barrier' \
+    'completed, 1 reports' -- --block 64 --grid 64
 assemble two_barriers <<'END'
     v_readfirstlane_b32 s6, v0
     s_cmp_eq_u32 s6, 0
@@ -240,6 +189,25 @@ assemble undefined_high <<'END'
     global_store_dword v1, v2, s[4:5]
 END
 expect undefined_high clean --
+assemble undefined_bits <<'END'
+    v_lshl_or_b32 v3, v9, 16, v0
+    v_perm_b32 v3, v9, v3, 0x01000504
+    v_lshrrev_b64 v[4:5], 16, v[3:4]
+    v_and_b32 v4, 0xffff, v4
+    global_store_dword v1, v4, s[4:5]
+    global_store_short v1, v4, s[4:5]
+    s_mov_b32 s12, 5
+    s_bfe_i64 s[14:15], s[12:13], 0x100000
+    v_mov_b32 v6, s15
+    global_store_dword v1, v6, s[4:5]
+END
+expect undefined_bits clean --
+assemble undefined_bit <<'END'
+    v_lshl_or_b32 v3, v9, 16, v0
+    v_and_b32 v3, 0x1ffff, v3
+    global_store_dword v1, v3, s[4:5]
+END
+expect undefined_bit '^undefined-register: v3 was never written and reaches memory' --
 assemble undefined_exec <<'END'
     v_cmp_eq_u32 vcc_lo, v9, v0
     s_and_saveexec_b32 s6, vcc_lo
@@ -250,6 +218,15 @@ assemble illegal <<'END'
     .long 0x04040501 ; v_dot2c_f32_f16 v2, v1, v2: gfx1011 and newer
 END
 expect illegal '^illegal-instruction: gfx1010 has no such instruction \(word 0x04040501\)' --
+assemble illegal_result <<'END'
+    .long 0xd4c200fc, 0x00020300 ; v_cmp_eq_u32 with execz as its result
+END
+expect illegal_result '^illegal-instruction: no semantics' --
+assemble special_mask <<'END'
+    .long 0xd5010002, 0x03ee0300 ; v_cndmask_b32 v2, v0, v1, vccz
+    global_store_dword v1, v2, s[4:5]
+END
+expect special_mask clean --
 assemble range <<'END'
     v_mov_b32 v100, v0
 END

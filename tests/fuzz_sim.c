@@ -2,13 +2,21 @@
  *
  * The first 16 bytes choose chip, wave size, checks, memory and sizes; the rest is the program,
  * behind a few instructions that give it valid pointers. Whatever it does, the executor must touch
- * no memory but that of the two buffers (the address sanitizer looks) and come to an end. */
+ * no memory but that of the two buffers (the address sanitizer looks) and come to an end.
+ *
+ * A mutator of its own puts whole instructions into the program, beside libFuzzer's changes of
+ * bytes. With FUZZ_SIM_ROWS in the environment the rows of the instruction table that were not
+ * reached are printed at the end. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_sim_words.h"
 #include "sim/sim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most);
 
 #define CODE UINT64_C(0x10000000)
 #define DATA UINT64_C(0x20000000)
@@ -37,6 +45,32 @@ static void on_report(void *context, const struct sim_report *report)
     *sum += strlen(report->reason) + strlen(report->instruction) + strlen(report->kernel);
 }
 
+/* ---- rows that were reached ---- */
+
+static uint8_t reached[ISA_N_IDS];
+
+static void on_trace(void *context, const struct sim_trace *trace)
+{
+    (void)context;
+    reached[trace->inst->id] = 1;
+}
+
+static void print_rows(void)
+{
+    unsigned n = 0, n_all = 0;
+    for (unsigned id = 1; id < ISA_N_IDS; id++) {
+        const struct isa_row *row = isa_row(id);
+        unsigned e = row->encoding;
+        if (e == ISA_MIMG || e == ISA_EXP || e == ISA_VINTRP) continue;
+        n_all++;
+        n += reached[id];
+        if (!reached[id]) printf("not reached: %s\n", row->name);
+    }
+    printf("%u of %u rows reached (images, exports and interpolation left out)\n", n, n_all);
+}
+
+/* ---- running ---- */
+
 /* One executor for each way to make one: making them takes longer than a run. */
 static struct sim *executor(unsigned chip, unsigned checks, unsigned act_out, size_t *sum)
 {
@@ -51,6 +85,12 @@ static struct sim *executor(unsigned chip, unsigned checks, unsigned act_out, si
                                    .max_instructions = 600,
                                    .report = on_report,
                                    .context = sum };
+    static int counts_rows = -1;
+    if (counts_rows < 0) {
+        counts_rows = getenv("FUZZ_SIM_ROWS") != NULL;
+        if (counts_rows) atexit(print_rows);
+    }
+    if (counts_rows) options.trace = on_trace;
     const struct sim_memory memory = { NULL, find, NULL };
     if (!*one && sim_create(&options, &memory, one)) abort();
     return *one;
@@ -107,4 +147,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct sim_result result;
     if (sim_run(executor(bytes[0], bytes[2], SIM_ACT_OUT, &sum), &d, &result)) abort();
     return 0;
+}
+
+/* ---- mutations ---- */
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned seed)
+{
+    uint64_t random = seed;
+    if (size < HEADER + 4 || most < HEADER + 4 || !random_below(&random, 3))
+        return LLVMFuzzerMutate(bytes, size, most);
+    if (!random_below(&random, 4))
+        bytes[random_below(&random, HEADER)] = (uint8_t)random_below(&random, 256);
+    for (unsigned left = 1 + random_below(&random, 4); left; left--) {
+        uint32_t words[ISA_MAX_WORDS];
+        const size_t n = 4 * (size_t)random_instruction(&random, words);
+        const size_t at = HEADER + 4 * random_below(&random, (uint32_t)(size - HEADER) / 4 + 1);
+        if (!random_below(&random, 8) && at + 4 < size) { /* one word less */
+            memmove(bytes + at, bytes + at + 4, size - at - 4);
+            size -= 4;
+        } else if (random_below(&random, 2) && size + n <= most) {
+            memmove(bytes + at + n, bytes + at, size - at);
+            memcpy(bytes + at, words, n);
+            size += n;
+        } else if (at + n <= size) {
+            memcpy(bytes + at, words, n);
+        }
+    }
+    return size;
 }

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Runs the fuzzer of the executor from real code. usage: fuzz_sim.sh FUZZER KERNELS [RUNS]
-# KERNELS is src/kernels; without clang the fuzzer starts from nothing.
+# Runs the fuzzer of the executor from real code. usage: fuzz_sim.sh FUZZER KERNELS [RUNS [PROCESSES [SEEDS]]]
+# KERNELS is src/kernels; without clang the fuzzer starts from nothing, or from the files in the folder SEEDS.
+# The runs are shared by the processes; an input that goes wrong is left in the current folder.
 set -eu
-fuzzer=$(realpath "$1") sources=$2 runs=${3:-20000}
+fuzzer=$(realpath "$1") sources=$2 runs=${3:-20000} processes=${4:-1} seeds=${5:-} here=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/corpus"
@@ -19,5 +20,22 @@ if command -v "$clang" >/dev/null; then
         done
     done
 fi
+if [ -n "$seeds" ]; then
+    find "$seeds" -type f -exec cp -t "$work/corpus" {} +
+fi
+# Undefined behaviour ends a run as a bad access does.
+export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
 cd "$work"
-"$fuzzer" -runs="$runs" -max_len=2048 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 -verbosity=0 corpus
+number=0 pids=
+while [ $number -lt "$processes" ]; do
+    number=$((number + 1))
+    mkdir "corpus$number"
+    "$fuzzer" -seed="$number" -runs=$((runs / processes)) -max_len=2048 -timeout=20 -rss_limit_mb=4096 \
+        -print_final_stats=1 -verbosity=0 -artifact_prefix="$here/" "corpus$number" corpus >"$number.log" 2>&1 &
+    pids="$pids $!"
+done
+failed=0
+for pid in $pids; do wait "$pid" || failed=1; done
+cat ./*.log
+echo "$(sed -n 's/^stat::number_of_executed_units: *//p' ./*.log | awk '{ n += $1 } END { print n }') runs"
+exit $failed

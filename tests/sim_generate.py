@@ -323,6 +323,20 @@ class Program:
             self.emit(f"{kind} {variable} = {name}[{self.index(scope, size)}];")
             scope.append((variable, kind))
 
+        def packed(scope):
+            """A small array that is written one by one: in registers it shares them with unwritten bytes."""
+            kind, size = r.choice([("u8", 16), ("u8", 8), ("u16", 8), ("i16", 4)])
+            array, variable, n = self.name_of("a"), self.name_of("v"), self.name_of("n")
+            self.emit(f"{kind} {array}[{size}];")
+            self.emit(f"u32 {variable} = {self.scalar('u32', scope, 1)};")
+            self.emit(f"for (u32 {n} = 0; {n} < {size}; {n}++)")
+            self.emit(f"    {array}[({n} * {r.choice([1, 3, 5])}) & {size - 1}] = ({kind})({variable} * {n} >> {r.randrange(9)});")
+            if self.chance(0.5):
+                self.emit(f"{array}[{self.index(scope, size)}] = {self.scalar(kind, scope, 1)};")
+            self.emit(f"for (u32 {n} = 0; {n} < {size}; {n}++)")
+            self.emit(f"    {variable} = {variable} * 31 + (u32){array}[({variable} + {n}) & {size - 1}];")
+            scope.append((variable, "u32"))
+
         def record(scope):
             kind, field = r.choice([("u32", "word"), ("u8", "byte"), ("u64", "wide"), ("f32", "real")])
             if self.chance(0.3):
@@ -399,7 +413,7 @@ class Program:
             scope.append((variable, kind))
 
         readable = [a for a in LOCALS if a not in written]
-        out += [private_store, private_load, record, input_load, table_load, out_store, local_load, global_atomic, own_atomic]
+        out += [private_store, private_load, packed, record, input_load, table_load, out_store, local_load, global_atomic, own_atomic]
         if written:
             out += [local_store, local_store]
         out.append(local_atomic if counters else counter_load)

@@ -145,7 +145,6 @@ static void report_end(struct run *run, const char *name, const struct sim_resul
     case SIM_FAULT_LDS:
     case SIM_FAULT_SCRATCH: aql_error(q, ERROR_APERTURE); return;
     case SIM_RUNAWAY:
-    case SIM_DEADLOCK:
         summary_hang(name);
         atomic_store(&q->gpu->dead, true);
         events_hang(q->gpu);

@@ -18,14 +18,14 @@ static bool runs_kernel(int argc, char **argv)
 int cli_sim(int argc, char **argv)
 {
     if (!runs_kernel(argc, argv)) return cli_sim_card(argc, argv);
-    struct sim_cli cli = {
-        .grid = "1", .block = "1", .checks = "all", .act_out = "none", .most_reports = 20
-    };
+    struct sim_cli cli = { .grid = "1", .checks = "all", .act_out = "none", .most_reports = 20 };
     bool arguments = false;
     const struct cli_option options[] = {
-        { "kernel", CLI_TEXT, &cli.kernel, "FILE", "run a kernel of this code object", NULL },
+        { "kernel", CLI_TEXT, &cli.kernel, "FILE",
+          "run a kernel of this code object, bundle, library or program", NULL },
         { "grid", CLI_TEXT, &cli.grid, "X[,Y,Z]", "work-items in all (default 1)", NULL },
-        { "block", CLI_TEXT, &cli.block, "X[,Y,Z]", "work-items of a workgroup (default 1)", NULL },
+        { "block", CLI_TEXT, &cli.block, "X[,Y,Z]",
+          "work-items of a workgroup (default: as the kernel requires, else 1)", NULL },
         { "args", CLI_FLAG, &arguments, NULL, "the kernel's arguments follow, as they may anywhere",
           NULL },
         { "chip", CLI_CHOICE, &cli.chip, "CHIP", "gfx1010 (default), 1011, 1012, 1013 or gfx1030",
@@ -62,10 +62,13 @@ int cli_sim(int argc, char **argv)
             "barriers that not all waves reach, endless loops, and the patterns of gfx101x "
             "silicon\n"
             "bugs. Everything is simulated: no card and no ROCm are used.\n"
-            "Arguments: i32:N u32:N i64:N u64:N i16:N u16:N i8:N u8:N f32:X f64:X hex:BYTES\n"
-            "  buf:BYTES[=BYTE][@FILE]  a buffer, filled with a byte or from a file\n"
+            "Arguments: i32:N u32:N i64:N u64:N i16:N u16:N i8:N u8:N f16:X f32:X f64:X\n"
+            "  hex:BYTES                any value, in the order of memory: hex:0000803f is 1.0f\n"
+            "  buf:BYTES[=BYTE][@FILE]  a buffer, filled from a file, the rest with a byte (0)\n"
             "  in:FILE                  a buffer with the bytes of a file\n"
-            "  out:BYTES@FILE           a buffer that is written to a file at the end\n"
+            "  out:BYTES[=BYTE]@FILE    a buffer that is written to a file at the end\n"
+            "  inout:FILE@FILE          a buffer read from one file and written to another\n"
+            "  local:BYTES              local memory that the kernel takes as an argument\n"
             "Exit status 0: the kernel completed and nothing was reported.",
         .example =
             "  rmcp sim --kernel vadd.co vadd --grid 1024 --block 256 --args in:a.bin in:b.bin "

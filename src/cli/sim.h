@@ -19,6 +19,13 @@ extern const char *const sim_chips[];
 /* Run one kernel: words[0] is its name, the others are its arguments. Returns an exit status. */
 int sim_kernel(const struct sim_cli *cli, int n_words, char **words);
 
+/* ---- sim_object.c ---- */
+
+/* The code object in a file that has the kernel, that for the chip (index into sim_chips) if there
+ * is one. The caller frees the bytes. Returns 0, or an exit status after a complaint. */
+int sim_object_read(const char *path, const char *kernel, int chip, unsigned char **bytes,
+                    size_t *n_bytes);
+
 /* ---- sim_args.c: arguments of a kernel ---- */
 
 struct sim_argument {
@@ -27,22 +34,27 @@ struct sim_argument {
     size_t n_bytes;
     void *host; /* of a buffer */
     size_t n_host;
-    const char *to_file; /* where a buffer goes when the kernel has run */
+    uint32_t local_bytes; /* of a pointer to local memory, else 0 */
+    const char *to_file;  /* where a buffer goes when the kernel has run */
 };
 
 /* Read "i32:5", "buf:4096=0" and their like; makes the buffers. Returns 0 or an exit status. */
 int sim_argument_read(struct sim_runner *runner, const char *text, struct sim_argument *out);
+/* Whether the files of buffers can be written, each by one of them: better known before a long run
+ * than after it. Returns 0 or an exit status. */
+int sim_arguments_try(const struct sim_argument *arguments, int n);
 /* Write the buffers that have a file. Returns 0 or an exit status. */
 int sim_argument_save(const struct sim_argument *argument);
-/* Lay the arguments out as the kernel's metadata says, or one after the other by their alignment.
- * Returns 0 or an exit status. */
+/* Lay the arguments out as the kernel's metadata says, or one after the other by their alignment;
+ * sets the number of their bytes and adds local memory to `launch`. Returns 0 or an exit status. */
 int sim_arguments_place(const struct codeobj_kernel *kernel, const struct sim_argument *arguments,
-                        int n, unsigned char *segment, size_t room, size_t *n_bytes);
+                        int n, unsigned char *segment, size_t room, struct sim_launch *launch);
 
 /* ---- sim_print.c ---- */
-void sim_print_report(const struct sim_report *report, const char *line);
+/* `function` is where in another function of the kernel it happened, or "". */
+void sim_print_report(const struct sim_report *report, const char *line, const char *function);
 void sim_print_stats(const struct sim_stats *stats, double seconds);
-cJSON *sim_report_json(const struct sim_report *report, const char *line);
+cJSON *sim_report_json(const struct sim_report *report, const char *line, const char *function);
 cJSON *sim_result_json(const struct sim_result *result, double seconds);
 /* Read "x,y,z"; missing ones are 1. */
 bool sim_read_size(const char *text, uint32_t size[3]);

@@ -75,7 +75,8 @@ int cli_sim_card(int argc, char **argv)
         "-- COMMAND…",
         "Runs a program on a simulated card, under the ROCm runtime that it uses anyway. The\n"
         "machine code of its kernels is executed and checked on the processor. Ends with one line\n"
-        "on stderr. Exit status: that of the program; 1 when it is 0 but there were reports.",
+        "on stderr. Exit status: that of the program; 1 when it is 0 but there were reports.\n"
+        "A single kernel runs without ROCm: rmcp sim --kernel FILE --help tells how.",
         "  rmcp sim -- rocminfo\n"
         "  rmcp sim --gpu rx5500xt --stats -- ./my_hip_program",
         options,

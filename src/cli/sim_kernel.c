@@ -1,7 +1,6 @@
 /* sim_kernel.c: rmcp sim --kernel: one kernel by the direct runner. */
 #include "cli/sim.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,45 +14,45 @@ struct session {
     uint64_t n_shown;
 };
 
+/* "fib+0x14" for code of a function that the kernel called, "" in the kernel itself. */
+static const char *function_of(struct sim_runner *runner, const struct sim_report *report,
+                               char text[static 128])
+{
+    const struct codeobj *object = sim_runner_object(runner);
+    const struct codeobj_kernel *kernel = sim_runner_kernel(runner, report->kernel);
+    const struct codeobj_function *own = kernel ? kernel->function : NULL;
+    *text = 0;
+    for (size_t i = 0; i < object->n_functions && own; i++) {
+        const struct codeobj_function *f = &object->functions[i];
+        const uint64_t at = own->address + report->offset - f->address;
+        if (f != own && at < f->size && *f->name)
+            snprintf(text, 128, "%.100s+0x%" PRIx64, f->name, at);
+    }
+    return text;
+}
+
 static void on_report(void *context, const struct sim_report *report)
 {
     struct session *s = context;
-    char line[256];
+    char line[256], function[128];
     if (s->n_shown++ >= s->cli->most_reports) return;
     sim_runner_line(s->runner, report->address, line);
+    function_of(s->runner, report, function);
     if (s->reports)
-        cJSON_AddItemToArray(s->reports, sim_report_json(report, line));
+        cJSON_AddItemToArray(s->reports, sim_report_json(report, line, function));
     else
-        sim_print_report(report, line);
+        sim_print_report(report, line, function);
 }
 
 static void on_trace(void *context, const struct sim_trace *t)
 {
+    const struct session *s = context;
     char text[256];
-    (void)context;
     isa_print(t->inst, text, sizeof text);
-    printf("%u,%u,%u.%u %08" PRIx64 " exec %" PRIx64 " vcc %" PRIx64 " scc %d  %s\n",
-           t->workgroup[0], t->workgroup[1], t->workgroup[2], t->wave, t->address, t->exec, t->vcc,
-           t->scc, text);
-}
-
-static int read_object(const char *path, unsigned char **bytes, size_t *n)
-{
-    FILE *file = fopen(path, "rb");
-    long size = -1;
-    *bytes = NULL;
-    if (file && !fseek(file, 0, SEEK_END)) size = ftell(file);
-    if (size >= 0 && !fseek(file, 0, SEEK_SET)) *bytes = malloc(size ? (size_t)size : 1);
-    bool ok = *bytes && fread(*bytes, 1, (size_t)size, file) == (size_t)size;
-    int error = errno;
-    if (file) fclose(file);
-    if (ok) {
-        *n = (size_t)size;
-        return CLI_OK;
-    }
-    free(*bytes);
-    *bytes = NULL;
-    return cli_complain("sim", "%.400s: %s", path, file ? "cannot be read" : strerror(error));
+    FILE *to = s->cli->json ? stderr : stdout; /* JSON has stdout for itself */
+    fprintf(to, "%u,%u,%u.%u %08" PRIx64 " exec %" PRIx64 " vcc %" PRIx64 " scc %d  %s\n",
+            t->workgroup[0], t->workgroup[1], t->workgroup[2], t->wave, t->address, t->exec, t->vcc,
+            t->scc, text);
 }
 
 static double now(void)
@@ -69,6 +68,7 @@ static int finish(struct session *s, const struct sim_result *result, double sec
     int exit_status = result->completed && !result->n_reports ? CLI_OK : CLI_FINDINGS;
     if (cli->json) {
         cJSON *o = sim_result_json(result, seconds);
+        cJSON_AddStringToObject(o, "chip", sim_chips[cli->chip]);
         cJSON_AddItemToObject(o, "reports", s->reports);
         s->reports = NULL;
         int printed = cli_print_json(o, "rmcp.sim/1");
@@ -94,23 +94,25 @@ static int run(struct session *s, const char *name, int n_arguments, char **text
     const struct codeobj_kernel *kernel = sim_runner_kernel(s->runner, name);
     struct sim_launch launch = { .arguments = segment, .dynamic_lds = (uint32_t)cli->lds };
     struct sim_result result;
-    if (!kernel || !kernel->has_descriptor)
-        return cli_complain("sim", "%.300s has no kernel '%.100s'", cli->kernel, name);
     unsigned wave = kernel->descriptor.properties & CODEOBJ_PROPERTY_WAVE32 ? 32 : 64;
     if (cli->wave && cli->wave != wave)
         return cli_complain("sim", "%.100s has waves of %u, not %" PRIu64, name, wave, cli->wave);
     if (!sim_read_size(cli->grid, launch.grid))
-        return cli_complain("sim", "--grid is '%.40s'; write X, X,Y or X,Y,Z", cli->grid);
-    if (!sim_read_size(cli->block, launch.block))
-        return cli_complain("sim", "--block is '%.40s'; write X, X,Y or X,Y,Z", cli->block);
+        return cli_complain("sim", "--grid is '%.40s'; write X, X,Y or X,Y,Z, each at least 1",
+                            cli->grid);
+    memcpy(launch.block, kernel->metadata.required_workgroup_size, sizeof launch.block);
+    if (cli->block && !sim_read_size(cli->block, launch.block))
+        return cli_complain("sim", "--block is '%.40s'; write X, X,Y or X,Y,Z, each at least 1",
+                            cli->block);
     struct sim_argument *arguments = calloc((size_t)n_arguments + 1, sizeof *arguments);
     if (!arguments) return CLI_INTERNAL;
     int status = CLI_OK;
     for (int i = 0; i < n_arguments && !status; i++)
         status = sim_argument_read(s->runner, texts[i], &arguments[i]);
     if (!status)
-        status = sim_arguments_place(kernel, arguments, n_arguments, segment, sizeof segment,
-                                     &launch.n_argument_bytes);
+        status =
+            sim_arguments_place(kernel, arguments, n_arguments, segment, sizeof segment, &launch);
+    if (!status) status = sim_arguments_try(arguments, n_arguments);
     if (!status) {
         double start = now();
         rmcp_status ran = sim_runner_run(s->runner, name, &launch, &result);
@@ -142,11 +144,11 @@ int sim_kernel(const struct sim_cli *cli, int n_words, char **words)
                             "--act-out is '%.60s'; known are none, data, all and the rules "
                             "with a documented effect",
                             cli->act_out);
-    int status = read_object(cli->kernel, &bytes, &n);
+    int status = sim_object_read(cli->kernel, words[0], cli->chip, &bytes, &n);
     if (status) return status;
     rmcp_status made = sim_runner_create(bytes, n, &options, &s.runner);
     free(bytes);
-    if (made) return cli_failed("sim", made);
+    if (made) return cli_complain("sim", "%.300s: %s", cli->kernel, rmcp_last_error());
     if (cli->json) s.reports = cJSON_CreateArray();
     status = run(&s, words[0], n_words - 1, words + 1);
     cJSON_Delete(s.reports);

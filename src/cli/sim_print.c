@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sim_print_report(const struct sim_report *r, const char *line)
+void sim_print_report(const struct sim_report *r, const char *line, const char *function)
 {
-    printf("%s: %s\n  kernel %s+0x%" PRIx64, sim_kind_name(r->kind), r->reason, r->kernel,
-           r->offset);
+    printf("%s: %s\n  kernel %s", sim_kind_name(r->kind), r->reason, r->kernel);
+    if (*function)
+        printf(" in %s", function);
+    else
+        printf("+0x%" PRIx64, r->offset);
     if (*line) printf(" (%s)", line);
     printf(", workgroup %u,%u,%u wave %u", r->workgroup[0], r->workgroup[1], r->workgroup[2],
            r->wave);
@@ -20,14 +23,15 @@ void sim_print_report(const struct sim_report *r, const char *line)
     putchar('\n');
 }
 
-cJSON *sim_report_json(const struct sim_report *r, const char *line)
+cJSON *sim_report_json(const struct sim_report *r, const char *line, const char *function)
 {
     char text[32];
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "kind", sim_kind_name(r->kind));
     if (r->rule >= 0) cJSON_AddStringToObject(o, "rule", isa_rule_table[r->rule].id);
     cJSON_AddStringToObject(o, "kernel", r->kernel);
-    cJSON_AddNumberToObject(o, "offset", (double)r->offset);
+    cJSON_AddNumberToObject(o, "offset", (double)(int64_t)r->offset);
+    if (*function) cJSON_AddStringToObject(o, "function", function);
     cJSON_AddStringToObject(o, "instruction", r->instruction);
     cJSON_AddStringToObject(o, "reason", r->reason);
     cJSON_AddStringToObject(o, "line", line);
@@ -97,6 +101,7 @@ cJSON *sim_result_json(const struct sim_result *r, double seconds)
     const struct sim_stats *s = &r->stats;
     cJSON *o = cJSON_CreateObject();
     cJSON_AddBoolToObject(o, "completed", r->completed);
+    if (!r->completed) cJSON_AddStringToObject(o, "fatal", sim_kind_name(r->fatal));
     cJSON_AddNumberToObject(o, "seconds", seconds);
     cJSON *patterns = cJSON_AddObjectToObject(o, "patterns");
     for (unsigned i = 0; i < ISA_N_RULES; i++)
