@@ -1,8 +1,9 @@
 /* driver.h: what the parts of the simulated kernel driver share.
  *
- * interpose.c catches the calls of the program, kfd.c and drm.c answer its ioctls, vm.c keeps
- * the page tables, events.c the events, queue.c runs a thread for each queue, aql.c and sdma.c read
- * its packets, dispatch.c hands kernels to the executor, summary.c writes down what happened.
+ * interpose.c catches the calls of the program, kfd.c, drm.c and gem.c answer its ioctls, vm.c
+ * keeps the page tables, events.c the events, queue.c runs a thread for each queue, aql.c and
+ * sdma.c read its packets, dispatch.c hands kernels to the executor, summary.c writes down what
+ * happened.
  *
  * Functions that answer an ioctl return 0 or an errno value. */
 #ifndef RMCP_SIM_DRIVER_H
