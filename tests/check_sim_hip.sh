@@ -80,6 +80,8 @@ err 'Memory access fault by GPU node-1'
 err '^rmcp sim: memory-fault: kernel _Z8store_toPi on rx5600xt, .*store of 4 bytes'
 sim 134 -- "$programs/faults" null
 err 'Memory access fault by GPU node-1.* on address (nil)'
+sim 134 -- "$programs/faults" gone
+err 'memory that the program registered and has given back'
 sim 134 -- "$programs/faults" illegal
 err 'HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION'
 err '^rmcp sim: illegal-instruction: kernel _Z7illegalv'

@@ -55,7 +55,7 @@ static void on_report(void *context, const struct sim_report *report)
     if (report->kind == SIM_FAULT || report->kind == SIM_BAD_FETCH) {
         struct sim_mapping m;
         run->fault_address = report->kind == SIM_FAULT ? report->data_address : report->address;
-        run->wrote = vm_find(run->queue->gpu, run->fault_address, &m);
+        run->wrote = vm_find_there(run->queue->gpu, run->fault_address, &m);
     }
     summary_report(run->queue->gpu, report);
 }
@@ -127,7 +127,7 @@ static struct sim *sim_for(struct queue *q, struct executor *e, const char *kern
         .trap = on_trap,
         .context = e,
     };
-    const struct sim_memory memory = { q->gpu, vm_find, vm_describe };
+    const struct sim_memory memory = { q->gpu, vm_find_there, vm_describe };
     return sim_create(&options, &memory, sim) ? NULL : *sim;
 }
 

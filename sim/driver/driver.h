@@ -1,8 +1,9 @@
 /* driver.h: what the parts of the simulated kernel driver share.
  *
- * interpose.c catches the calls of the program, kfd.c and drm.c answer its ioctls, vm.c keeps
- * the page tables, events.c the events, queue.c runs a thread for each queue, aql.c and sdma.c read
- * its packets, dispatch.c hands kernels to the executor, summary.c writes down what happened.
+ * interpose.c catches the calls of the program, kfd.c, drm.c and gem.c answer its ioctls, vm.c
+ * keeps the page tables, events.c the events, queue.c runs a thread for each queue, aql.c and
+ * sdma.c read its packets, dispatch.c hands kernels to the executor, summary.c writes down what
+ * happened.
  *
  * Functions that answer an ioctl return 0 or an errno value. */
 #ifndef RMCP_SIM_DRIVER_H
@@ -115,8 +116,11 @@ int vm_unmap_part(struct gpu *gpu, uint32_t number, const struct sim_mapping *ra
 /* Between these two, host memory of freed allocations stays. */
 void vm_enter(void);
 void vm_leave(void);
-/* For the executor: the mapping of a card around an address. */
+/* The mapping of a card around an address. */
 bool vm_find(void *gpu, uint64_t address, struct sim_mapping *out);
+/* The same for kernels and copies: also false where the program has given back memory that it had
+ * registered, which would end the process here. Costs a call of the kernel for such memory. */
+bool vm_find_there(void *gpu, uint64_t address, struct sim_mapping *out);
 /* Host pointer to `bytes` at an address that lies in one mapping, or NULL. */
 void *vm_at(struct gpu *gpu, uint64_t address, uint64_t bytes, unsigned access);
 void vm_describe(void *gpu, uint64_t address, char *text, size_t bytes);

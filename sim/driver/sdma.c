@@ -25,16 +25,22 @@ static uint64_t address_at(const uint32_t *w)
     return w[0] | (uint64_t)w[1] << 32;
 }
 
-/* Host memory for a packet; NULL is a page fault, reported as the card would. */
-static void *at(struct queue *q, uint64_t address, uint64_t bytes, unsigned access)
+/* A page fault, reported as the card would. */
+static bool no_memory(struct queue *q, uint64_t address, uint64_t bytes)
 {
-    void *host = vm_at(q->gpu, address, bytes, access);
-    if (host) return host;
     summary_finding("copy queue %u of %s: no memory for %llu bytes at 0x%llx", q->id,
                     q->gpu->card->card, (unsigned long long)bytes, (unsigned long long)address);
     atomic_store(&q->gpu->dead, true);
     events_memory_fault(q->gpu, address, false);
-    return NULL;
+    return false;
+}
+
+/* Host memory for a packet, or NULL after a fault. */
+static void *at(struct queue *q, uint64_t address, uint64_t bytes, unsigned access)
+{
+    void *host = vm_at(q->gpu, address, bytes, access);
+    if (!host) (void)no_memory(q, address, bytes);
+    return host;
 }
 
 /* Ranges may run over several mappings. */
@@ -42,9 +48,9 @@ static bool copy(struct queue *q, uint64_t to, uint64_t from, uint64_t bytes)
 {
     while (bytes) {
         struct sim_mapping source, target;
-        if (!vm_find(q->gpu, from, &source)) return at(q, from, bytes, SIM_READ);
-        if (!vm_find(q->gpu, to, &target) || !(target.access & SIM_WRITE))
-            return at(q, to, bytes, SIM_WRITE);
+        if (!vm_find_there(q->gpu, from, &source)) return no_memory(q, from, bytes);
+        if (!vm_find_there(q->gpu, to, &target) || !(target.access & SIM_WRITE))
+            return no_memory(q, to, bytes);
         const uint64_t skip_source = from - source.first, skip_target = to - target.first;
         uint64_t n = bytes;
         if (n > source.bytes - skip_source) n = source.bytes - skip_source;
@@ -105,8 +111,8 @@ static int fill(struct queue *q, const uint32_t *w)
     uint64_t address = address_at(w + 1), done = 0;
     while (done < bytes) {
         struct sim_mapping m;
-        if (!vm_find(q->gpu, address + done, &m) || !(m.access & SIM_WRITE)) {
-            (void)at(q, address + done, bytes - done, SIM_WRITE);
+        if (!vm_find_there(q->gpu, address + done, &m) || !(m.access & SIM_WRITE)) {
+            (void)no_memory(q, address + done, bytes - done);
             return STOP;
         }
         const uint64_t skip = address + done - m.first;

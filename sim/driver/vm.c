@@ -16,6 +16,9 @@
 #define NOTES (UINT64_C(1) << 49) /* of a card's file: a page with a note for each allocation */
 #define MMIO_OFFSET 0x80000u      /* of the page of registers in a card's part of the kfd file */
 
+/* In sim_mapping.access, besides what the executor knows: memory of the program itself. */
+enum { OF_PROGRAM = 1 << 8 };
+
 struct allocation {
     bool used, imported; /* from another process */
     struct gpu *gpu;
@@ -109,6 +112,19 @@ bool vm_find(void *context, uint64_t address, struct sim_mapping *out)
     return true;
 }
 
+static bool is_gone(const struct sim_mapping *m)
+{
+    if (!(m->access & OF_PROGRAM)) return false;
+    const uintptr_t first = (uintptr_t)m->host & ~(uintptr_t)(PAGE - 1);
+    const size_t bytes = (uintptr_t)m->host + m->bytes - first;
+    return msync((void *)first, bytes, MS_ASYNC) && errno == ENOMEM;
+}
+
+bool vm_find_there(void *context, uint64_t address, struct sim_mapping *out)
+{
+    return vm_find(context, address, out) && !is_gone(out);
+}
+
 void *vm_at(struct gpu *gpu, uint64_t address, uint64_t bytes, unsigned access)
 {
     struct sim_mapping m;
@@ -128,7 +144,9 @@ void vm_describe(void *context, uint64_t address, char *text, size_t bytes)
     }
     const struct sim_mapping *m = &table->range[i];
     const uint64_t end = m->first + m->bytes;
-    if (address < end)
+    if (address < end && is_gone(m))
+        snprintf(text, bytes, "in memory that the program registered and has given back");
+    else if (address < end)
         snprintf(text, bytes, "byte %llu of %llu mapped at 0x%llx",
                  (unsigned long long)(address - m->first), (unsigned long long)m->bytes,
                  (unsigned long long)m->first);
@@ -293,6 +311,7 @@ static unsigned access_of(const struct allocation *a)
     unsigned access = SIM_READ;
     if (a->flags & KFD_MEMORY_WRITABLE) access |= SIM_WRITE;
     if (a->flags & KFD_MEMORY_EXECUTABLE) access |= SIM_EXECUTE;
+    if (a->flags & KFD_MEMORY_USERPTR) access |= OF_PROGRAM;
     return access;
 }
 

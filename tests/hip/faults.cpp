@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <cassert>
+#include <sys/mman.h>
 
 __global__ void store_to(int *address)
 {
@@ -29,6 +30,20 @@ __global__ void spin(volatile int *flag)
     }
 }
 
+// Memory of the host that the card may use, given back before the card does.
+static int *registered_and_gone()
+{
+    const size_t bytes = 1 << 20;
+    int *device = nullptr;
+    void *host = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    HIP(hipHostRegister(host, bytes, hipHostRegisterMapped));
+    HIP(hipHostGetDevicePointer(reinterpret_cast<void **>(&device), host, 0));
+    store_to<<<1, 1>>>(device);
+    HIP(hipDeviceSynchronize());
+    munmap(static_cast<char *>(host) + bytes / 2, 4096); // one page of it is enough
+    return device;
+}
+
 // Pictures are copied by a kernel of the runtime that stores to an image.
 static void copy_image()
 {
@@ -46,6 +61,7 @@ int main(int argc, char **argv)
     int *memory = upload(std::vector<int>(1, three ? 3 : 0));
     if (!std::strcmp(what, "fault")) store_to<<<1, 1>>>(memory + (1 << 28));
     if (!std::strcmp(what, "null")) store_to<<<1, 1>>>(nullptr);
+    if (!std::strcmp(what, "gone")) store_to<<<1, 1>>>(registered_and_gone());
     if (!std::strcmp(what, "illegal")) illegal<<<1, 1>>>();
     if (!std::strcmp(what, "trap")) trap<<<1, 1>>>(memory);
     if (!std::strcmp(what, "assert")) claim<<<1, 1>>>(memory);
