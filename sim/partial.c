@@ -17,7 +17,7 @@ void partial_set(struct wave *w, unsigned v, unsigned lane, uint32_t bits)
 {
     const uint64_t bit = UINT64_C(1) << lane;
     w->vgpr_bits[(size_t)v * w->n_lanes + lane] = bits;
-    if (bits && bits != ALL)
+    if (bits) /* also all of them: one word of a result may be whole and the other not */
         w->vgpr_partial[v] |= bit;
     else
         w->vgpr_partial[v] &= ~bit;
