@@ -272,7 +272,8 @@ uint64_t partial_scalar(const struct wave *w, const struct op *op, uint64_t d0, 
 {
     const uint64_t v1 = op->in[1] ? scalar_read(w, op->in[1]) : 0;
     const bool wide = op->out && op->out->n_regs == 2;
-    const unsigned width = (unsigned)(v1 >> 16) & 127, first = (unsigned)v1 & (wide ? 63 : 31);
+    const unsigned first = (unsigned)v1 & (wide ? 63 : 31), most = (wide ? 64 : 32) - first;
+    const unsigned wanted = (unsigned)(v1 >> 16) & 127, width = wanted < most ? wanted : most;
     switch (op->inst.id) {
     case ISA_s_lshl_b32_SOP2:
     case ISA_s_lshl_b64_SOP2:
