@@ -102,12 +102,6 @@ static void salu(struct wave *w, const struct op *op)
     uint64_t bits = ~UINT64_C(0);
     if (op->flags & OP_LOGIC) {
         bits = logic_defined(w, op);
-    } else if (row->id == ISA_s_lshl_b64_SOP2 && scalar_defined(w, op->in[1]) == bits) {
-        const unsigned by = scalar_read(w, op->in[1]) & 63;
-        bits = scalar_defined(w, op->in[0]) << by | ((UINT64_C(1) << by) - 1);
-    } else if (row->id == ISA_s_lshr_b64_SOP2 && scalar_defined(w, op->in[1]) == bits) {
-        const unsigned by = scalar_read(w, op->in[1]) & 63;
-        bits = ~(~scalar_defined(w, op->in[0]) >> by);
     } else {
         const uint64_t a = scalar_defined(w, op->in[0]), b = scalar_defined(w, op->in[1]);
         if ((a & b) != ~UINT64_C(0)) bits = partial_scalar(w, op, a, b);
