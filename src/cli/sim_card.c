@@ -54,7 +54,7 @@ int cli_sim_card(int argc, char **argv)
           "HSA_OVERRIDE_GFX_VERSION for the program: 10.3.0", NULL },
         { "checks", CLI_TEXT, &r.checks, "LIST",
           "all, none, or some of waitcnt,patterns,alignment,\n"
-          "                         registers,lds,barrier (all)",
+          "                         registers,lds,barrier,unaligned; -NAME leaves one out (all)",
           NULL },
         { "threads", CLI_NUMBER, &r.threads, "N", "threads for each kernel (2)", NULL },
         { "limit", CLI_NUMBER, &r.limit, "N", "instructions of a wave after which a kernel hangs",

@@ -65,9 +65,7 @@ static int set_environment(const struct sim_request *request, const char *root)
     if (!find_library(library))
         return cli_complain("sim", "librmcp-sim.so is neither beside this command nor installed");
     if (request->checks && !sim_read_checks(request->checks, &checks))
-        return cli_complain("sim",
-                            "--checks is '%.60s'; known are all, none, waitcnt, patterns, "
-                            "alignment, registers, lds, barrier",
+        return cli_complain("sim", "--checks is '%.60s'; rmcp sim --help lists them",
                             request->checks);
     snprintf(preload, sizeof preload, "%s%s%s", library, before && *before ? ":" : "",
              before && *before ? before : "");
