@@ -24,15 +24,21 @@ static inline const uint32_t *plain_row(struct wave *w, const struct op *op, uns
     return w->core->row[i];
 }
 
+/* What a lane function is given, but for masks and results. */
+static inline void plain_args(struct wave *w, const struct op *op, struct valu_args *args)
+{
+    args->n = w->n_lanes;
+    args->exec = w->exec;
+    args->mode = w->mode;
+    args->inst = &op->inst;
+    for (unsigned i = 0; i < op->n_src; i++) args->src[i][0] = plain_row(w, op, i);
+}
+
 /* One result register, sources of 32 bits, no modifiers: nearly everything in a hot loop. */
 void run_valu_plain(struct wave *w, const struct op *op)
 {
     struct valu_args args;
-    args.n = w->n_lanes;
-    args.exec = w->exec;
-    args.mode = w->mode;
-    args.inst = &op->inst;
-    for (unsigned i = 0; i < op->n_src; i++) args.src[i][0] = plain_row(w, op, i);
+    plain_args(w, op, &args);
     uint32_t *to = vgpr_row(w, op->dst);
     if (w->exec == w->full) {
         args.dst[0] = to;
@@ -48,12 +54,8 @@ void run_valu_plain(struct wave *w, const struct op *op)
 void run_valu_mask(struct wave *w, const struct op *op)
 {
     struct valu_args args;
-    args.n = w->n_lanes;
-    args.exec = w->exec;
-    args.mode = w->mode;
-    args.inst = &op->inst;
+    plain_args(w, op, &args);
     args.mask_in = op->flags & OP_VCC_IN ? mask_read(w, op->mask_in) : 0;
-    for (unsigned i = 0; i < op->n_src; i++) args.src[i][0] = plain_row(w, op, i);
     const bool whole = w->exec == w->full;
     uint32_t *to = vgpr_row(w, op->dst);
     args.dst[0] = whole && op->n_dst ? to : w->core->result[0];
