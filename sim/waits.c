@@ -56,26 +56,16 @@ void define_sgprs(struct wave *w, unsigned first, unsigned n)
 
 static void set_pending(struct wave *w, const struct pending *p, bool on)
 {
-    if (p->scalar) {
-        for (unsigned r = p->first; r < p->first + p->n_regs && r < 128u; r++) {
-            if (on) {
-                w->sgpr_pending[r >> 6] |= bit(r);
-                w->sgpr_attention[r >> 6] |= bit(r);
-            } else {
-                w->sgpr_pending[r >> 6] &= ~bit(r);
-                update_sgpr(w, r);
-            }
-        }
-        return;
-    }
-    for (unsigned r = p->first; r < p->first + p->n_regs && r < 256u; r++) {
-        if (on) {
-            w->vgpr_pending[r >> 6] |= bit(r);
-            w->vgpr_attention[r >> 6] |= bit(r);
-        } else {
-            w->vgpr_pending[r >> 6] &= ~bit(r);
+    uint64_t *set = p->scalar ? w->sgpr_pending : w->vgpr_pending;
+    for (unsigned r = p->first; r < p->first + p->n_regs && r < (p->scalar ? 128u : 256u); r++) {
+        if (on)
+            set[r >> 6] |= bit(r);
+        else
+            set[r >> 6] &= ~bit(r);
+        if (p->scalar)
+            update_sgpr(w, r);
+        else
             update_vgpr(w, r);
-        }
     }
 }
 

@@ -2,13 +2,7 @@
 # rmcp sim --kernel as a command: its arguments, where kernels are found, and what it says of wrong use:
 # check_sim_command.sh RMCP
 set -eu
-rmcp=$(realpath "$1")
-clang=${CLANG:-clang-19}
-command -v "$clang" >/dev/null || { echo "$clang is not installed"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-failed=0
+. "$(dirname "$0")/sim_asm.sh"
 
 cat >k.cl <<'END'
 #define ID (__builtin_amdgcn_workgroup_id_x() * 64 + __builtin_amdgcn_workitem_id_x())

@@ -15,10 +15,9 @@ struct token {
     char magic[8];
     uint64_t handle;
     struct vm_piece piece;
-    int64_t
-        process; /* whose memory it is, and the descriptor and identity of the card's file there */
-    int64_t fd;
-    uint64_t device, inode;
+    int64_t process;        /* whose memory it is            */
+    int64_t fd;             /* of the card's file there      */
+    uint64_t device, inode; /* the identity of that file     */
 };
 static const char magic[8] = "rmcpbuf";
 
