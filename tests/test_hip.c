@@ -2,9 +2,9 @@
  * failing in turn. Usage: test_hip libfake_hip.so */
 #include "codeobj/codeobj.h"
 #include "core/guard.h"
-#include "hip/topology.h"
+#include "driver/hip/topology.h"
 #include "hip_world.h"
-#include "kernels/images.h"
+#include "gpu/images.h"
 #include "opencl_case.h"
 
 #include <setjmp.h>

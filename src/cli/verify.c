@@ -1,6 +1,6 @@
 /* verify.c: rmcp verify: checks a device against the double-precision reference. */
 #include "cli/cli.h"
-#include "core/hash.h"
+#include "base/hash.h"
 #include "verify/random.h"
 #include "verify/verify.h"
 
