@@ -1,8 +1,9 @@
 /* images.c: finds and unpacks the kernels that were compiled when the library was built. */
 #include "gpu/images.h"
 
-#include "kernel_targets.h" /* KERNEL_TARGETS(X), KERNEL_COMPILER, KERNEL_MISSING: of this build */
 #include "gpu/archive.h"
+#include "gpu/kernels.h"
+#include "kernel_targets.h" /* KERNEL_ARCHIVES(X), KERNEL_COMPILER, KERNEL_MISSING: of this build */
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,24 +48,31 @@ static int family_of(const char *chip)
 
 /* ---- the archives of this build ---- */
 
-#define X(name) extern const unsigned char rmcp_archive_##name[], rmcp_archive_##name##_end[];
-KERNEL_TARGETS(X)
+#define X(target, operation)                                                                       \
+    extern const unsigned char rmcp_archive_##target##_##operation[],                              \
+        rmcp_archive_##target##_##operation##_end[];
+KERNEL_ARCHIVES(X)
 #undef X
 
+/* Those of one target follow each other. */
 static const struct archive {
-    const char *target;
+    const char *target, *operation;
     const unsigned char *begin, *end;
 } archives[] = {
-#define X(name) { #name, rmcp_archive_##name, rmcp_archive_##name##_end },
-    KERNEL_TARGETS(X)
+#define X(target, operation)                                                                       \
+    { #target, #operation, rmcp_archive_##target##_##operation,                                    \
+      rmcp_archive_##target##_##operation##_end },
+    KERNEL_ARCHIVES(X)
 #undef X
-        { NULL, NULL, NULL },
+        { NULL, NULL, NULL, NULL },
 };
 
-static const struct archive *archive_of(const char *target)
+/* An archive of the target: that of an operation, or with NULL the first. */
+static const struct archive *archive_of(const char *target, const char *operation)
 {
     for (const struct archive *a = archives; a->target; a++)
-        if (!strcmp(a->target, target)) return a;
+        if (!strcmp(a->target, target) && (!operation || !strcmp(a->operation, operation)))
+            return a;
     return NULL;
 }
 
@@ -77,16 +85,16 @@ static uint64_t unpacked_bytes(const struct archive *a)
 bool rmcp_kernel_target_at(size_t index, struct rmcp_kernel_target *out)
 {
     const struct archive *a = archives;
-    while (a->target && index--) a++;
+    for (; a->target; a++)
+        if ((a == archives || strcmp(a->target, a[-1].target)) && !index--) break;
     if (!a->target) return false;
-    *out = (struct rmcp_kernel_target){
-        .name = a->target,
-        .chips = a->target,
-        .bytes = unpacked_bytes(a),
-        .packed_bytes = (uint64_t)(a->end - a->begin),
-    };
+    *out = (struct rmcp_kernel_target){ .name = a->target, .chips = a->target };
+    for (; a->target && !strcmp(a->target, out->name); a++) {
+        out->bytes += unpacked_bytes(a);
+        out->packed_bytes += (uint64_t)(a->end - a->begin);
+    }
     for (int i = 0; i < N_FAMILIES; i++)
-        if (!strcmp(families[i].target, a->target)) out->chips = families[i].chips;
+        if (!strcmp(families[i].target, out->name)) out->chips = families[i].chips;
     return true;
 }
 
@@ -103,7 +111,7 @@ const char *rmcp_kernel_missing(void)
 const char *rmcp_kernel_target_for(const char *chip)
 {
     const int family = family_of(chip);
-    const struct archive *a = family < 0 ? NULL : archive_of(families[family].target);
+    const struct archive *a = family < 0 ? NULL : archive_of(families[family].target, NULL);
     return a ? a->target : NULL;
 }
 
@@ -142,7 +150,8 @@ rmcp_status rmcp_kernel_image(const char *target, const char *kernel, void **byt
 {
     *bytes = NULL;
     *size = 0;
-    const struct archive *a = archive_of(target);
+    const struct rmcp_kernel *row = rmcp_kernel_find(kernel);
+    const struct archive *a = archive_of(target, row ? row->operation : NULL);
     if (!a)
         return rmcp_fail(RMCP_E_UNSUPPORTED, "this build has no kernels for %.40s%s%s", target,
                          *KERNEL_MISSING ? ": " : "", KERNEL_MISSING);

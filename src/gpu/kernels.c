@@ -1,4 +1,5 @@
-/* kernels.c: the table of GPU kernels, made from variants.inc and the embedded sources. */
+/* kernels.c: the table of GPU kernels, made from every operation's variants.inc and the embedded
+ * sources. */
 #include "gpu/kernels.h"
 
 #include "base/hash.h"
@@ -9,10 +10,11 @@
 #include "kernel_sources.inc" /* static const char source_<stem>[]; static const ... sources[] */
 
 const struct rmcp_kernel rmcp_kernels[] = {
-#define K(name, file, entry, block, options) { name, file, entry, options, block },
-#include "kernels/variants.inc"
+#define K(name, file, entry, block, options)                                                       \
+    { name, OPERATION, FOLDER "/" file, entry, options, block },
+#include "kernel_variants.inc" /* OPERATION, FOLDER and the rows of each operation */
 #undef K
-    { NULL, NULL, NULL, NULL, 0 },
+    { NULL, NULL, NULL, NULL, NULL, 0 },
 };
 
 const struct rmcp_kernel *rmcp_kernel_find(const char *name)

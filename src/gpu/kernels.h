@@ -4,13 +4,14 @@
 
 #include <stdint.h>
 
-/* One row of variants.inc. */
+/* One row of an operation's variants.inc. */
 struct rmcp_kernel {
-    const char *name;    /* as launch records and reports call it                    */
-    const char *file;    /* "direct.cl"                                              */
-    const char *entry;   /* the function in it                                       */
-    const char *options; /* "-DTYPE=0 -DTILE=128": what makes the variant            */
-    uint32_t block;      /* work-items of a workgroup, as reqd_work_group_size says  */
+    const char *name;      /* as launch records and reports call it                    */
+    const char *operation; /* "conv": whose kernel it is                               */
+    const char *file;      /* "conv/kernels/direct.cl", below src                      */
+    const char *entry;     /* the function in it                                       */
+    const char *options;   /* "-DTYPE=0 -DTILE=128": what makes the variant            */
+    uint32_t block;        /* work-items of a workgroup, as reqd_work_group_size says  */
 };
 
 extern const struct rmcp_kernel rmcp_kernels[]; /* ends with a NULL name */

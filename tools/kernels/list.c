@@ -1,4 +1,5 @@
-/* list.c: prints the table of kernels, one per line: name, file, entry, block, options. */
+/* list.c: prints the table of kernels, one per line: name, operation, file, entry, block, options.
+ */
 #include "gpu/kernels.h"
 
 #include <stdio.h>
@@ -6,6 +7,7 @@
 int main(void)
 {
     for (const struct rmcp_kernel *k = rmcp_kernels; k->name; k++)
-        printf("%s %s %s %u %s\n", k->name, k->file, k->entry, (unsigned)k->block, k->options);
+        printf("%s %s %s %s %u %s\n", k->name, k->operation, k->file, k->entry, (unsigned)k->block,
+               k->options);
     return 0;
 }

@@ -3,7 +3,7 @@
 #define RMCP_CONV_GPU_SHAPE_H
 
 #include "core/device.h"
-#include "kernels/args.h"
+#include "conv/kernels/args.h"
 
 struct rmcp_divider rmcp_divider_of(int64_t divisor); /* 1 … 2^31 */
 

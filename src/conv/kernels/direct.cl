@@ -2,8 +2,9 @@
  *
  * Any shape, any size: indices have 64 bits. Letters as in src/reference: o output position,
  * i input position, f filter tap, tied by i = o * stride - pad + f * dilation. */
-#include "target.h"
-#include "common.h"
+#include "kernels/target.h"
+#include "kernels/common.h"
+#include "conv/kernels/args.h"
 
 #define THREADS 64
 

@@ -1,7 +1,8 @@
 /* narrow.cl: products of few rows, whose tiles would be mostly empty: depthwise convolution above
  * all. Bound by memory: one output a work-item, or a workgroup in weight gradients. */
-#include "target.h"
-#include "common.h"
+#include "kernels/target.h"
+#include "kernels/common.h"
+#include "conv/kernels/args.h"
 
 #define THREADS 256
 

@@ -1,6 +1,7 @@
 /* reduce.cl: adds up the parts that a split reduction left in the workspace, in a fixed order. */
-#include "target.h"
-#include "common.h"
+#include "kernels/target.h"
+#include "kernels/common.h"
+#include "conv/kernels/args.h"
 
 #define THREADS 256
 

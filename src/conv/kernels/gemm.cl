@@ -14,8 +14,9 @@
  *
  * -D: TYPE, ROWS, COLUMNS; A_ALONG_ROWS, B_ALONG_COLUMNS: 1 when neighbours in that direction are
  * neighbours in memory, 0 when those along the reduction are. */
-#include "target.h"
-#include "common.h"
+#include "kernels/target.h"
+#include "kernels/common.h"
+#include "conv/kernels/args.h"
 
 #define SLICES 16
 #define STEP 8 /* slices of one turn of the inner loop */
