@@ -9,7 +9,7 @@ import sys
 
 import numpy
 
-_root = pathlib.Path(__file__).resolve().parent.parent
+_root = pathlib.Path(__file__).resolve().parent.parent.parent
 os.environ.setdefault("RMCP_LIBRARY", str(_root / "build" / "librmcp.so"))
 sys.path.insert(0, str(_root / "python"))
 

@@ -20,7 +20,7 @@ except ImportError as error:
     sys.exit(77)
 from rmcp import _library as binding
 
-INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
+INCLUDE = pathlib.Path(__file__).resolve().parent.parent.parent / "include"
 
 
 def header():

@@ -16,7 +16,7 @@ except ImportError as error:
     print(f"skipped: PyTorch cannot be imported: {error}")
     sys.exit(77)
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 os.environ.setdefault("RMCP_LIBRARY", str(ROOT / "build" / "librmcp.so"))
 sys.path.insert(0, str(ROOT / "python"))
 

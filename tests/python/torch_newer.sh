@@ -3,8 +3,8 @@
 # usage: torch_newer.sh [FOLDER]   the chroot; kept and reused (default: ~/.cache/rmcp/trixie)
 # Exit status 77 (skip) when the packages cannot be had.
 set -eu
-source=$(cd "$(dirname "$0")/.." && pwd)
-. "$source/tests/debian.sh"
+source=$(cd "$(dirname "$0")/../.." && pwd)
+. "$source/tests/support/debian.sh"
 root=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/rmcp/trixie}
 [ "$(id -u)" = 0 ] || skip "a chroot needs root"
 command -v debootstrap >/dev/null || skip "debootstrap is not installed"
@@ -41,6 +41,6 @@ inside "python3 -c 'import torch; print(\"PyTorch\", torch.__version__)'"
 status=0
 for test in sweep models use wrong compile; do
     echo "== $test"
-    inside "python3 tests/test_torch_$test.py" || status=1
+    inside "python3 tests/python/test_torch_$test.py" || status=1
 done
 exit $status

@@ -3,7 +3,7 @@
 # library, on whatever Debian this is. Exit status 77 (skip) when the packages cannot be had.
 # usage: check_onednn3.sh SOURCE-DIR
 set -eu
-. "$(dirname "$0")/debian.sh"
+. "$(dirname "$0")/../support/debian.sh"
 source=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -4,7 +4,7 @@
 # Prints its folder, under ${XDG_CACHE_HOME:-~/.cache}/rmcp/chroots. The mirror is the one that apt
 # uses here. "experimental" is sid with packages of experimental preferred. Needs root and debootstrap.
 set -eu
-# shellcheck source=tests/debian.sh
+# shellcheck source=tests/support/debian.sh
 . "$(dirname "$0")/debian.sh"
 
 [ $# -ge 1 ] || { echo "usage: chroot.sh trixie|sid|experimental PACKAGE…" >&2; exit 2; }

@@ -16,7 +16,7 @@ export LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
 # program NAME: where it is
 program() {
-    for place in "$folder/$1" "$folder/examples/$1" "$folder/tests/$1"; do
+    for place in "$folder/$1" "$folder/examples/$1" "$folder/tests/driver/$1"; do
         [ ! -x "$place" ] || { echo "$place"; return; }
     done
     echo "check_gpu.sh: no $1 in $folder" >&2

@@ -1,4 +1,4 @@
-/* fuzz_doctor.c: libFuzzer target: any bytes as a recorded machine: a text as in tests/machines, or
+/* fuzz_doctor.c: libFuzzer target: any bytes as a recorded machine: a text as in tests/doctor/machines, or
  * a tar file. Every probe, every rule and every option goes over it. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 #!/bin/sh
 # By hand: walks Debian's own ROCm libraries and compares the kernels of a few objects with LLVM's
 # tools. Downloads some hundred megabytes; exit status 77 (skip) when they cannot be had.
-# usage: check_codeobj_debian.sh DUMP [RELEASE [PACKAGE…]]     e.g. build/tests/codeobj_dump sid librocblas5
+# usage: check_codeobj_debian.sh DUMP [RELEASE [PACKAGE…]]     e.g. build/tests/codeobj/codeobj_dump sid librocblas5
 set -eu
-. "$(dirname "$0")/debian.sh"
+. "$(dirname "$0")/../support/debian.sh"
 [ -x "${1-}" ] || { echo "usage: $0 DUMP [RELEASE [PACKAGE…]]" >&2; exit 2; }
 dump=$1 release=${2:-sid}
 [ $# -lt 2 ] && shift || shift 2

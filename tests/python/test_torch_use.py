@@ -324,7 +324,7 @@ class Processes(unittest.TestCase):
 
     @unittest.skipUnless(torch.distributed.is_available(), "this PyTorch has no torch.distributed")
     def test_two_processes_learn_like_one(self):
-        script = str(support.ROOT / "tests" / "torch_ddp.py")
+        script = str(support.ROOT / "tests" / "python" / "torch_ddp.py")
         port = str(free_port())
         environment = dict(os.environ, OMP_NUM_THREADS="1", USE_LIBUV="0", MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
 
