@@ -1,9 +1,12 @@
-/* fake_cuda.c: an NVIDIA driver that computes nothing and fails on demand, for the fault tests
- * only.
+/* fake_cuda.c: an NVIDIA driver without a GPU that fails on demand, for the tests only.
  *
- * Every call is counted and the chosen one fails; objects are counted, so that a leak shows.
- * Releasing always releases, even when it says that it failed. For one thread. */
+ * Device memory is the host's. Of the kernels it runs `direct` in f32; others do nothing. Every
+ * call is counted and the chosen one fails; objects are counted, so that a leak shows. Releasing
+ * always releases, even when it says that it failed. */
 #include "fake_cuda.h"
+#include "fake_direct.h"
+
+#include <pthread.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +27,8 @@ enum {
 };
 enum { RELAXED = 2 };
 
+static _Thread_local int depth, mode; /* of this thread: contexts pushed, rules of capture */
+
 static int gate(const char *name)
 {
     const long call = ++fake_cuda.calls;
@@ -37,8 +42,8 @@ static int gate(const char *name)
 static int gate_used(const char *name, int forbidden, int always)
 {
     int code = gate(name);
-    if (!code && fake_cuda.depth < 1) code = INVALID_CONTEXT;
-    if (!code && fake_cuda.capturing && forbidden && (always || fake_cuda.mode != RELAXED)) {
+    if (!code && depth < 1) code = INVALID_CONTEXT;
+    if (!code && fake_cuda.capturing && forbidden && (always || mode != RELAXED)) {
         fake_cuda.violations++;
         code = CAPTURE_UNSUPPORTED;
     }
@@ -153,6 +158,7 @@ API cuCtxPushCurrent_v2(void *context)
     int code = gate("cuCtxPushCurrent");
     if (code) return code;
     if (!context) return INVALID_CONTEXT;
+    depth++;
     fake_cuda.depth++;
     return OK;
 }
@@ -161,7 +167,8 @@ API cuCtxPopCurrent_v2(void **context);
 API cuCtxPopCurrent_v2(void **context)
 {
     *context = NULL;
-    if (fake_cuda.depth < 1) return INVALID_CONTEXT;
+    if (depth < 1) return INVALID_CONTEXT;
+    depth--;
     fake_cuda.depth--;
     return gate("cuCtxPopCurrent");
 }
@@ -173,13 +180,54 @@ API cuCtxGetDevice(int *device)
     return gate_used("cuCtxGetDevice", 0, 0);
 }
 
-API cuThreadExchangeStreamCaptureMode(int *mode);
-API cuThreadExchangeStreamCaptureMode(int *mode)
+API cuThreadExchangeStreamCaptureMode(int *exchanged);
+API cuThreadExchangeStreamCaptureMode(int *exchanged)
 {
-    const int old = fake_cuda.mode;
-    fake_cuda.mode = *mode;
-    *mode = old;
+    const int old = mode;
+    fake_cuda.mode = mode = *exchanged;
+    *exchanged = old;
     return OK;
+}
+
+/* ---- streams ---- */
+
+/* Those that were made here: they capture nothing, so waiting for them is always legal. */
+enum { MOST_STREAMS = 64 };
+static void *streams[MOST_STREAMS];
+static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Put `new` in the place of `old`; false when `old` is not there. */
+static int exchange_stream(void *old, void *new)
+{
+    int at = 0;
+    pthread_mutex_lock(&streams_lock);
+    while (at < MOST_STREAMS && streams[at] != old) at++;
+    if (at < MOST_STREAMS) streams[at] = new;
+    pthread_mutex_unlock(&streams_lock);
+    return at < MOST_STREAMS;
+}
+
+API cuStreamCreate(void **stream, unsigned flags);
+API cuStreamCreate(void **stream, unsigned flags)
+{
+    (void)flags;
+    const int code = create(gate_used("cuStreamCreate", 0, 0), stream, 16);
+    if (!code && !exchange_stream(NULL, *stream)) abort();
+    return code;
+}
+
+API cuStreamDestroy_v2(void *stream);
+API cuStreamDestroy_v2(void *stream)
+{
+    if (!exchange_stream(stream, NULL)) abort();
+    return release(gate_used("cuStreamDestroy", 0, 0), stream);
+}
+
+API cuStreamSynchronize(void *stream);
+API cuStreamSynchronize(void *stream)
+{
+    const int ours = stream && exchange_stream(stream, stream);
+    return gate_used("cuStreamSynchronize", !ours, 1);
 }
 
 /* ---- memory ---- */
@@ -214,14 +262,11 @@ API cuMemcpyDtoHAsync_v2(void *target, const void *source, size_t bytes, void *s
     return code;
 }
 
-API cuStreamSynchronize(void *stream);
-API cuStreamSynchronize(void *stream)
-{
-    (void)stream;
-    return gate_used("cuStreamSynchronize", 1, 1);
-}
-
 /* ---- kernels ---- */
+
+struct module {
+    char name[32]; /* of its one kernel */
+};
 
 API cuModuleLoadDataEx(void **module, const void *image, unsigned n, int *options, void **values);
 API cuModuleLoadDataEx(void **module, const void *image, unsigned n, int *options, void **values)
@@ -232,7 +277,7 @@ API cuModuleLoadDataEx(void **module, const void *image, unsigned n, int *option
         if (n == 2 && options[0] == 5 && options[1] == 6)
             snprintf(values[0], (size_t)(uintptr_t)values[1], "line 3: no such\ninstruction");
     }
-    return create(code, module, 16);
+    return create(code, module, sizeof(struct module));
 }
 
 API cuModuleUnload(void *module);
@@ -244,9 +289,11 @@ API cuModuleUnload(void *module)
 API cuModuleGetFunction(void **function, void *module, const char *name);
 API cuModuleGetFunction(void **function, void *module, const char *name)
 {
-    (void)name;
+    const int code = gate_used("cuModuleGetFunction", 0, 0);
+    if (code) return code;
+    snprintf(((struct module *)module)->name, sizeof(struct module), "%s", name);
     *function = module;
-    return gate_used("cuModuleGetFunction", 0, 0);
+    return OK;
 }
 
 API cuFuncGetAttribute(int *value, int attribute, void *function);
@@ -271,7 +318,12 @@ API cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
         return INVALID_VALUE;
     fake_cuda.launches++;
     fake_cuda.stream = stream;
-    for (int i = 0; i < 2; i++) memcpy(&fake_cuda.first[i], parameters[i], sizeof(uint64_t));
+    for (int i = 0; i < 2; i++) {
+        uint64_t value;
+        memcpy(&value, parameters[i], sizeof value);
+        fake_cuda.first[i] = value;
+    }
+    if (!strcmp(((struct module *)function)->name, "direct")) run_direct(grid_x, parameters);
     return OK;
 }
 
@@ -282,19 +334,6 @@ API cuEventCreate(void **event, unsigned flags)
 {
     (void)flags;
     return create(gate_used("cuEventCreate", 0, 0), event, 16);
-}
-
-API cuStreamCreate(void **stream, unsigned flags);
-API cuStreamCreate(void **stream, unsigned flags)
-{
-    (void)flags;
-    return create(gate_used("cuStreamCreate", 0, 0), stream, 16);
-}
-
-API cuStreamDestroy_v2(void *stream);
-API cuStreamDestroy_v2(void *stream)
-{
-    return release(gate_used("cuStreamDestroy", 0, 0), stream);
 }
 
 API cuEventRecord(void *event, void *stream);

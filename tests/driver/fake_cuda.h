@@ -2,6 +2,7 @@
 #ifndef RMCP_TESTS_FAKE_CUDA_H
 #define RMCP_TESTS_FAKE_CUDA_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct fake_cuda {
@@ -13,14 +14,14 @@ struct fake_cuda {
     int bad_ptx;   /* 1: the compiler in the driver finds an error                         */
     int capturing; /* 1: what is forbidden in a capture fails, and is counted              */
     /* Results. */
-    long calls; /* since the test last set this to 0                                    */
-    long live;  /* contexts held, modules, events, buffers                              */
-    long depth; /* contexts pushed and not popped                                       */
-    long launches, violations;
-    int mode;           /* of capture, of the one thread                                        */
-    const char *failed; /* name of the function that failed                                    */
-    void *stream;       /* of the last launch                                                   */
-    uint64_t first[2];  /* the first two parameters of the last launch                          */
+    atomic_long calls; /* since the test last set this to 0                                    */
+    atomic_long live;  /* contexts held, modules, events, buffers                              */
+    atomic_long depth; /* contexts pushed and not popped, in all threads                       */
+    atomic_long launches, violations;
+    atomic_int mode;           /* of capture, of the thread that set it last                    */
+    const char *failed;        /* name of the function that failed                              */
+    void *_Atomic stream;      /* of the last launch                                            */
+    _Atomic uint64_t first[2]; /* the first two parameters of the last launch                   */
 };
 
 #define FAKE_CUDA_SYMBOL "fake_cuda" /* a struct fake_cuda   */

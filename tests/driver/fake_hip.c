@@ -4,59 +4,13 @@
  * do nothing. Every call is counted and the chosen one fails; objects are counted, so that a leak
  * shows. With FAKE_HIP_OLD it is a library of ROCm 5: the older struct of properties. */
 #include "fake_hip.h"
+#include "fake_direct.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* ---- the kernel `direct`, as C ---- */
-
-#define RMCP_TARGET_H /* in place of target.h */
-#define INLINE static inline
-#define WORKGROUP(size)
-#define INPUT(name) const char *restrict name##_buffer, ulong name##_begin
-#define OUTPUT(name) char *restrict name##_buffer, ulong name##_begin
-#define ADDRESS(name) (name##_buffer + name##_begin)
-#define __global
-#define __kernel static
-#define GROUP_ID_X 0
-#define LOCAL_ID 0
-typedef unsigned uint;
-typedef unsigned long ulong;
-typedef float element;
-static float to_float(const element *p)
-{
-    return *p;
-}
-static void from_float(element *p, float value)
-{
-    *p = value;
-}
-#if defined(__GNUC__)
-#pragma GCC diagnostic ignored "-Wunused-function"
-#endif
-#include "direct.cl"
-
-/* A call of the kernel's source does the first item of the launch: say which that is. */
-static void run_direct(unsigned groups, void **p)
-{
-    struct rmcp_direct d;
-    memcpy(&d, p[8], sizeof d);
-    const rmcp_long first = d.first, end = d.first + d.count;
-    const char *tensor[4];
-    ulong begin[4];
-    for (int i = 0; i < 4; i++) {
-        memcpy(&tensor[i], p[2 * i], sizeof tensor[i]);
-        memcpy(&begin[i], p[2 * i + 1], sizeof begin[i]);
-    }
-    for (d.first = first; d.first < end && d.first < first + 64 * (rmcp_long)groups; d.first++) {
-        d.count = 1;
-        direct(tensor[0], begin[0], tensor[1], begin[1], (char *)(size_t)tensor[2], begin[2],
-               tensor[3], begin[3], d);
-    }
-}
 
 /* ---- devices ---- */
 
@@ -127,6 +81,16 @@ static int gate(const char *name)
         if (gate_code) return gate_code;                                                           \
     } while (0)
 #define API EXPORT int
+
+/* While a stream captures, this is forbidden to threads that did not relax their rules. */
+static _Thread_local int capture_mode;
+static int check_capture(void)
+{
+    enum { RELAXED = 2, CAPTURE_UNSUPPORTED = 900 };
+    if (!fake_hip.capturing || capture_mode == RELAXED) return 0;
+    fake_hip.violations++;
+    return result(CAPTURE_UNSUPPORTED);
+}
 
 API hipGetLastError(void);
 API hipGetLastError(void)
@@ -262,10 +226,9 @@ API hipGetDevicePropertiesR0600(void *out, int index)
 API hipThreadExchangeStreamCaptureMode(int *mode);
 API hipThreadExchangeStreamCaptureMode(int *mode)
 {
-    static _Thread_local int now;
     GATE();
-    const int old = now;
-    now = *mode;
+    const int old = capture_mode;
+    capture_mode = *mode;
     *mode = old;
     return 0;
 }
@@ -320,7 +283,7 @@ API hipStreamSynchronize(void *stream)
     (void)stream;
     fake_hip.waits++;
     GATE();
-    return 0;
+    return check_capture();
 }
 
 API hipEventCreate(void **event);
@@ -371,6 +334,8 @@ API hipMalloc(void **pointer, size_t bytes);
 API hipMalloc(void **pointer, size_t bytes)
 {
     GATE();
+    const int forbidden = check_capture();
+    if (forbidden) return forbidden;
     if (bytes > FAKE_HIP_MEMORY - used[current]) return result(2);
     char *memory = malloc(bytes + HEAD);
     if (!memory) return result(2);
@@ -399,6 +364,8 @@ API hipMemcpyAsync(void *target, const void *source, size_t bytes, int kind, voi
 {
     (void)kind, (void)stream;
     GATE();
+    const int forbidden = check_capture();
+    if (forbidden) return forbidden;
     memcpy(target, source, bytes);
     return 0;
 }
@@ -413,6 +380,8 @@ API hipModuleLoadData(void **module, const void *image)
     struct object *object;
     unsigned wanted = 0;
     GATE();
+    const int forbidden = check_capture();
+    if (forbidden) return forbidden;
     if (fake_hip.refuse_module) return result(fake_hip.refuse_module);
     if (memcmp(elf, "\177ELF", 4) || !find(current, &device)) return result(200);
     for (size_t i = 0; i < sizeof machs / sizeof *machs; i++)

@@ -14,11 +14,13 @@ struct fake_hip {
     int refuse_module; /* the error of hipModuleLoadData; 0: it takes code for the chip  */
     int fail_launch;   /* the error of hipModuleLaunchKernel                             */
     int no_pci;        /* 1: no PCI address is told                                      */
+    int capturing;     /* 1: what is forbidden in a capture fails, and is counted        */
     /* Results. */
     atomic_long calls;         /* since the test last set this to 0                             */
     atomic_long live;          /* objects that exist                                            */
     atomic_long launches;      /* kernels that ran                                              */
     atomic_long waits;         /* calls that wait for the device                                */
+    atomic_long violations;    /* calls that a capture forbids                                  */
     atomic_int last;           /* what hipGetLastError would say                                */
     atomic_int current;        /* the device that the last call was made on                     */
     atomic_uint mach;          /* EF_AMDGPU_MACH of the code object loaded last                 */

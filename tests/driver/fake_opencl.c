@@ -1,11 +1,13 @@
-/* fake_opencl.c: a libOpenCL that computes nothing and fails on demand, for the fault tests only.
+/* fake_opencl.c: a libOpenCL without a compiler that fails on demand, for the tests only.
  *
- * Two drivers: one with a processor, one with two GPUs. Every call is counted and the chosen one
- * fails; objects are counted, so that a leak shows. Releasing always releases, even when it says
- * that it failed. */
+ * Two drivers: one with a processor, one with two GPUs, whose memory is the host's. Of the kernels
+ * they run `direct` in f32; others do nothing. Every call is counted and the chosen one fails;
+ * objects are counted, so that a leak shows. Releasing always releases, even when it says that it
+ * failed. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
+#include "fake_direct.h"
 #include "fake_opencl.h"
 
 #include <stdatomic.h>
@@ -33,12 +35,20 @@ static struct _cl_device_id devices[] = {
 
 /* All objects are alike; each holds what it was made from. */
 struct object {
-    long references;
+    atomic_long references;
     cl_context context;
     cl_device_id device;
     cl_ulong properties;
     size_t bytes;
     char *memory;
+    struct parameters *parameters; /* of a kernel that is run */
+};
+
+enum { N_PARAMETERS = 9 };
+struct parameters {
+    size_t n_set;
+    size_t bytes[N_PARAMETERS];
+    unsigned char value[N_PARAMETERS][512];
 };
 struct _cl_context {
     struct object o;
@@ -61,8 +71,10 @@ struct _cl_event {
 
 static cl_int gate(const char *name)
 {
-    if (++fake_opencl.calls != fake_opencl.fail_at) return CL_SUCCESS;
-    fake_opencl.failed = name;
+    const long call = ++fake_opencl.calls;
+    if (!fake_opencl.fail_at || call < fake_opencl.fail_at) return CL_SUCCESS;
+    if (call > fake_opencl.fail_at && !fake_opencl.sticky) return CL_SUCCESS;
+    if (call == fake_opencl.fail_at) fake_opencl.failed = name;
     return fake_opencl.code;
 }
 
@@ -74,7 +86,9 @@ static void *create(const char *name, cl_context context, cl_device_id device, c
     if (code) return NULL;
     struct object *object = calloc(1, sizeof *object);
     if (!object) abort();
-    *object = (struct object){ .references = 1, .context = context, .device = device };
+    object->references = 1;
+    object->context = context;
+    object->device = device;
     fake_opencl.live++;
     return object;
 }
@@ -83,6 +97,7 @@ static cl_int release(const char *name, struct object *object)
 {
     if (--object->references == 0) {
         free(object->memory);
+        free(object->parameters);
         free(object);
         fake_opencl.live--;
     }
@@ -368,8 +383,11 @@ cl_int clReleaseProgram(cl_program program)
 
 cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *error)
 {
-    (void)name;
-    return create("clCreateKernel", program->o.context, NULL, error);
+    cl_kernel kernel = create("clCreateKernel", program->o.context, NULL, error);
+    if (!kernel || strcmp(name, "direct")) return kernel;
+    kernel->o.parameters = calloc(1, sizeof *kernel->o.parameters);
+    if (!kernel->o.parameters) abort();
+    return kernel;
 }
 
 cl_int clReleaseKernel(cl_kernel kernel)
@@ -389,19 +407,48 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
 
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
-    (void)kernel, (void)index, (void)bytes, (void)value;
-    return gate("clSetKernelArg");
+    struct parameters *p = kernel->o.parameters;
+    cl_int code = gate("clSetKernelArg");
+    if (code || !p) return code;
+    if (index >= N_PARAMETERS) return CL_INVALID_ARG_INDEX;
+    if (bytes > sizeof p->value[index]) return CL_INVALID_ARG_SIZE;
+    if (!p->bytes[index]) p->n_set++;
+    p->bytes[index] = bytes;
+    memcpy(p->value[index], value, bytes);
+    return CL_SUCCESS;
+}
+
+/* Buffers are objects here; the kernel takes their memory. */
+static cl_int run(const struct parameters *p, const size_t *global, const size_t *local)
+{
+    void *pointers[N_PARAMETERS];
+    char *memory[N_PARAMETERS];
+    if (!p) return CL_SUCCESS;
+    if (p->n_set != N_PARAMETERS) return CL_INVALID_KERNEL_ARGS;
+    for (int i = 0; i < N_PARAMETERS; i++) {
+        cl_mem buffer = NULL;
+        pointers[i] = (void *)(size_t)p->value[i];
+        if (i % 2 || i == N_PARAMETERS - 1) continue;
+        if (p->bytes[i] != sizeof buffer) return CL_INVALID_ARG_SIZE;
+        memcpy(&buffer, p->value[i], sizeof buffer);
+        memory[i] = buffer ? buffer->o.memory : NULL;
+        pointers[i] = &memory[i];
+    }
+    run_direct(global[0] / local[0], pointers);
+    return CL_SUCCESS;
 }
 
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint n_dims,
                               const size_t *offset, const size_t *global, const size_t *local,
                               cl_uint n, const cl_event *wait, cl_event *event)
 {
-    (void)kernel, (void)n_dims, (void)offset, (void)global, (void)local, (void)n, (void)wait;
-    if (!event) return gate("clEnqueueNDRangeKernel");
+    (void)n_dims, (void)offset, (void)n, (void)wait;
     cl_int code = CL_SUCCESS;
-    *event = create("clEnqueueNDRangeKernel", queue->o.context, queue->o.device, &code);
-    return code;
+    if (event)
+        *event = create("clEnqueueNDRangeKernel", queue->o.context, queue->o.device, &code);
+    else
+        code = gate("clEnqueueNDRangeKernel");
+    return code ? code : run(kernel->o.parameters, global, local);
 }
 
 cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n, const cl_event *wait,
