@@ -34,8 +34,10 @@ bool rmcp_cache_host_path(const char *folder, const char *ending, char *path, si
 bool rmcp_cache_make_folders(const char *path)
 {
     char folder[1024];
-    if (strlen(path) >= sizeof folder) return false;
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    if (!rmcp_cache_path("", folder, sizeof folder) || strlen(path) >= sizeof folder) return false;
+    const size_t own = strlen(folder) - strlen("/rmcp/");
+    if (strncmp(path, folder, own)) return false;
+    for (const char *slash = path + own; slash; slash = strchr(slash + 1, '/')) {
         size_t length = (size_t)(slash - path);
         memcpy(folder, path, length);
         folder[length] = '\0';

@@ -13,7 +13,9 @@ bool rmcp_cache_path(const char *name, char *path, size_t size);
  * append to one file over NFS. */
 bool rmcp_cache_host_path(const char *folder, const char *ending, char *path, size_t size);
 
-/* Make the folders above `path`. False when that cannot be done. */
+/* Make the folders above `path`, which one of the functions above has written. Of what the
+ * environment names only the last folder is made, $XDG_CACHE_HOME itself or ~/.cache: never a home.
+ * False when that cannot be done. */
 bool rmcp_cache_make_folders(const char *path);
 
 #endif

@@ -1,5 +1,6 @@
 /* apart.c: tries an algorithm with the rmcp command in a process of its own, with a time limit. */
 #define _GNU_SOURCE /* dladdr, pipe2 */
+#include "guard/answer.h"
 #include "guard/trial.h"
 
 #include <dlfcn.h>
@@ -74,7 +75,7 @@ static char **unguarded_environment(void)
     return copy;
 }
 
-/* What it writes, on both streams, comes out of `out`. Signals are as in a fresh process. */
+/* What it writes to stdout comes out of `out`. Signals are as in a fresh process. */
 static bool start(char **arguments, char **environment, int out, pid_t *child)
 {
     posix_spawn_file_actions_t actions;
@@ -90,7 +91,7 @@ static bool start(char **arguments, char **environment, int out, pid_t *child)
     bool failed =
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) ||
         posix_spawn_file_actions_adddup2(&actions, out, 1) ||
-        posix_spawn_file_actions_adddup2(&actions, out, 2) ||
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) ||
         posix_spawnattr_setsigmask(&attributes, &none) ||
         posix_spawnattr_setsigdefault(&attributes, &all) ||
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) ||
@@ -108,76 +109,89 @@ static double now(void)
 }
 
 /* Read until the child has closed its end, keeping the last part as text. False: time is up. */
-static bool read_output(int in, unsigned limit, char text[MOST_OUTPUT])
+static bool read_output(int in, double end, char text[MOST_OUTPUT])
 {
-    const double end = now() + limit;
     size_t used = 0;
-    for (double left; (left = end - now()) > 0;) {
+    bool closed = false;
+    for (double left; !closed && (left = end - now()) > 0;) {
         struct pollfd wait = { .fd = in, .events = POLLIN };
         const int ready = poll(&wait, 1, (int)(left * 1000) + 1);
         if (ready < 0 && errno != EINTR) break;
         if (ready <= 0) continue;
-        if (used == MOST_OUTPUT - 1) { /* the end says most */
+        if (used == MOST_OUTPUT - 1) {
             memmove(text, text + MOST_OUTPUT / 2, used - MOST_OUTPUT / 2);
             used -= MOST_OUTPUT / 2;
         }
         const ssize_t n = read(in, text + used, MOST_OUTPUT - 1 - used);
-        if (n == 0 || (n < 0 && errno != EINTR)) {
-            text[used] = '\0';
-            return true;
-        }
+        closed = n == 0 || (n < 0 && errno != EINTR);
         if (n > 0) used += (size_t)n;
     }
     text[used] = '\0';
-    return false;
+    return closed;
+}
+
+/* Wait for its end. One that is late, or that closed its output and lives on, is ended. A host
+ * program that reaps all children may have been here before us. */
+static void reap(pid_t child, double end)
+{
+    pid_t reaped;
+    while (!(reaped = waitpid(child, NULL, WNOHANG)) && now() < end)
+        nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+    if (reaped) return;
+    kill(child, SIGKILL);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
 /* ---- judging ---- */
 
+/* A command that has not worked in this process; it may have taken all of its time. */
+static char given_up[MOST_PATH];
+
 static struct rmcp_guard_finding found(enum rmcp_guard_state state, const char *reason)
 {
     struct rmcp_guard_finding finding = { .state = state };
-    snprintf(finding.reason, sizeof finding.reason, "%.*s",
-             (int)(strcspn(reason, "\n") < 180 ? strcspn(reason, "\n") : 180), reason);
+    snprintf(finding.reason, sizeof finding.reason, "%s", reason);
     return finding;
 }
 
-/* Whether it says that there were runs and none failed. */
-static bool all_well(const char *text)
+/* A command that says nothing of its own trial is no evidence against an algorithm. The exit status
+ * may be lost to a host program that reaps all children, so the lines count. */
+static struct rmcp_guard_finding judge(const char *command, const char *text, bool ended,
+                                       unsigned limit)
 {
-    unsigned long runs = 0, failures = 1;
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        if (*line == '\n') line++;
-        if (sscanf(line, "%lu runs, %lu failures", &runs, &failures) == 2) break;
+    struct rmcp_guard_finding finding;
+    char reason[64] = "the process that tried it ended without a result";
+    if (!rmcp_trial_read(text, &finding)) {
+        snprintf(given_up, sizeof given_up, "%s", command);
+        rmcp_guard_say(
+            RMCP_GUARD_ON_COMMAND,
+            "first use: the rmcp command beside the library does not work, so algorithms "
+            "are tried in the process itself");
+        return found(RMCP_GUARD_UNTRIED, "the rmcp command does not work");
     }
-    return runs > 0 && failures == 0;
-}
-
-/* The exit status may be lost to a host program that reaps all children, so the words count. */
-static struct rmcp_guard_finding judge(const char *text)
-{
-    const char *fail = strstr(text, "FAIL ");
-    if (!fail && all_well(text)) return found(RMCP_GUARD_GOOD, "");
-    /* These say nothing about the algorithm. */
-    if (fail && (strstr(fail, "out of memory") || strstr(fail, "OutOfMemory")))
-        return found(RMCP_GUARD_UNTRIED, fail);
-    if (!fail && strstr(text, "rmcp verify: ")) return found(RMCP_GUARD_UNTRIED, text);
-    if (fail) return found(RMCP_GUARD_BAD, fail + strlen("FAIL "));
-    return found(RMCP_GUARD_BAD, "the process that tried it ended without a result");
+    if (finding.state != RMCP_GUARD_TRYING) return finding;
+    if (!ended) snprintf(reason, sizeof reason, "no result within %u seconds", limit);
+    return found(RMCP_GUARD_BAD, reason);
 }
 
 struct rmcp_guard_finding rmcp_trial_apart(const rmcp_device *device,
                                            const struct rmcp_trial *trial, unsigned limit)
 {
-    char command[MOST_PATH], seconds[16], text[MOST_OUTPUT] = "", reason[64];
-    if (!find_command(command, sizeof command)) return found(RMCP_GUARD_UNTRIED, "no rmcp command");
+    char command[MOST_PATH], seconds[16], text[MOST_OUTPUT] = "";
+    if (!find_command(command, sizeof command) || !strcmp(command, given_up))
+        return found(RMCP_GUARD_UNTRIED, "no rmcp command");
     /* It ends by itself when we are no longer there to end it. */
     snprintf(seconds, sizeof seconds, "%u", limit + 10);
-    char *arguments[RMCP_TRIAL_MOST + 10] = { command,       "verify",
-                                              "--device",    (char *)device->info.spec,
-                                              "--algorithm", (char *)trial->algo->name,
-                                              "--limit",     seconds };
-    for (size_t i = 0; i < trial->n_cases; i++) arguments[8 + i] = (char *)trial->cases[i];
+    char *arguments[RMCP_TRIAL_MOST + 10] = { command,
+                                              "verify",
+                                              "--trial",
+                                              "--device",
+                                              (char *)device->info.spec,
+                                              "--algorithm",
+                                              (char *)trial->algo->name,
+                                              "--limit",
+                                              seconds };
+    for (size_t i = 0; i < trial->n_cases; i++) arguments[9 + i] = (char *)trial->cases[i];
 
     int ends[2];
     pid_t child = -1;
@@ -189,14 +203,9 @@ struct rmcp_guard_finding rmcp_trial_apart(const rmcp_device *device,
     const bool started = start(arguments, environment, ends[1], &child);
     free(environment);
     close(ends[1]);
-    const bool ended = started && read_output(ends[0], limit, text);
-    /* It still holds its end of the pipe, so the number is still its own. */
-    if (started && !ended) kill(child, SIGKILL);
+    const double end = now() + limit;
+    const bool ended = started && read_output(ends[0], end, text);
     close(ends[0]);
-    if (started)
-        while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
-    if (!started) return found(RMCP_GUARD_UNTRIED, "the rmcp command could not be started");
-    if (ended) return judge(text);
-    snprintf(reason, sizeof reason, "no result within %u seconds", limit);
-    return found(RMCP_GUARD_BAD, reason);
+    if (started) reap(child, end);
+    return judge(command, text, ended, limit);
 }

@@ -23,7 +23,7 @@ static struct {
         struct rmcp_guard_key key;
         struct rmcp_guard_finding finding;
     } known[MOST_KNOWN];
-    char remark[256];
+    char remarks[RMCP_GUARD_N_SUBJECTS][RMCP_GUARD_REMARK_MAX];
 } guard = { .lock = PTHREAD_MUTEX_INITIALIZER, .trial = PTHREAD_MUTEX_INITIALIZER };
 
 bool rmcp_guard_applies(const struct rmcp_driver *driver)
@@ -80,16 +80,23 @@ static void remember(const struct rmcp_guard_key *key, const struct rmcp_guard_f
     pthread_mutex_unlock(&guard.lock);
 }
 
-static void set_remark(const char *text)
+void rmcp_guard_say(enum rmcp_guard_subject subject, const char *text)
 {
     pthread_mutex_lock(&guard.lock);
-    snprintf(guard.remark, sizeof guard.remark, "%s", text);
+    snprintf(guard.remarks[subject], sizeof guard.remarks[subject], "%s", text);
     pthread_mutex_unlock(&guard.lock);
 }
 
-const char *rmcp_guard_remark(void)
+void rmcp_guard_remark(char text[static RMCP_GUARD_REMARK_MAX])
 {
-    return guard.remark;
+    size_t used = 0;
+    *text = '\0';
+    pthread_mutex_lock(&guard.lock);
+    for (size_t i = 0; i < RMCP_GUARD_N_SUBJECTS && used < RMCP_GUARD_REMARK_MAX; i++)
+        if (*guard.remarks[i])
+            used += (size_t)snprintf(text + used, RMCP_GUARD_REMARK_MAX - used, "%s%s",
+                                     used ? "; " : "", guard.remarks[i]);
+    pthread_mutex_unlock(&guard.lock);
 }
 
 /* ---- looking ---- */
@@ -126,7 +133,9 @@ static struct rmcp_guard_finding try_out(rmcp_device *device, const struct rmcp_
                                          const struct rmcp_trial *trial)
 {
     if (!rmcp_guard_record_add(key, RMCP_GUARD_TRYING, ""))
-        set_remark("first use: the cache folder cannot be written, so findings are not remembered");
+        rmcp_guard_say(
+            RMCP_GUARD_ON_RECORD,
+            "first use: the cache folder cannot be written, so findings are not remembered");
     struct rmcp_guard_finding finding = rmcp_trial_apart(device, trial, time_limit());
     if (finding.state == RMCP_GUARD_UNTRIED) finding = rmcp_trial_here(device, trial);
     rmcp_guard_record_add(key, finding.state, finding.reason);

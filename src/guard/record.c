@@ -86,7 +86,7 @@ bool rmcp_guard_record_read(const struct rmcp_guard_key *key, struct rmcp_guard_
     char path[MOST_PATH], line[MOST_LINE];
     struct stat status;
     *out = (struct rmcp_guard_finding){ .state = RMCP_GUARD_UNTRIED };
-    if (!own_path(".txt", path, sizeof path)) return false;
+    if (!own_path(".2.txt", path, sizeof path)) return false;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) return false;
     FILE *file = NULL;
@@ -126,7 +126,7 @@ bool rmcp_guard_record_add(const struct rmcp_guard_key *key, enum rmcp_guard_sta
                            const char *reason)
 {
     char path[MOST_PATH], rest[MOST_LINE - 40], line[MOST_LINE], last = '\n';
-    if (!own_path(".txt", path, sizeof path) || !rmcp_cache_make_folders(path)) return false;
+    if (!own_path(".2.txt", path, sizeof path) || !rmcp_cache_make_folders(path)) return false;
     snprintf(rest, sizeof rest, "%s %s %s %s %" PRId64 " %ld %.150s", key->device, key->algorithm,
              key->type, state_names[state], (int64_t)time(NULL), (long)getpid(), reason);
     for (char *c = rest; *c; c++)

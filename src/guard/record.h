@@ -1,7 +1,9 @@
 /* record.h: findings of first use on disk.
  *
  * Text under $XDG_CACHE_HOME/rmcp/first_use (else ~/.cache), one file per host, since what is known
- * is known of this machine. One line per event, the last one counts:
+ * is known of this machine: HOST.2.txt. (HOST.txt of earlier releases is not read: it may call
+ * algorithms bad that an rmcp command which does not load has never tried.) One line per event, the
+ * last one counts:
  *
  *     CHECKSUM DEVICE ALGORITHM TYPE STATE TIME PROCESS REASON
  *

@@ -15,8 +15,8 @@ struct rmcp_trial {
 struct rmcp_trial rmcp_trial_of(const rmcp_device *device, const struct rmcp_algo *algo,
                                 rmcp_type type);
 
-/* How a trial ended. UNTRIED: nothing can be said (no rmcp command, no memory); else GOOD, or BAD
- * with a reason. */
+/* How a trial ended. UNTRIED: nothing can be said (no rmcp command, one that does not work, no
+ * memory); else GOOD, or BAD with a reason. */
 
 /* By the rmcp command, in a process of its own with a time limit in seconds. */
 struct rmcp_guard_finding rmcp_trial_apart(const rmcp_device *device,
@@ -24,5 +24,9 @@ struct rmcp_guard_finding rmcp_trial_apart(const rmcp_device *device,
 
 /* In this process, beside whatever the caller's streams do. */
 struct rmcp_guard_finding rmcp_trial_here(rmcp_device *device, const struct rmcp_trial *trial);
+
+/* What rmcp_guard_remark is to say; one text for each subject, the last one counts. */
+enum rmcp_guard_subject { RMCP_GUARD_ON_RECORD, RMCP_GUARD_ON_COMMAND, RMCP_GUARD_N_SUBJECTS };
+void rmcp_guard_say(enum rmcp_guard_subject subject, const char *text);
 
 #endif
