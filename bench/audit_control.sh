@@ -2,7 +2,7 @@
 # By hand: compiles kernel variants with several clang releases for gfx1030 and gfx1010 and
 # audits the objects, rule by rule. What a compiler whose gfx1030 code is reported to work leaves in
 # it says which patterns alone explain nothing.
-# LIST has lines as build/src/kernels/kernel-list prints them; all of them take an hour.
+# LIST has lines as build/tools/kernels/kernel-list prints them; all of them take an hour.
 # usage: audit_control.sh RMCP LIST CLANG…
 set -eu
 [ $# -ge 3 ] || { echo "usage: $0 RMCP LIST CLANG…" >&2; exit 2; }

@@ -6,7 +6,7 @@
 # library's own objects, has. TARGETS (default: gfx1010 gfx1012 gfx1030): each
 # is run on a chip of that name with its own objects, gfx1010 with both kinds of data; on gfx1010 once more with
 # the silicon bugs acted out, which must not change anything. OPTIONs go to SIM_KERNELS. The whole suite, by hand:
-#   tests/check_sim_kernels.sh build/tests/sim_kernels src/kernels build/src/kernels/kernel-list \
+#   tests/check_sim_kernels.sh build/tests/sim_kernels src/kernels build/tools/kernels/kernel-list \
 #       build/tests/sim_objects data/verify-full.txt
 set -eu
 if [ "$1" = one ]; then # one TARGET SOURCES OUT NAME FILE ENTRY BLOCK OPTIONS…

@@ -37,7 +37,7 @@ static void from_float(element *p, float value)
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
-#include "direct.cl"
+#include "conv/kernels/direct.cl"
 
 /* A call of the kernel's source does the first item of the launch: say which that is. */
 static void run_direct(unsigned groups, void **p)

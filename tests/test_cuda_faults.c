@@ -1,8 +1,8 @@
 /* test_cuda_faults.c: the CUDA device on a driver that fails: each call in turn, for once and for
  * good; devices that are not for us; planning inside a capture. Usage: test_cuda_faults LIBRARY */
-#include "cuda/api.h"
+#include "driver/cuda/api.h"
 #include "fake_cuda.h"
-#include "kernels/images.h"
+#include "gpu/images.h"
 #include "opencl_case.h"
 
 #include <dlfcn.h>

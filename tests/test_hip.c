@@ -3,7 +3,7 @@
 #include "codeobj/codeobj.h"
 #include "core/guard.h"
 #include "hip_world.h"
-#include "kernels/images.h"
+#include "gpu/images.h"
 #include "opencl_case.h"
 
 #include <setjmp.h>

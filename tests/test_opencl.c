@@ -1,7 +1,7 @@
 /* test_opencl.c: the OpenCL device on whatever driver is installed; skipped without one. */
 #define _XOPEN_SOURCE 700 /* nftw */
 
-#include "opencl/devices.h"
+#include "driver/opencl/devices.h"
 #include "opencl_case.h"
 
 #include <ftw.h>

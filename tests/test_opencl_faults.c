@@ -3,7 +3,7 @@
 #define _XOPEN_SOURCE 700 /* nftw */
 
 #include "fake_opencl.h"
-#include "opencl/api.h"
+#include "driver/opencl/api.h"
 #include "opencl_case.h"
 
 #include <dlfcn.h>

@@ -3,7 +3,7 @@
  * Each step runs in a process of its own with a time limit. Before it begins the journal says so on
  * the disk; a step in which a run ended is never tried again. */
 #include "cli/cli.h"
-#include "core/error.h"
+#include "base/error.h"
 #include "owner/child.h"
 #include "owner/steps.h"
 #include "owner/system.h"

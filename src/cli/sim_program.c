@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/sim.h"
 #include "cli/sim_card.h"
-#include "core/cache_path.h"
+#include "base/cache_path.h"
 #include "sim/driver/protocol.h"
 #include "sim/sim.h"
 

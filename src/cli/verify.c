@@ -1,8 +1,8 @@
 /* verify.c: rmcp verify: checks a device against the double-precision reference. */
 #include "verify/verify.h"
 #include "cli/cli.h"
-#include "core/hash.h"
-#include "guard/answer.h"
+#include "base/hash.h"
+#include "core/trial_answer.h"
 #include "verify/random.h"
 
 #include <fcntl.h>
@@ -243,7 +243,7 @@ static void verify_all(struct session *s, const struct cli_cases *cases, bool li
     cli_progress(0, 0, NULL);
 }
 
-/* ---- for the guard of first use: rmcp verify --trial (guard/answer.h) ---- */
+/* ---- for the guard of first use: rmcp verify --trial (core/trial_answer.h) ---- */
 
 /* The stream for the answer. Whatever drivers print goes to stderr from now on. NULL: no stream. */
 static FILE *begin_trial(void)

@@ -1,8 +1,8 @@
 /* card.c: which card a log speaks of, and what an override makes of it. */
 #include "explain/card.h"
 
+#include "base/error.h"
 #include "chip/chips.h"
-#include "core/error.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "owner/steps.h"
 
 #include "core/algo.h"
-#include "core/error.h"
+#include "base/error.h"
 #include "verify/verify.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef RMCP_OWNER_STEPS_H
 #define RMCP_OWNER_STEPS_H
 
-#include "core/error.h"
+#include "base/error.h"
 #include "core/plan.h"
 #include "owner/patterns.h"
 
