@@ -6,11 +6,11 @@
 # usage: audit_control.sh RMCP LIST CLANG…
 set -eu
 [ $# -ge 3 ] || { echo "usage: $0 RMCP LIST CLANG…" >&2; exit 2; }
-if [ "$1" = one ]; then # one CLANG TARGET SOURCES OUT NAME FILE ENTRY BLOCK OPTIONS…
-    clang=$2 target=$3 sources=$4 out=$5/$6.o file=$7
-    shift 9
+if [ "$1" = one ]; then # one CLANG TARGET SOURCES OUT NAME OPERATION FILE ENTRY BLOCK OPTIONS…
+    clang=$2 target=$3 sources=$4 out=$5/$6.o file=$8
+    shift 10
     exec $clang -x cl -cl-std=CL1.2 -DBARE -O3 -w -target amdgcn-amd-amdhsa -mcpu="$target" \
-        -mcode-object-version=4 -nogpulib "$@" -c -o "$out" "$sources/$file"
+        -mcode-object-version=4 -nogpulib -I "$sources" "$@" -c -o "$out" "$sources/$file"
 fi
 rmcp=$1 list=$2
 shift 2
@@ -18,9 +18,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Older releases know neither a fence of one address space nor sched_barrier; all get the same text.
 sources=$work/sources
-cp -r "$(dirname "$0")/../src/kernels" "$sources"
-sed -i -e 's/"workgroup", "local"/"workgroup"/' -e 's/__builtin_amdgcn_sched_barrier(0)/(void)0/' \
-    "$sources"/*.h "$sources"/*.cl
+cp -r "$(dirname "$0")/../src" "$sources"
+sed -i -e 's/"workgroup", "local"/"workgroup"/' -e 's/__builtin_amdgcn_sched_barrier(0)/(void)0/' "$sources/kernels/target.h"
 for clang; do
     for target in gfx1030 gfx1010; do
         out=$work/$(basename "$clang")/$target
