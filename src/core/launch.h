@@ -15,7 +15,7 @@ enum rmcp_arg_kind {
     RMCP_ARG_VALUE   /* bytes passed by value: an integer, a float or a plain struct */
 };
 
-enum { RMCP_ARG_VALUE_BYTES = 384, RMCP_MAX_ARGS = 8 };
+enum { RMCP_ARG_VALUE_BYTES = 384, RMCP_MAX_ARGS = 14 };
 
 struct rmcp_arg {
     enum rmcp_arg_kind kind;
