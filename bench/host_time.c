@@ -35,17 +35,17 @@ static double median(double *times)
 }
 
 /* Seconds to make a plan. */
-static double plan(rmcp_device *device, const rmcp_problem *problem, int pass, rmcp_plan **out)
+static double plan(rmcp_device *device, const rmcp_conv *problem, int pass, rmcp_plan **out)
 {
     double start = now();
-    check(rmcp_plan_create(device, problem, (rmcp_pass)pass, NULL, out));
+    check(rmcp_conv_plan(device, problem, (rmcp_conv_pass)pass, NULL, out));
     return now() - start;
 }
 
-static double submit(rmcp_device *device, const rmcp_plan *p, const rmcp_shape *shape)
+static double submit(rmcp_device *device, const rmcp_plan *p, const rmcp_conv_info *shape)
 {
     double times[REPEATS];
-    rmcp_tensors t = { .struct_size = sizeof t, .workspace_bytes = rmcp_plan_workspace(p) };
+    rmcp_conv_tensors t = { .struct_size = sizeof t, .workspace_bytes = rmcp_plan_workspace(p) };
     check(rmcp_buffer_create(device, shape->x_bytes, &t.x));
     check(rmcp_buffer_create(device, shape->w_bytes, &t.w));
     check(rmcp_buffer_create(device, shape->y_bytes, &t.y));
@@ -53,7 +53,7 @@ static double submit(rmcp_device *device, const rmcp_plan *p, const rmcp_shape *
     if (t.workspace_bytes) check(rmcp_buffer_create(device, t.workspace_bytes, &t.workspace));
     for (int i = 0; i < REPEATS; i++) {
         double start = now();
-        check(rmcp_execute(p, NULL, &t));
+        check(rmcp_conv_execute(p, NULL, &t));
         times[i] = now() - start;
         check(rmcp_device_wait(device, NULL)); /* an empty queue each time: no waiting for room */
     }
@@ -80,17 +80,17 @@ int main(int argc, char **argv)
            info.is_cpu && info.spec[0] == 'c' ? "; execute includes the computation" : "");
     printf("%10s %10s %10s  %-16s %s\n", "plan cold", "plan warm", "execute", "algorithm", "case");
     for (int i = 0; i < n_cases; i++)
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
-            rmcp_problem problem = { .struct_size = sizeof problem };
-            rmcp_shape shape = { .struct_size = sizeof shape };
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
+            rmcp_conv problem = { .struct_size = sizeof problem };
+            rmcp_conv_info shape = { .struct_size = sizeof shape };
             rmcp_plan *p;
             int only;
             double warm[REPEATS];
             char text[RMCP_CASE_MAX];
-            check(rmcp_problem_parse(cases[i], &problem, &only));
+            check(rmcp_conv_parse(cases[i], &problem, &only));
             if (only >= 0 && only != pass) continue;
-            check(rmcp_problem_shape(&problem, &shape));
-            check(rmcp_problem_print(&problem, pass, text, sizeof text));
+            check(rmcp_conv_describe(&problem, &shape));
+            check(rmcp_conv_print(&problem, pass, text, sizeof text));
             double cold = plan(device, &problem, pass, &p);
             for (int r = 0; r < REPEATS; r++) {
                 rmcp_plan_destroy(p);

@@ -3,7 +3,7 @@
  * FOLDER has the code objects of CHIP. Each run is judged against the reference, and its checks are
  * those of the tests: all of them. */
 #include "../tests/sim_device.h"
-#include "verify/verify.h"
+#include "core/judge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@ static const char default_case[] = "n4c128h56w56k128r3s3p1:fwd";
 static bool measure(const struct sim_device_options *options, const char *text,
                     const char *algorithm)
 {
-    rmcp_problem problem = { .struct_size = sizeof problem };
+    rmcp_conv problem = { .struct_size = sizeof problem };
     int pass = 0;
     rmcp_device *device = NULL;
     struct rmcp_verify_result result = { .passed = false };
-    rmcp_status status = rmcp_problem_parse(text, &problem, &pass);
+    rmcp_status status = rmcp_conv_parse(text, &problem, &pass);
     if (!status) status = sim_device_open(options, &device);
     if (!status)
-        status = rmcp_verify_case(device, &problem, pass < 0 ? RMCP_FORWARD : (rmcp_pass)pass,
+        status = rmcp_verify_case(device, &problem, pass < 0 ? RMCP_CONV_FORWARD : (rmcp_conv_pass)pass,
                                   algorithm, RMCP_VERIFY_INTEGERS, 1, 1e6, &result);
     if (status) {
         fprintf(stderr, "sim_speed: %s\n", rmcp_last_error());

@@ -63,9 +63,9 @@ struct parameter {
 
 struct layer {
     const char *name;
-    rmcp_problem problem;
-    rmcp_shape shape;
-    rmcp_plan *plan[RMCP_N_PASSES]; /* the first layer needs no backward data: NULL */
+    rmcp_conv problem;
+    rmcp_conv_info shape;
+    rmcp_plan *plan[RMCP_CONV_PASSES]; /* the first layer needs no backward data: NULL */
     struct parameter w, bias;
     rmcp_memory x, y, w_gradient; /* on the way back x and y hold the gradients of x and y */
     size_t n_out;
@@ -112,18 +112,18 @@ static void init_layer(struct network *net, int index, uint64_t *random)
     layer->name = descriptions[index].name;
     layer->problem.struct_size = sizeof layer->problem;
     layer->shape.struct_size = sizeof layer->shape;
-    check(rmcp_problem_parse(descriptions[index].text, &layer->problem, NULL));
+    check(rmcp_conv_parse(descriptions[index].text, &layer->problem, NULL));
     layer->problem.n = BATCH;
-    check(rmcp_problem_shape(&layer->problem, &layer->shape));
+    check(rmcp_conv_describe(&layer->problem, &layer->shape));
 
-    for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
-        if (index == 0 && pass == RMCP_BACKWARD_DATA) continue;
+    for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
+        if (index == 0 && pass == RMCP_CONV_BACKWARD_DATA) continue;
         rmcp_plan **plan = &layer->plan[pass];
-        check(rmcp_plan_create(net->device, &layer->problem, (rmcp_pass)pass, NULL, plan));
+        check(rmcp_conv_plan(net->device, &layer->problem, (rmcp_conv_pass)pass, NULL, plan));
         const uint64_t bytes = rmcp_plan_workspace(*plan);
         if (bytes > net->workspace_bytes) net->workspace_bytes = bytes;
     }
-    const rmcp_shape *shape = &layer->shape;
+    const rmcp_conv_info *shape = &layer->shape;
     check(rmcp_buffer_create(net->device, shape->x_bytes, &layer->x));
     check(rmcp_buffer_create(net->device, shape->y_bytes, &layer->y));
     check(rmcp_buffer_create(net->device, shape->w_bytes, &layer->w_gradient));
@@ -157,7 +157,7 @@ static void init_network(struct network *net, rmcp_device *device, uint64_t *ran
 static void deinit_network(struct network *net)
 {
     for (struct layer *layer = net->layer; layer < net->layer + N_LAYERS; layer++) {
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++) rmcp_plan_destroy(layer->plan[pass]);
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) rmcp_plan_destroy(layer->plan[pass]);
         rmcp_buffer_destroy(net->device, layer->x);
         rmcp_buffer_destroy(net->device, layer->y);
         rmcp_buffer_destroy(net->device, layer->w_gradient);
@@ -174,18 +174,18 @@ static void deinit_network(struct network *net)
 
 /* ---- forward and backward ---- */
 
-static void execute(const struct network *net, const struct layer *layer, rmcp_pass pass)
+static void execute(const struct network *net, const struct layer *layer, rmcp_conv_pass pass)
 {
-    const rmcp_tensors tensors = {
+    const rmcp_conv_tensors tensors = {
         .struct_size = sizeof tensors,
         .x = layer->x,
-        .w = pass == RMCP_BACKWARD_WEIGHTS ? layer->w_gradient : layer->w.memory,
+        .w = pass == RMCP_CONV_BACKWARD_WEIGHTS ? layer->w_gradient : layer->w.memory,
         .y = layer->y,
         .bias = layer->bias.memory,
         .workspace = net->workspace,
         .workspace_bytes = net->workspace_bytes,
     };
-    check(rmcp_execute(layer->plan[pass], NULL, &tensors));
+    check(rmcp_conv_execute(layer->plan[pass], NULL, &tensors));
 }
 
 /* The largest of each 2x2 window, and where it was. */
@@ -240,7 +240,7 @@ static void forward(struct network *net, const float *images)
         struct layer *layer = &net->layer[i];
         float *y = layer->out_from ? net->unpooled : layer->out;
         upload(net, layer->x, x, layer->shape.x_bytes);
-        execute(net, layer, RMCP_FORWARD);
+        execute(net, layer, RMCP_CONV_FORWARD);
         download(net, y, layer->y, layer->shape.y_bytes);
         if (layer->out_from) pool(layer, y);
         x = layer->out;
@@ -257,10 +257,10 @@ static void backward(struct network *net)
         bias_gradient(layer);
         if (layer->out_from) unpool(layer, y_gradient);
         upload(net, layer->y, y_gradient, layer->shape.y_bytes);
-        execute(net, layer, RMCP_BACKWARD_WEIGHTS);
+        execute(net, layer, RMCP_CONV_BACKWARD_WEIGHTS);
         download(net, layer->w.gradient, layer->w_gradient, layer->shape.w_bytes);
         if (i == 0) break;
-        execute(net, layer, RMCP_BACKWARD_DATA); /* overwrites x, which nobody needs any more */
+        execute(net, layer, RMCP_CONV_BACKWARD_DATA); /* overwrites x, which nobody needs any more */
         download(net, net->layer[i - 1].out_gradient, layer->x, layer->shape.x_bytes);
     }
 }
@@ -384,10 +384,10 @@ static void print_layers(const struct network *net)
     for (int i = 0; i < N_LAYERS; i++) {
         const struct layer *layer = &net->layer[i];
         char text[RMCP_CASE_MAX];
-        check(rmcp_problem_print(&layer->problem, -1, text, sizeof text));
-        printf(format, layer->name, text, rmcp_plan_algorithm(layer->plan[RMCP_FORWARD]),
-               i ? rmcp_plan_algorithm(layer->plan[RMCP_BACKWARD_DATA]) : "-",
-               rmcp_plan_algorithm(layer->plan[RMCP_BACKWARD_WEIGHTS]));
+        check(rmcp_conv_print(&layer->problem, -1, text, sizeof text));
+        printf(format, layer->name, text, rmcp_plan_algorithm(layer->plan[RMCP_CONV_FORWARD]),
+               i ? rmcp_plan_algorithm(layer->plan[RMCP_CONV_BACKWARD_DATA]) : "-",
+               rmcp_plan_algorithm(layer->plan[RMCP_CONV_BACKWARD_WEIGHTS]));
         n_parameters += layer->w.count + layer->bias.count;
     }
     printf("\nparameters         %zu\n", n_parameters);

@@ -62,13 +62,13 @@ typedef enum rmcp_type { RMCP_F32 = 0, RMCP_F16 = 1, RMCP_BF16 = 2 } rmcp_type;
  * RMCP_NHWC: x is N [D] [H] W C, w is K [T] [R] S C/groups, y is N [D] [H] W K. */
 typedef enum rmcp_layout { RMCP_NCHW = 0, RMCP_NHWC = 1 } rmcp_layout;
 
-typedef enum rmcp_pass {
-    RMCP_FORWARD = 0,         /* reads x, w (and bias), writes y             */
-    RMCP_BACKWARD_DATA = 1,   /* reads w and y (the gradient), writes x;
+typedef enum rmcp_conv_pass {
+    RMCP_CONV_FORWARD = 0,         /* reads x, w (and bias), writes y             */
+    RMCP_CONV_BACKWARD_DATA = 1,   /* reads w and y (the gradient), writes x;
                                  a transposed convolution is this pass       */
-    RMCP_BACKWARD_WEIGHTS = 2 /* reads x and y (the gradient), writes w      */
-} rmcp_pass;
-#define RMCP_N_PASSES 3
+    RMCP_CONV_BACKWARD_WEIGHTS = 2 /* reads x and y (the gradient), writes w      */
+} rmcp_conv_pass;
+#define RMCP_CONV_PASSES 3
 
 typedef enum rmcp_activation {
     RMCP_NO_ACTIVATION = 0,
@@ -81,7 +81,7 @@ typedef enum rmcp_activation {
 
 /* One convolution layer. Accumulation is in f32 whatever the type. Entries of the spatial arrays
  * from `dims` on must be zero. */
-typedef struct rmcp_problem {
+typedef struct rmcp_conv {
     uint32_t struct_size;
     uint32_t dims; /* spatial dimensions: 1, 2 or 3; 0 means 2       */
     int64_t n, c, k;
@@ -99,31 +99,31 @@ typedef struct rmcp_problem {
     float slope;                      /* RMCP_LEAKY_RELU                                */
     float clamp_low, clamp_high;      /* RMCP_CLAMP                                     */
     uint32_t reserved;                /* must be 0                                      */
-} rmcp_problem;
+} rmcp_conv;
 
 /* What a problem's tensors look like. */
-typedef struct rmcp_shape {
+typedef struct rmcp_conv_info {
     uint32_t struct_size;
     uint32_t reserved;
     int64_t output[RMCP_MAX_DIMS]; /* spatial size of y; zero from dims on        */
     uint64_t x_bytes, w_bytes, y_bytes;
     uint64_t bias_bytes;           /* 0 without bias                              */
     double flops;                  /* of one pass: 2 * n*k*output * c/groups*filter */
-} rmcp_shape;
+} rmcp_conv_info;
 
 /* Check `problem` and fill `*shape`, whose struct_size the caller has set.
  * On error `*shape` is untouched. Thread-safe. */
-RMCP_API rmcp_status rmcp_problem_shape(const rmcp_problem *problem, rmcp_shape *shape);
+RMCP_API rmcp_status rmcp_conv_describe(const rmcp_conv *problem, rmcp_conv_info *shape);
 
 /* Read a case string such as "n8c64h56w56k64r3s3p1:f32:nchw:fwd" (docs/cases.md) into `*problem`,
  * whose struct_size the caller has set, and the pass into `*pass`: -1 when the text names none.
  * `pass` may be NULL. On error both are untouched. Thread-safe. */
-RMCP_API rmcp_status rmcp_problem_parse(const char *text, rmcp_problem *problem, int *pass);
+RMCP_API rmcp_status rmcp_conv_parse(const char *text, rmcp_conv *problem, int *pass);
 
 /* Write the case string of `problem` and `pass` (-1: none) to `text`, always terminated.
  * RMCP_E_ARG when `size` is too small; RMCP_CASE_MAX is always enough. Thread-safe. */
 #define RMCP_CASE_MAX 640
-RMCP_API rmcp_status rmcp_problem_print(const rmcp_problem *problem, int pass, char *text,
+RMCP_API rmcp_status rmcp_conv_print(const rmcp_conv *problem, int pass, char *text,
                                         size_t size);
 
 /* ---- devices ---- */
@@ -234,8 +234,8 @@ typedef struct rmcp_plan_options {
  * On RMCP_OK `*out` owns a plan; free it with rmcp_plan_destroy. On error `*out` is NULL.
  * `problem` is copied; `device` must outlive the plan.
  * A plan is immutable: it may be executed from many threads at once. */
-RMCP_API rmcp_status rmcp_plan_create(rmcp_device *device, const rmcp_problem *problem,
-                                      rmcp_pass pass, const rmcp_plan_options *options,
+RMCP_API rmcp_status rmcp_conv_plan(rmcp_device *device, const rmcp_conv *problem,
+                                      rmcp_conv_pass pass, const rmcp_plan_options *options,
                                       rmcp_plan **out);
 RMCP_API void rmcp_plan_destroy(rmcp_plan *plan); /* NULL is fine */
 
@@ -248,7 +248,7 @@ RMCP_API const char *rmcp_plan_algorithm(const rmcp_plan *plan);
 /* One algorithm's answer to a problem. */
 typedef struct rmcp_candidate {
     uint32_t struct_size;
-    uint32_t chosen;          /* 1: rmcp_plan_create with the same arguments takes this one  */
+    uint32_t chosen;          /* 1: rmcp_conv_plan with the same arguments takes this one  */
     char algorithm[32];
     char refusal[160];        /* why it does not apply; "" when it does                      */
     double estimated_seconds; /* by the cost model; 0 when refused                           */
@@ -258,30 +258,30 @@ typedef struct rmcp_candidate {
 /* What each algorithm says to this pass of `problem`: the reasons behind a choice or a refusal.
  * `*count` holds the room in `list` and receives the number there are; list[0].struct_size must
  * be set. With `list` NULL only counts. */
-RMCP_API rmcp_status rmcp_plan_candidates(rmcp_device *device, const rmcp_problem *problem,
-                                          rmcp_pass pass, const rmcp_plan_options *options,
+RMCP_API rmcp_status rmcp_conv_candidates(rmcp_device *device, const rmcp_conv *problem,
+                                          rmcp_conv_pass pass, const rmcp_plan_options *options,
                                           rmcp_candidate *list, size_t *count);
 
-/* The memory of one execution. Which of x, w, y are read and written: see rmcp_pass. Outputs are
+/* The memory of one execution. Which of x, w, y are read and written: see rmcp_conv_pass. Outputs are
  * overwritten, never added to, and must not overlap anything else. */
-typedef struct rmcp_tensors {
+typedef struct rmcp_conv_tensors {
     uint32_t struct_size;
     uint32_t reserved;
     rmcp_memory x, w, y;
     rmcp_memory bias; /* only when the problem has one */
     rmcp_memory workspace;
     uint64_t workspace_bytes; /* size of it: at least rmcp_plan_workspace */
-} rmcp_tensors;
+} rmcp_conv_tensors;
 
 /* Submit the work to `stream` (see rmcp_device_wait) and return. The CPU device has computed when
  * the call returns. Allocates nothing once as many executions have been in flight together. */
-RMCP_API rmcp_status rmcp_execute(const rmcp_plan *plan, void *stream,
-                                  const rmcp_tensors *tensors);
+RMCP_API rmcp_status rmcp_conv_execute(const rmcp_plan *plan, void *stream,
+                                  const rmcp_conv_tensors *tensors);
 
 /* The same, then wait, and set `*seconds` to the time the device took, by its own clock where it
  * has one. */
-RMCP_API rmcp_status rmcp_execute_timed(const rmcp_plan *plan, void *stream,
-                                        const rmcp_tensors *tensors, double *seconds);
+RMCP_API rmcp_status rmcp_conv_execute_timed(const rmcp_plan *plan, void *stream,
+                                        const rmcp_conv_tensors *tensors, double *seconds);
 
 /* ---- batch normalisation ---- */
 

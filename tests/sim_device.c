@@ -205,8 +205,8 @@ static rmcp_status run(struct state *s, const struct rmcp_kernel_launch *launch,
     struct loaded *k = launch->handle;
     const struct codeobj_kernel *kernel = sim_runner_kernel(k->runner, k->entry);
     if (!kernel) return rmcp_fail(RMCP_E_INTERNAL, "%s: no kernel '%s'", k->name, k->entry);
-    uint64_t address[RMCP_N_SLOTS] = { 0 };
-    void *host[RMCP_N_SLOTS] = { NULL };
+    uint64_t address[RMCP_MOST_SLOTS] = { 0 };
+    void *host[RMCP_MOST_SLOTS] = { NULL };
     sim_runner_clear(k->runner);
     for (uint32_t i = 0; i < launch->n_args; i++) {
         const int slot = (int)launch->args[i].slot;
@@ -234,7 +234,7 @@ static rmcp_status run(struct state *s, const struct rmcp_kernel_launch *launch,
     s->counts.cpu_seconds += now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     if (status) return status;
     add_result(s, &result);
-    for (int slot = 0; slot < RMCP_N_SLOTS; slot++) {
+    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
         const struct buffer *b = memory[slot].base;
         if (host[slot]) memcpy(b->data, host[slot], b->bytes);
     }

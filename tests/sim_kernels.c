@@ -15,7 +15,7 @@
  * Exit status: 0 when every result is right, nothing was reported, and all kernels ran if asked. */
 #include "gpu/kernels.h"
 #include "sim_device.h"
-#include "verify/verify.h"
+#include "core/judge.h"
 
 #include "base/hash.h"
 
@@ -50,7 +50,7 @@ static void tell(struct session *s)
  */
 static const double heavy_flops = 2e8, too_slow = 4;
 
-static void run(struct session *s, const rmcp_problem *problem, rmcp_pass pass,
+static void run(struct session *s, const rmcp_conv *problem, rmcp_conv_pass pass,
                 const char *algorithm, const char *text, enum rmcp_verify_data data)
 {
     struct rmcp_verify_result result;
@@ -69,15 +69,15 @@ static void run(struct session *s, const rmcp_problem *problem, rmcp_pass pass,
                status ? rmcp_last_error() : result.why);
 }
 
-static void verify(struct session *s, const rmcp_problem *problem, rmcp_pass pass)
+static void verify(struct session *s, const rmcp_conv *problem, rmcp_conv_pass pass)
 {
     char text[RMCP_CASE_MAX] = "";
-    rmcp_shape shape = { .struct_size = sizeof shape };
+    rmcp_conv_info shape = { .struct_size = sizeof shape };
     rmcp_candidate list[RMCP_MOST_ALGOS] = { { .struct_size = sizeof list[0] } };
     size_t n = RMCP_MOST_ALGOS, chosen = 0;
-    rmcp_status status = rmcp_problem_print(problem, (int)pass, text, sizeof text);
-    if (!status) status = rmcp_problem_shape(problem, &shape);
-    if (!status) status = rmcp_plan_candidates(s->device, problem, pass, NULL, list, &n);
+    rmcp_status status = rmcp_conv_print(problem, (int)pass, text, sizeof text);
+    if (!status) status = rmcp_conv_describe(problem, &shape);
+    if (!status) status = rmcp_conv_candidates(s->device, problem, pass, NULL, list, &n);
     if (status) {
         printf("FAIL %s: %s\n", text, rmcp_last_error());
         s->n_stopped++;
@@ -112,15 +112,15 @@ static bool verify_file(struct session *s, const char *path)
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = 0;
         if (!*line || *line == '#') continue;
-        rmcp_problem problem = { .struct_size = sizeof problem };
+        rmcp_conv problem = { .struct_size = sizeof problem };
         int only = -1;
-        if (rmcp_problem_parse(line, &problem, &only)) {
+        if (rmcp_conv_parse(line, &problem, &only)) {
             printf("FAIL %s: %s\n", line, rmcp_last_error());
             s->n_stopped++;
             continue;
         }
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++)
-            if (only < 0 || only == pass) verify(s, &problem, (rmcp_pass)pass);
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++)
+            if (only < 0 || only == pass) verify(s, &problem, (rmcp_conv_pass)pass);
     }
     fclose(file);
     return true;

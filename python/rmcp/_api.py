@@ -12,21 +12,21 @@ def version():
 def parse(text):
     """The problem of a case string, and its pass: None when it names none."""
     problem, pass_ = c.Problem(), ctypes.c_int()
-    c.library().rmcp_problem_parse(text.encode(), problem, pass_)
+    c.library().rmcp_conv_parse(text.encode(), problem, pass_)
     return problem, None if pass_.value < 0 else pass_.value
 
 
 def case_string(problem, pass_=-1):
     """The case string of a problem, such as "n8c64h56w56k64r3s3p1:f32:nchw:fwd"."""
     text = ctypes.create_string_buffer(c.CASE_MAX)
-    c.library().rmcp_problem_print(problem, pass_, text, c.CASE_MAX)
+    c.library().rmcp_conv_print(problem, pass_, text, c.CASE_MAX)
     return text.value.decode()
 
 
 def output_size(problem):
     """The spatial size of y."""
     shape = c.Shape()
-    c.library().rmcp_problem_shape(problem, shape)
+    c.library().rmcp_conv_describe(problem, shape)
     return tuple(shape.output[:problem.dims])
 
 
@@ -78,17 +78,17 @@ class Plan:
         self.handle = ctypes.c_void_p()
         self._library = c.library()
         asked = c.PlanOptions(algorithm=algorithm.encode() if algorithm else None, **options)
-        self._library.rmcp_plan_create(device.handle, problem, pass_, asked, self.handle)
+        self._library.rmcp_conv_plan(device.handle, problem, pass_, asked, self.handle)
         self.workspace_bytes = self._library.rmcp_plan_workspace(self.handle)
         self.algorithm = self._library.rmcp_plan_algorithm(self.handle).decode()
 
     def execute(self, tensors, stream=None):
-        self._library.rmcp_execute(self.handle, stream, tensors)
+        self._library.rmcp_conv_execute(self.handle, stream, tensors)
 
     def execute_timed(self, tensors, stream=None):
         """Execute, wait, and return the seconds that the device took."""
         seconds = ctypes.c_double()
-        self._library.rmcp_execute_timed(self.handle, stream, tensors, seconds)
+        self._library.rmcp_conv_execute_timed(self.handle, stream, tensors, seconds)
         return seconds.value
 
     def close(self):

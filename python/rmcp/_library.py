@@ -1,6 +1,6 @@
 """The C API of librmcp through ctypes: constants, structures, functions, and finding the library.
 
-Names are those of rmcp.h without the prefix (RMCP_F32 is F32, rmcp_problem is Problem);
+Names are those of rmcp.h without the prefix (RMCP_F32 is F32, rmcp_conv is Problem);
 tests/python/test_ctypes.py compares all of them with what a C compiler sees in the header. The library is
 loaded by the first call of library(), not by the import.
 """
@@ -42,7 +42,7 @@ class Struct(ctypes.Structure):
 
 
 class Problem(Struct):
-    C_NAME = "rmcp_problem"
+    C_NAME = "rmcp_conv"
     _fields_ = [("struct_size", _u32), ("dims", _u32), ("n", _i64), ("c", _i64), ("k", _i64),
                 ("groups", _i64), ("input", _space), ("filter", _space), ("pad_begin", _space),
                 ("pad_end", _space), ("stride", _space), ("dilation", _space), ("type", _u32),
@@ -52,7 +52,7 @@ class Problem(Struct):
 
 
 class Shape(Struct):
-    C_NAME = "rmcp_shape"
+    C_NAME = "rmcp_conv_info"
     _fields_ = [("struct_size", _u32), ("reserved", _u32), ("output", _space), ("x_bytes", _u64),
                 ("w_bytes", _u64), ("y_bytes", _u64), ("bias_bytes", _u64),
                 ("flops", ctypes.c_double)]
@@ -92,7 +92,7 @@ class Candidate(Struct):
 
 
 class Tensors(Struct):
-    C_NAME = "rmcp_tensors"
+    C_NAME = "rmcp_conv_tensors"
     _fields_ = [("struct_size", _u32), ("reserved", _u32), ("x", Memory), ("w", Memory),
                 ("y", Memory), ("bias", Memory), ("workspace", Memory), ("workspace_bytes", _u64)]
 
@@ -125,9 +125,9 @@ FUNCTIONS = {
     "rmcp_last_error": (_text,),
     "rmcp_status_name": (_text, ctypes.c_int),
     "rmcp_version": (_text,),
-    "rmcp_problem_shape": (_status, _pointer(Problem), _pointer(Shape)),
-    "rmcp_problem_parse": (_status, _text, _pointer(Problem), _pointer(ctypes.c_int)),
-    "rmcp_problem_print": (_status, _pointer(Problem), ctypes.c_int, _text, _size),
+    "rmcp_conv_describe": (_status, _pointer(Problem), _pointer(Shape)),
+    "rmcp_conv_parse": (_status, _text, _pointer(Problem), _pointer(ctypes.c_int)),
+    "rmcp_conv_print": (_status, _pointer(Problem), ctypes.c_int, _text, _size),
     "rmcp_device_open": (_status, _text, _pointer(DeviceOptions), _pointer(_void)),
     "rmcp_device_close": (None, _void),
     "rmcp_device_describe": (_status, _void, _pointer(DeviceInfo)),
@@ -138,15 +138,15 @@ FUNCTIONS = {
     "rmcp_buffer_destroy": (None, _void, Memory),
     "rmcp_copy_to_device": (_status, _void, _void, Memory, _void, _u64),
     "rmcp_copy_to_host": (_status, _void, _void, _void, Memory, _u64),
-    "rmcp_plan_create": (_status, _void, _pointer(Problem), ctypes.c_int, _pointer(PlanOptions),
+    "rmcp_conv_plan": (_status, _void, _pointer(Problem), ctypes.c_int, _pointer(PlanOptions),
                          _pointer(_void)),
     "rmcp_plan_destroy": (None, _void),
     "rmcp_plan_workspace": (_u64, _void),
     "rmcp_plan_algorithm": (_text, _void),
-    "rmcp_plan_candidates": (_status, _void, _pointer(Problem), ctypes.c_int,
+    "rmcp_conv_candidates": (_status, _void, _pointer(Problem), ctypes.c_int,
                              _pointer(PlanOptions), _pointer(Candidate), _pointer(_size)),
-    "rmcp_execute": (_status, _void, _void, _pointer(Tensors)),
-    "rmcp_execute_timed": (_status, _void, _void, _pointer(Tensors), _pointer(ctypes.c_double)),
+    "rmcp_conv_execute": (_status, _void, _void, _pointer(Tensors)),
+    "rmcp_conv_execute_timed": (_status, _void, _void, _pointer(Tensors), _pointer(ctypes.c_double)),
 }
 
 

@@ -1,6 +1,6 @@
 /* bench.c: rmcp bench: times convolutions on one device. */
+#include "base/random.h"
 #include "cli/cli.h"
-#include "verify/random.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +13,7 @@ struct session {
     uint64_t repeats;
     double seconds_each; /* stop repeating after this long */
     cJSON *rows;         /* with --json, else NULL */
-    double total_seconds[RMCP_N_PASSES], total_flops[RMCP_N_PASSES];
+    double total_seconds[RMCP_MOST_PASSES], total_flops[RMCP_MOST_PASSES];
     size_t n_failed;
 };
 
@@ -40,14 +40,16 @@ static void *random_pattern(void)
 }
 
 static rmcp_status repeat(const struct session *s, const rmcp_plan *plan,
-                          const rmcp_tensors *tensors, struct timing *timing)
+                          const rmcp_memory memory[static RMCP_MOST_SLOTS], struct timing *timing)
 {
     double *times = malloc((size_t)s->repeats * sizeof *times), spent = 0;
     if (!times) return rmcp_fail_memory("times", (size_t)s->repeats * sizeof *times);
-    rmcp_status status = rmcp_execute_timed(plan, NULL, tensors, &times[0]); /* warms up */
+    const uint64_t workspace = rmcp_plan_workspace(plan);
+    rmcp_status status =
+        rmcp_plan_execute(plan, NULL, memory, workspace, &times[0]); /* warms up */
     uint64_t n = 0;
     while (n < s->repeats && !status && (n < 3 || spent < s->seconds_each)) {
-        status = rmcp_execute_timed(plan, NULL, tensors, &times[n]);
+        status = rmcp_plan_execute(plan, NULL, memory, workspace, &times[n]);
         spent += times[n++];
     }
     if (!status) {
@@ -58,33 +60,32 @@ static rmcp_status repeat(const struct session *s, const rmcp_plan *plan,
     return status;
 }
 
-static rmcp_status time_plan(const struct session *s, const rmcp_plan *plan, const rmcp_shape *shape,
-                             struct timing *timing)
+static rmcp_status time_plan(const struct session *s, const struct cli_case *one,
+                             const rmcp_plan *plan, struct timing *timing)
 {
-    const uint64_t bytes[] = { shape->x_bytes, shape->w_bytes, shape->y_bytes, shape->bias_bytes,
-                               rmcp_plan_workspace(plan) };
-    rmcp_memory memory[RMCP_N_SLOTS] = { { 0 } };
+    uint64_t bytes[RMCP_MOST_SLOTS];
+    rmcp_slot_bytes(one->operation, one->problem.bytes, rmcp_plan_workspace(plan), bytes);
+    rmcp_memory memory[RMCP_MOST_SLOTS] = { { 0 } };
     void *pattern = random_pattern();
     rmcp_status status = pattern ? RMCP_OK : rmcp_fail_memory("random data", RMCP_PATTERN_BYTES);
-    for (int slot = 0; slot < RMCP_N_SLOTS && !status; slot++)
+    for (int slot = 0; slot < RMCP_MOST_SLOTS && !status; slot++)
         if (bytes[slot])
             status = rmcp_buffer_filled(s->device, bytes[slot], pattern, &memory[slot]);
     free(pattern);
-    if (!status) {
-        const rmcp_tensors tensors = rmcp_tensors_of(memory, bytes[RMCP_SLOT_WORKSPACE]);
-        status = repeat(s, plan, &tensors, timing);
-    }
-    for (int slot = 0; slot < RMCP_N_SLOTS; slot++) rmcp_buffer_destroy(s->device, memory[slot]);
+    if (!status) status = repeat(s, plan, memory, timing);
+    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) rmcp_buffer_destroy(s->device, memory[slot]);
     return status;
 }
 
 static void report(struct session *s, const struct cli_case *one, const char *text,
-                   const char *algorithm, const rmcp_shape *shape, const struct timing *t)
+                   const char *algorithm, const struct timing *t)
 {
+    const double flops = one->operation->flops(one->problem.bytes);
+    const double bytes = one->operation->bytes(one->problem.bytes);
     if (!s->rows) {
         char time[32];
-        printf("%-14s %12s %10.1f  %-14s %s\n", one->label, cli_seconds(t->best, time),
-               shape->flops / t->best * 1e-9, algorithm, text);
+        printf("%-14s %12s %10.1f %8.1f  %-14s %s\n", one->label, cli_seconds(t->best, time),
+               flops / t->best * 1e-9, bytes / t->best * 1e-9, algorithm, text);
         fflush(stdout);
         return;
     }
@@ -96,53 +97,51 @@ static void report(struct session *s, const struct cli_case *one, const char *te
     cJSON_AddNumberToObject(row, "seconds_best", t->best);
     cJSON_AddNumberToObject(row, "seconds_median", t->median);
     cJSON_AddNumberToObject(row, "runs", (double)t->runs);
-    cJSON_AddNumberToObject(row, "flops", shape->flops);
+    cJSON_AddNumberToObject(row, "flops", flops);
+    cJSON_AddNumberToObject(row, "bytes", bytes);
     cJSON_AddItemToArray(s->rows, row);
 }
 
-static void bench(struct session *s, const struct cli_case *one, rmcp_pass pass)
+static void bench(struct session *s, const struct cli_case *one)
 {
     char text[RMCP_CASE_MAX] = "";
-    rmcp_shape shape = { .struct_size = sizeof shape };
     struct timing timing = { 0 };
     rmcp_plan *plan = NULL;
-    rmcp_status status = rmcp_problem_print(&one->problem, (int)pass, text, sizeof text);
-    if (!status) status = rmcp_problem_shape(&one->problem, &shape);
-    if (!status) status = rmcp_plan_create(s->device, &one->problem, pass, &s->options, &plan);
-    if (!status) status = time_plan(s, plan, &shape, &timing);
+    rmcp_status status = rmcp_case_print(one->operation, one->problem.bytes, text, sizeof text);
+    if (!status)
+        status =
+            rmcp_plan_make(s->device, one->operation, one->problem.bytes, &s->options, &plan);
+    if (!status) status = time_plan(s, one, plan, &timing);
+    cli_progress(0, 0, NULL);
     if (status) {
         s->n_failed++;
-        cli_progress(0, 0, NULL);
         cli_complain("bench", "%s: %s", text, rmcp_last_error());
     } else {
+        const unsigned pass = one->operation->trait(one->problem.bytes, 0);
         s->total_seconds[pass] += timing.best * one->count;
-        s->total_flops[pass] += shape.flops * one->count;
-        cli_progress(0, 0, NULL);
-        report(s, one, text, rmcp_plan_algorithm(plan), &shape, &timing);
+        s->total_flops[pass] += one->operation->flops(one->problem.bytes) * one->count;
+        report(s, one, text, rmcp_plan_algorithm(plan), &timing);
     }
     rmcp_plan_destroy(plan);
 }
 
+/* Of the layers of a network. */
 static void print_totals(const struct session *s)
 {
     char time[32];
-    for (int pass = 0; pass < RMCP_N_PASSES; pass++)
+    for (int pass = 0; pass < RMCP_CONV_PASSES; pass++)
         if (s->total_seconds[pass] > 0)
             printf("%s%s, all layers: %s, %.1f GFLOP/s\n", pass ? "" : "\n", cli_passes[pass],
                    cli_seconds(s->total_seconds[pass], time),
                    s->total_flops[pass] / s->total_seconds[pass] * 1e-9);
 }
 
-static void bench_all(struct session *s, const struct cli_cases *cases, int only_pass)
+static void bench_all(struct session *s, const struct cli_cases *cases)
 {
-    size_t done = 0;
-    for (size_t i = 0; i < cases->n; i++)
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
-            int wanted = cases->list[i].pass >= 0 ? cases->list[i].pass : only_pass;
-            if (wanted >= 0 && wanted != pass) continue;
-            cli_progress(done++, cases->n * (wanted < 0 ? RMCP_N_PASSES : 1), cases->list[i].label);
-            bench(s, &cases->list[i], (rmcp_pass)pass);
-        }
+    for (size_t i = 0; i < cases->n; i++) {
+        cli_progress(i, cases->n, cases->list[i].label);
+        bench(s, &cases->list[i]);
+    }
     cli_progress(0, 0, NULL);
 }
 
@@ -154,17 +153,39 @@ struct wish {
     bool json;
 };
 
+/* Leave out the cases of other passes than the wish's. */
+static void keep_pass(struct cli_cases *cases, int pass)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < cases->n; i++)
+        if (pass < 0 || cases->list[i].operation->trait(cases->list[i].problem.bytes, 0) ==
+                            (unsigned)pass)
+            cases->list[kept++] = cases->list[i];
+    cases->n = kept;
+}
+
 /* The cases of a run: those on the command line, then those of a network. */
 static int collect(const struct wish *wish, int n_texts, char **texts, struct cli_cases *cases)
 {
-    int exit_status = cli_cases_read("bench", cases, n_texts, texts);
-    const size_t first = cases->n;
-    if (exit_status || !wish->network) return exit_status;
-    rmcp_status status = cli_cases_network(cases, wish->network, (int64_t)wish->batch);
-    for (size_t i = first; i < cases->n && !status; i++) {
-        if (wish->type >= 0) cases->list[i].problem.type = (uint32_t)wish->type;
-        if (wish->layout >= 0) cases->list[i].problem.layout = (uint32_t)wish->layout;
+    for (int i = 0; i < n_texts; i++) {
+        /* --pass chooses among the passes that a text leaves open. */
+        struct cli_cases open = { 0 };
+        int exit_status = cli_cases_read("bench", &open, 1, &texts[i]);
+        if (open.n > 1) keep_pass(&open, wish->pass);
+        for (size_t k = 0; k < open.n && !exit_status; k++)
+            if (cli_case_add(cases, &open.list[k])) exit_status = CLI_INTERNAL;
+        cli_cases_deinit(&open);
+        if (exit_status) return exit_status;
     }
+    if (!wish->network) return CLI_OK;
+    const struct cli_network network = {
+        .name = wish->network,
+        .batch = (int64_t)wish->batch,
+        .type = wish->type,
+        .layout = wish->layout,
+        .pass = wish->pass,
+    };
+    rmcp_status status = cli_cases_network(cases, &network);
     return status ? cli_failed("bench", status) : CLI_OK;
 }
 
@@ -179,13 +200,13 @@ static int run(struct session *s, const struct wish *wish, const struct cli_case
         cJSON_AddStringToObject(object, "driver", info->driver);
         s->rows = cJSON_AddArrayToObject(object, "results");
     } else {
-        printf("device %s: %s (%s)\n%-14s %12s %10s  %-14s %s\n", info->spec, info->name,
-               info->driver, "layer", "best", "GFLOP/s", "algorithm", "case");
+        printf("device %s: %s (%s)\n%-14s %12s %10s %8s  %-14s %s\n", info->spec, info->name,
+               info->driver, "layer", "best", "GFLOP/s", "GB/s", "algorithm", "case");
     }
-    bench_all(s, cases, wish->pass);
+    bench_all(s, cases);
     if (object)
         exit_status = cli_print_json(object, "rmcp.bench/1");
-    else if (cases->n > 1)
+    else if (wish->network)
         print_totals(s);
     rmcp_device_close(s->device);
     return !exit_status && s->n_failed ? CLI_FINDINGS : exit_status;
@@ -199,7 +220,7 @@ int cli_bench(int argc, char **argv)
         { "device", CLI_TEXT, &wish.device, "SPEC", "device to time (default auto)", NULL },
         { "network", CLI_TEXT, &wish.network, "NAME", cli_networks(), NULL },
         { "batch", CLI_NUMBER, &wish.batch, "N", "images at once (default: 1, DeepBench: its own)", NULL },
-        { "type", CLI_CHOICE, &wish.type, "T", "f32, f16 or bf16, for networks", cli_types },
+        { "type", CLI_CHOICE, &wish.type, "T", "f32, f16 or bf16, for networks", rmcp_type_names },
         { "layout", CLI_CHOICE, &wish.layout, "L", "nchw or nhwc, for networks", cli_layouts },
         { "pass", CLI_CHOICE, &wish.pass, "P", "fwd, bwd_data or bwd_weights (default all)", cli_passes },
         { "repeats", CLI_NUMBER, &s.repeats, "N", "runs of each, within a second (default 20)", NULL },
@@ -212,9 +233,10 @@ int cli_bench(int argc, char **argv)
     const struct cli_usage usage = {
         .command = "bench",
         .arguments = "[CASE…]",
-        .about = "Times convolutions: the fastest of several runs, and the rate counted as direct\n"
-                 "convolution (2 operations per multiplication). Totals weigh each layer by how\n"
-                 "often the network has it.",
+        .about = "Times operations: the fastest of several runs; the rate, a convolution's counted as\n"
+                 "direct convolution (2 operations per multiplication); and the memory's, each\n"
+                 "tensor counted as often as it must be read or written. Totals weigh each layer\n"
+                 "by how often the network has it.",
         .example = "  rmcp bench --network resnet50 --batch 8 --pass fwd\n"
                    "  rmcp bench n8c64h56w56k64r3s3p1:f32:nchw:fwd",
         .options = options,

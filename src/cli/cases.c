@@ -35,9 +35,15 @@ void cli_cases_deinit(struct cli_cases *cases)
 
 static rmcp_status add_text(struct cli_cases *cases, const char *text)
 {
-    struct cli_case one = { .problem.struct_size = sizeof one.problem, .count = 1 };
-    rmcp_status status = rmcp_problem_parse(text, &one.problem, &one.pass);
-    return status ? status : cli_case_add(cases, &one);
+    struct rmcp_any_problem problems[RMCP_MOST_PASSES];
+    struct cli_case one = { .count = 1 };
+    size_t n = 0;
+    rmcp_status status = rmcp_case_parse(text, &one.operation, problems, &n);
+    for (size_t i = 0; i < n && !status; i++) {
+        one.problem = problems[i];
+        status = cli_case_add(cases, &one);
+    }
+    return status;
 }
 
 int cli_cases_read(const char *command, struct cli_cases *cases, int n, char **texts)
@@ -75,9 +81,9 @@ rmcp_status cli_cases_suite(struct cli_cases *cases, const char *suite)
 }
 
 /* A row of networks.csv: net,layer,C,H,W,K,R,S,pad,stride,groups,count,flops */
-static bool read_network_row(const char *line, char net[static 32], struct cli_case *one)
+static bool read_network_row(const char *line, char net[static 32], rmcp_conv *p,
+                             struct cli_case *one)
 {
-    rmcp_problem *p = &one->problem;
     int64_t pad, stride;
     char layer[32];
     int n = sscanf(line,
@@ -96,9 +102,9 @@ static bool read_network_row(const char *line, char net[static 32], struct cli_c
 }
 
 /* A row of deepbench.csv: set,idx,N,C,H,W,K,R,S,pad_h,pad_w,stride_h,stride_w,… */
-static bool read_deepbench_row(const char *line, char set[static 32], struct cli_case *one)
+static bool read_deepbench_row(const char *line, char set[static 32], rmcp_conv *p,
+                               struct cli_case *one)
 {
-    rmcp_problem *p = &one->problem;
     unsigned index;
     int n = sscanf(line,
                    "%31[^,],%u,%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64
@@ -117,7 +123,7 @@ static bool read_deepbench_row(const char *line, char set[static 32], struct cli
 /* Both tables: which file, how its rows read, and the names that its first column has. */
 static const struct {
     const char *file;
-    bool (*read)(const char *line, char *name, struct cli_case *one);
+    bool (*read)(const char *line, char *name, rmcp_conv *problem, struct cli_case *one);
 } tables[] = {
     { "networks.csv", read_network_row },
     { "deepbench.csv", read_deepbench_row },
@@ -135,25 +141,40 @@ static bool is_named(const char *name, const char *network)
     return !strncmp(name, network, length) && (!name[length] || name[length] == 'v');
 }
 
-rmcp_status cli_cases_network(struct cli_cases *cases, const char *network, int64_t batch)
+/* The passes of a layer, as the wish has it. */
+static rmcp_status add_layer(struct cli_cases *cases, const struct cli_network *wish,
+                             rmcp_conv *problem, struct cli_case *one)
+{
+    if (wish->batch) problem->n = wish->batch;
+    if (wish->type >= 0) problem->type = (uint32_t)wish->type;
+    if (wish->layout >= 0) problem->layout = (uint32_t)wish->layout;
+    rmcp_status status = RMCP_OK;
+    one->operation = rmcp_operation_find("conv", strlen("conv"));
+    for (int pass = 0; pass < RMCP_CONV_PASSES && !status; pass++) {
+        if (wish->pass >= 0 && wish->pass != pass) continue;
+        status = rmcp_conv_init((struct rmcp_convolution *)one->problem.bytes, problem, pass);
+        if (!status) status = cli_case_add(cases, one);
+    }
+    return status;
+}
+
+rmcp_status cli_cases_network(struct cli_cases *cases, const struct cli_network *wish)
 {
     const size_t before = cases->n;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
-        const bool whole = t == 1 && !strcmp(network, "deepbench");
+        const bool whole = t == 1 && !strcmp(wish->name, "deepbench");
         const char *at = data_file(tables[t].file);
         char line[256], name[32];
         while (at && next_line(&at, line, sizeof line)) {
-            struct cli_case one = { .pass = -1 };
-            one.problem.struct_size = sizeof one.problem;
-            one.problem.dims = 2;
-            if (!tables[t].read(line, name, &one)) continue; /* the heading */
-            if (!whole && !is_named(name, network)) continue;
-            if (batch) one.problem.n = batch;
-            rmcp_status status = cli_case_add(cases, &one);
+            struct cli_case one = { .count = 1 };
+            rmcp_conv problem = { .struct_size = sizeof problem, .dims = 2 };
+            if (!tables[t].read(line, name, &problem, &one)) continue; /* the heading */
+            if (!whole && !is_named(name, wish->name)) continue;
+            rmcp_status status = add_layer(cases, wish, &problem, &one);
             if (status) return status;
         }
     }
     if (cases->n == before)
-        return rmcp_fail(RMCP_E_ARG, "no network '%.40s'; known are %s", network, cli_networks());
+        return rmcp_fail(RMCP_E_ARG, "no network '%.40s'; known are %s", wish->name, cli_networks());
     return RMCP_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef RMCP_CLI_H
 #define RMCP_CLI_H
 
+#include "conv/conv.h"
 #include "core/plan.h"
 
 #include <cjson/cJSON.h>
@@ -48,6 +49,10 @@ int cli_failed(const char *command, rmcp_status status);
  * status. */
 int cli_check_algorithm(const char *command, const char *name);
 
+/* "direct", and "batchnorm.direct" of an operation whose case strings have its name. */
+const char *cli_algorithm(const struct rmcp_operation *operation, const struct rmcp_algo *algo,
+                          char text[static 64]);
+
 /* Open a device for a command; NULL spec means auto, 0 threads the default. Returns 0 or an exit
  * status. */
 int cli_open(const char *command, const char *spec, uint64_t threads, rmcp_device **out);
@@ -64,13 +69,12 @@ const char *cli_bytes(uint64_t bytes, char text[static 32]);
 const char *cli_seconds(double seconds, char text[static 32]);
 
 /* Names of enum values as case strings write them; each list ends with NULL. */
-extern const char *const cli_passes[], *const cli_types[], *const cli_layouts[],
-                                                               *const cli_efforts[];
+extern const char *const cli_passes[], *const cli_layouts[], *const cli_efforts[];
 
-/* A problem to run, with where it comes from. */
+/* A problem of any operation to run, with where it comes from. */
 struct cli_case {
-    rmcp_problem problem;
-    int pass;       /* -1: all three */
+    const struct rmcp_operation *operation;
+    struct rmcp_any_problem problem;
     unsigned count; /* how often a network has it; 1 for others */
     char label[48]; /* layer name, or "" */
 };
@@ -80,12 +84,18 @@ struct cli_cases {
 };
 /* Append a case; RMCP_E_NOMEM when there is no room for it. */
 rmcp_status cli_case_add(struct cli_cases *cases, const struct cli_case *one);
-/* Read case strings, one per argument. Returns 0 or an exit status. */
+/* Read case strings, one per argument; a case for each pass that one leaves open. Returns 0 or an exit
+ * status. */
 int cli_cases_read(const char *command, struct cli_cases *cases, int n, char **texts);
 /* Fill from the lists kept in data/: a verification suite ("quick", "full"), or the layers of a
- * network for `batch` images (0: its own). RMCP_E_ARG when there is none of that name. */
+ * network. RMCP_E_ARG when there is none of that name. */
 rmcp_status cli_cases_suite(struct cli_cases *cases, const char *suite);
-rmcp_status cli_cases_network(struct cli_cases *cases, const char *network, int64_t batch);
+struct cli_network {
+    const char *name;
+    int64_t batch;          /* images; 0: its own                 */
+    int type, layout, pass; /* -1: f32, nchw; all of them         */
+};
+rmcp_status cli_cases_network(struct cli_cases *cases, const struct cli_network *network);
 void cli_cases_deinit(struct cli_cases *cases);
 /* Networks and DeepBench sets that cli_cases_network knows, separated by spaces. */
 const char *cli_networks(void);

@@ -1,4 +1,4 @@
-/* devices.c: rmcp devices: the devices that convolutions can run on. */
+/* devices.c: rmcp devices: the devices that operations can run on. */
 #include "cli/cli.h"
 #include "cli/probe.h"
 #include "core/guard.h"
@@ -26,42 +26,52 @@ static const struct rmcp_driver *guarded_driver(const rmcp_device_info *info)
     return NULL;
 }
 
+static void add_finding(cJSON *list, const rmcp_device_info *info,
+                        const struct rmcp_operation *operation, const struct rmcp_algo *algo,
+                        rmcp_type type)
+{
+    const struct rmcp_guard_finding finding = rmcp_guard_look(info, operation, algo, type);
+    char name[64];
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "algorithm", cli_algorithm(operation, algo, name));
+    cJSON_AddStringToObject(item, "type", rmcp_type_names[type]);
+    cJSON_AddStringToObject(item, "state", state_names[finding.state]);
+    cJSON_AddStringToObject(item, "reason", finding.reason);
+    cJSON_AddItemToArray(list, item);
+}
+
 static void add_first_use(cJSON *row, const rmcp_device_info *info)
 {
     if (!guarded_driver(info)) return;
     cJSON *list = cJSON_AddArrayToObject(row, "first_use");
-    for (size_t i = 0; rmcp_algos[i]; i++)
-        for (int type = 0; type < N_TYPES && rmcp_algos[i]->kind == RMCP_LAUNCH_KERNEL; type++) {
-            const struct rmcp_guard_finding finding =
-                rmcp_guard_look(info, rmcp_algos[i], (rmcp_type)type);
-            cJSON *item = cJSON_CreateObject();
-            cJSON_AddStringToObject(item, "algorithm", rmcp_algos[i]->name);
-            cJSON_AddStringToObject(item, "type", cli_types[type]);
-            cJSON_AddStringToObject(item, "state", state_names[finding.state]);
-            cJSON_AddStringToObject(item, "reason", finding.reason);
-            cJSON_AddItemToArray(list, item);
-        }
+    for (size_t o = 0; rmcp_operations[o]; o++)
+        for (const struct rmcp_algo *const *algo = rmcp_operations[o]->algos; *algo; algo++)
+            for (int type = 0; type < N_TYPES && (*algo)->kind == RMCP_LAUNCH_KERNEL; type++)
+                add_finding(list, info, rmcp_operations[o], *algo, (rmcp_type)type);
 }
 
 /* The types of one algorithm that are in this state, as " f32 f16"; with the reason when bad. */
-static void print_state(const rmcp_device_info *info, const struct rmcp_algo *algo,
-                        enum rmcp_guard_state state, size_t *n_algos)
+static void print_state(const rmcp_device_info *info, const struct rmcp_operation *operation,
+                        const struct rmcp_algo *algo, enum rmcp_guard_state state, size_t *n_algos)
 {
+    char name[64];
     size_t n_types = 0;
+    cli_algorithm(operation, algo, name);
     for (int type = 0; type < N_TYPES; type++) {
-        const struct rmcp_guard_finding finding = rmcp_guard_look(info, algo, (rmcp_type)type);
+        const struct rmcp_guard_finding finding =
+            rmcp_guard_look(info, operation, algo, (rmcp_type)type);
         if (finding.state != state) continue;
         if (state == RMCP_GUARD_BAD || state == RMCP_GUARD_CRASHED) {
-            printf("%-10s bad: %s %s: %s\n", "", algo->name, cli_types[type], finding.reason);
+            printf("%-10s bad: %s %s: %s\n", "", name, rmcp_type_names[type], finding.reason);
             continue;
         }
         if (!n_types++) {
             if (!(*n_algos)++)
-                printf("%-10s %s: %s", "", state_names[state], algo->name);
+                printf("%-10s %s: %s", "", state_names[state], name);
             else
-                printf(", %s", algo->name);
+                printf(", %s", name);
         }
-        printf(" %s", cli_types[type]);
+        printf(" %s", rmcp_type_names[type]);
     }
 }
 
@@ -73,9 +83,10 @@ static void print_first_use(const rmcp_device_info *info)
                                                     RMCP_GUARD_CRASHED };
     for (size_t s = 0; s < sizeof states / sizeof *states; s++) {
         size_t n_algos = 0;
-        for (size_t i = 0; rmcp_algos[i]; i++)
-            if (rmcp_algos[i]->kind == RMCP_LAUNCH_KERNEL)
-                print_state(info, rmcp_algos[i], states[s], &n_algos);
+        for (size_t o = 0; rmcp_operations[o]; o++)
+            for (const struct rmcp_algo *const *algo = rmcp_operations[o]->algos; *algo; algo++)
+                if ((*algo)->kind == RMCP_LAUNCH_KERNEL)
+                    print_state(info, rmcp_operations[o], *algo, states[s], &n_algos);
         if (n_algos) printf("\n");
     }
 }

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 const char *const cli_passes[] = { "fwd", "bwd_data", "bwd_weights", NULL };
-const char *const cli_types[] = { "f32", "f16", "bf16", NULL };
 const char *const cli_layouts[] = { "nchw", "nhwc", NULL };
 const char *const cli_efforts[] = { "estimate", "measure", NULL };
 
@@ -138,10 +137,19 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *n_argu
 
 int cli_check_algorithm(const char *command, const char *name)
 {
-    for (size_t i = 0; rmcp_algos[i] && name; i++)
-        if (!strcmp(rmcp_algos[i]->name, name)) return CLI_OK;
     if (!name) return CLI_OK;
+    for (size_t o = 0; rmcp_operations[o]; o++)
+        for (const struct rmcp_algo *const *algo = rmcp_operations[o]->algos; *algo; algo++)
+            if (!strcmp((*algo)->name, name)) return CLI_OK;
     return cli_complain(command, "no algorithm '%.60s'; rmcp version lists them", name);
+}
+
+const char *cli_algorithm(const struct rmcp_operation *operation, const struct rmcp_algo *algo,
+                          char text[static 64])
+{
+    snprintf(text, 64, "%.30s%s%.30s", operation->nameless ? "" : operation->name,
+             operation->nameless ? "" : ".", algo->name);
+    return text;
 }
 
 int cli_open(const char *command, const char *spec, uint64_t threads, rmcp_device **out)

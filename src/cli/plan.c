@@ -63,14 +63,15 @@ static void print_row(const struct request *r, const char *text, const rmcp_cand
     if (r->explain || !chosen) print_candidates(list, n);
 }
 
-static int plan_pass(const struct request *r, const struct cli_case *one, rmcp_pass pass)
+static int plan_case(const struct request *r, const struct cli_case *one)
 {
     char text[RMCP_CASE_MAX];
     rmcp_candidate list[RMCP_MOST_ALGOS] = { { .struct_size = sizeof list[0] } };
     size_t n = RMCP_MOST_ALGOS;
-    rmcp_status status = rmcp_problem_print(&one->problem, (int)pass, text, sizeof text);
+    rmcp_status status =
+        rmcp_case_print(one->operation, one->problem.bytes, text, sizeof text);
     if (!status)
-        status = rmcp_plan_candidates(r->device, &one->problem, pass, &r->options, list, &n);
+        status = rmcp_plan_ask(r->device, one->operation, one->problem.bytes, &r->options, list, &n);
     if (status) return cli_failed("plan", status);
 
     const rmcp_candidate *chosen = NULL;
@@ -101,7 +102,7 @@ int cli_plan(int argc, char **argv)
         .command = "plan",
         .arguments = "CASE…",
         .about = "Shows which algorithm each pass of a case gets, without running it. Times are\n"
-                 "estimates of the cost model. A case string names its pass, or all three are shown.",
+                 "estimates of the cost model. A case string names its pass, or all are shown.",
         .example = "  rmcp plan --explain n8c64h56w56k64r3s3p1",
         .options = options,
     };
@@ -121,12 +122,10 @@ int cli_plan(int argc, char **argv)
         cJSON_AddStringToObject(object, "device", r.device->info.spec);
         r.rows = cJSON_AddArrayToObject(object, "plans");
     }
-    for (size_t i = 0; i < cases.n && r.device; i++)
-        for (int pass = 0; pass < RMCP_N_PASSES && exit_status < CLI_USAGE; pass++)
-            if (cases.list[i].pass < 0 || cases.list[i].pass == pass) {
-                int result = plan_pass(&r, &cases.list[i], (rmcp_pass)pass);
-                if (result > exit_status) exit_status = result;
-            }
+    for (size_t i = 0; i < cases.n && r.device && exit_status < CLI_USAGE; i++) {
+        const int result = plan_case(&r, &cases.list[i]);
+        if (result > exit_status) exit_status = result;
+    }
     if (object && exit_status < CLI_USAGE) {
         int written = cli_print_json(object, "rmcp.plan/1");
         if (written) exit_status = written;

@@ -1,9 +1,9 @@
 /* verify.c: rmcp verify: checks a device against the double-precision reference. */
-#include "verify/verify.h"
-#include "cli/cli.h"
 #include "base/hash.h"
+#include "base/random.h"
+#include "cli/cli.h"
+#include "core/judge.h"
 #include "core/trial_answer.h"
-#include "verify/random.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,6 +15,15 @@
  */
 static const double heavy_flops = 2e8, too_slow = 4;
 
+enum { MOST_OPERATIONS = 32, MOST_TRAITS = 6, MOST_WORDS = 16 };
+
+/* Cases of one operation. */
+struct tally {
+    size_t n_cases;
+    size_t by_algo[RMCP_MOST_ALGOS][RMCP_MOST_PASSES];
+    size_t by_trait[MOST_TRAITS][MOST_WORDS];
+};
+
 struct session {
     rmcp_device *device;
     const char *algorithm; /* only this one; NULL: all that apply */
@@ -22,8 +31,7 @@ struct session {
     bool fuzz; /* one kind of data per case, in turn */
     cJSON *failures;
     size_t n_cases, n_runs, n_failed, n_left_out;
-    size_t by_algo[RMCP_MOST_ALGOS][RMCP_N_PASSES];
-    size_t by_pass[RMCP_N_PASSES], by_type[3], by_layout[2], by_dims[RMCP_MAX_DIMS + 1];
+    struct tally by_operation[MOST_OPERATIONS]; /* as in rmcp_operations */
     double worst;
     char worst_case[RMCP_CASE_MAX];
     struct rmcp_guard_finding
@@ -67,32 +75,48 @@ static void fail(struct session *s, bool ran, const char *text, const char *algo
            text, algorithm, data, why, s->device->info.spec, algorithm, s->seed, text);
 }
 
-static void run(struct session *s, const struct cli_case *one, rmcp_pass pass, size_t algo,
-                const char *text, enum rmcp_verify_data data)
+static void run(struct session *s, const struct cli_case *one, const char *name, const char *text,
+                enum rmcp_data data)
 {
-    struct rmcp_verify_result result;
-    const char *name = rmcp_algos[algo]->name;
-    rmcp_status status = rmcp_verify_case(s->device, &one->problem, pass, name, data,
-                                          data_seed(s, text), 0, &result);
+    struct rmcp_judgement judgement;
+    rmcp_status status = rmcp_judge_problem(s->device, one->operation, one->problem.bytes, name, data,
+                                            data_seed(s, text), 0, &judgement);
     s->n_runs++;
     if (status) {
         fail(s, status != RMCP_E_NOMEM, text, name, data_names[data], rmcp_last_error());
-    } else if (!result.passed) {
-        fail(s, true, text, name, data_names[data], result.why);
-    } else if (result.worst > s->worst) {
-        s->worst = result.worst;
+    } else if (!judgement.passed) {
+        fail(s, true, text, name, data_names[data], judgement.why);
+    } else if (judgement.worst > s->worst) {
+        s->worst = judgement.worst;
         snprintf(s->worst_case, sizeof s->worst_case, "%s", text);
     }
 }
 
+/* The counts of a case's operation. */
+static struct tally *tally_of(struct session *s, const struct rmcp_operation *operation)
+{
+    size_t i = 0;
+    while (rmcp_operations[i] != operation && i < MOST_OPERATIONS - 1) i++;
+    return &s->by_operation[i];
+}
+
+static void count(struct tally *tally, const struct cli_case *one)
+{
+    tally->n_cases++;
+    for (unsigned t = 0; t < MOST_TRAITS && one->operation->traits[t].name; t++) {
+        const unsigned word = one->operation->trait(one->problem.bytes, t);
+        if (word < MOST_WORDS) tally->by_trait[t][word]++;
+    }
+}
+
 /* Whether algorithm `i` takes part in a case. */
-static bool takes_part(struct session *s, size_t i, const rmcp_candidate *list, size_t chosen,
-                       double flops)
+static bool takes_part(struct session *s, const struct cli_case *one, size_t i,
+                       const rmcp_candidate *list, size_t chosen)
 {
     if (*list[i].refusal) return false;
     if (s->algorithm || i == chosen) return true;
-    if (rmcp_algos[i]->judge) return false;
-    if (flops > heavy_flops &&
+    if (one->operation->algos[i]->judge) return false;
+    if (one->operation->flops(one->problem.bytes) > heavy_flops &&
         list[i].estimated_seconds > too_slow * list[chosen].estimated_seconds) {
         s->n_left_out++;
         return false;
@@ -108,45 +132,57 @@ static const char *refusal(const struct session *s, const rmcp_candidate *list, 
     return "no algorithm can do this here";
 }
 
-static void verify(struct session *s, const struct cli_case *one, rmcp_pass pass)
+static void verify(struct session *s, const struct cli_case *one, const char *text)
 {
-    char text[RMCP_CASE_MAX] = "";
     rmcp_candidate list[RMCP_MOST_ALGOS] = { { .struct_size = sizeof list[0] } };
     size_t n = RMCP_MOST_ALGOS, chosen = n;
     rmcp_plan_options options = { .struct_size = sizeof options, .algorithm = s->algorithm };
-    rmcp_shape shape = { .struct_size = sizeof shape };
-    rmcp_status status = rmcp_problem_print(&one->problem, (int)pass, text, sizeof text);
-    if (!status) status = rmcp_problem_shape(&one->problem, &shape);
-    if (!status) status = rmcp_plan_candidates(s->device, &one->problem, pass, &options, list, &n);
+    rmcp_status status =
+        rmcp_plan_ask(s->device, one->operation, one->problem.bytes, &options, list, &n);
     for (size_t i = 0; i < n && !status; i++)
         if (list[i].chosen) chosen = i;
 
     const size_t index = s->n_cases++;
-    s->by_pass[pass]++;
-    s->by_type[one->problem.type]++;
-    s->by_layout[one->problem.layout]++;
-    s->by_dims[one->problem.dims]++;
+    struct tally *tally = tally_of(s, one->operation);
+    count(tally, one);
     if (status || chosen == RMCP_MOST_ALGOS) {
         fail(s, false, text, s->algorithm ? s->algorithm : "any", "no run",
              status ? rmcp_last_error() : refusal(s, list, n));
         return;
     }
+    const unsigned pass = one->operation->trait(one->problem.bytes, 0);
     for (size_t i = 0; i < n; i++) {
-        if (!takes_part(s, i, list, chosen, shape.flops)) continue;
-        s->by_algo[i][pass]++;
-        for (size_t data = 0; data < RMCP_VERIFY_N_DATA; data++)
-            if (!s->fuzz || index % RMCP_VERIFY_N_DATA == data)
-                run(s, one, pass, i, text, (enum rmcp_verify_data)data);
+        if (!takes_part(s, one, i, list, chosen)) continue;
+        tally->by_algo[i][pass]++;
+        for (size_t data = 0; data < RMCP_N_DATA; data++)
+            if (!s->fuzz || index % RMCP_N_DATA == data)
+                run(s, one, list[i].algorithm, text, (enum rmcp_data)data);
     }
 }
 
 /* ---- the result ---- */
 
-static cJSON *counts_json(const char *const *names, const size_t *counts, size_t n)
+static cJSON *counts_json(const char *const *words, const size_t *counts)
 {
     cJSON *object = cJSON_CreateObject();
-    for (size_t i = 0; i < n; i++) cJSON_AddNumberToObject(object, names[i], (double)counts[i]);
+    for (size_t i = 0; words[i]; i++) cJSON_AddNumberToObject(object, words[i], (double)counts[i]);
     return object;
+}
+
+/* Cases by algorithm and pass, and by each trait. Convolution's stand in the object itself. */
+static void add_tally(cJSON *object, const struct rmcp_operation *operation,
+                      const struct tally *tally)
+{
+    cJSON *algorithms = cJSON_AddObjectToObject(object, "cases_by_algorithm");
+    for (size_t i = 0; operation->algos[i]; i++)
+        cJSON_AddItemToObject(algorithms, operation->algos[i]->name,
+                              counts_json(operation->traits[0].words, tally->by_algo[i]));
+    for (size_t t = 1; t < MOST_TRAITS && operation->traits[t].name; t++) {
+        char name[64];
+        snprintf(name, sizeof name, "cases_by_%s", operation->traits[t].name);
+        cJSON_AddItemToObject(object, name,
+                              counts_json(operation->traits[t].words, tally->by_trait[t]));
+    }
 }
 
 static int print_json(struct session *s, const char *suite)
@@ -163,15 +199,37 @@ static int print_json(struct session *s, const char *suite)
     cJSON_AddNumberToObject(object, "failed", (double)s->n_failed);
     cJSON_AddNumberToObject(object, "left_out", (double)s->n_left_out);
     cJSON_AddNumberToObject(object, "worst_error_share", s->worst);
-    cJSON *algorithms = cJSON_AddObjectToObject(object, "cases_by_algorithm");
-    for (size_t i = 0; rmcp_algos[i]; i++)
-        cJSON_AddItemToObject(algorithms, rmcp_algos[i]->name,
-                              counts_json(cli_passes, s->by_algo[i], RMCP_N_PASSES));
-    cJSON_AddItemToObject(object, "cases_by_type", counts_json(cli_types, s->by_type, 3));
-    cJSON_AddItemToObject(object, "cases_by_layout", counts_json(cli_layouts, s->by_layout, 2));
+    for (size_t o = 0; rmcp_operations[o]; o++) {
+        const struct rmcp_operation *operation = rmcp_operations[o];
+        cJSON *target = operation->nameless ? object
+                                            : cJSON_AddObjectToObject(object, operation->name);
+        add_tally(target, operation, tally_of(s, operation));
+    }
     cJSON_AddItemToObject(object, "failures", s->failures);
     s->failures = NULL;
     return cli_print_json(object, "rmcp.verify/1");
+}
+
+static void print_tally(const struct session *s, const struct rmcp_operation *operation,
+                        const struct tally *tally)
+{
+    printf("%-10s ", operation->name);
+    for (size_t t = 0; t < MOST_TRAITS && operation->traits[t].name; t++)
+        for (size_t i = 0; operation->traits[t].words[i]; i++)
+            printf("%s%s %zu", i ? ", " : t ? "; " : "", operation->traits[t].words[i],
+                   tally->by_trait[t][i]);
+    printf("\n\n%-18s", "algorithm");
+    for (size_t i = 0; operation->traits[0].words[i]; i++)
+        printf(" %12s", operation->traits[0].words[i]);
+    printf("  cases\n");
+    for (size_t a = 0; operation->algos[a]; a++) {
+        if (!(operation->algos[a]->kind & s->device->caps.kinds)) continue;
+        printf("%-18s", operation->algos[a]->name);
+        for (size_t i = 0; operation->traits[0].words[i]; i++)
+            printf(" %12zu", tally->by_algo[a][i]);
+        printf("\n");
+    }
+    printf("\n");
 }
 
 static void print_text(const struct session *s, const char *suite)
@@ -179,66 +237,49 @@ static void print_text(const struct session *s, const char *suite)
     printf("device     %s: %s (%s)\n", s->device->info.spec, s->device->info.name,
            s->device->info.driver);
     printf("suite      %s, %zu cases, seed %" PRIu64 "\n", suite, s->n_cases, s->seed);
-    printf("drawn      fwd %zu, bwd_data %zu, bwd_weights %zu; f32 %zu, f16 %zu, bf16 %zu; "
-           "nchw %zu, nhwc %zu; 1-D %zu, 2-D %zu, 3-D %zu\n",
-           s->by_pass[0], s->by_pass[1], s->by_pass[2], s->by_type[0], s->by_type[1], s->by_type[2],
-           s->by_layout[0], s->by_layout[1], s->by_dims[1], s->by_dims[2], s->by_dims[3]);
-    printf("\n%-18s %10s %10s %12s  cases\n", "algorithm", "fwd", "bwd_data", "bwd_weights");
-    for (size_t i = 0; rmcp_algos[i]; i++)
-        if (rmcp_algos[i]->kind & s->device->caps.kinds)
-            printf("%-18s %10zu %10zu %12zu\n", rmcp_algos[i]->name, s->by_algo[i][0],
-                   s->by_algo[i][1], s->by_algo[i][2]);
+    for (size_t o = 0; rmcp_operations[o]; o++)
+        if (s->by_operation[o].n_cases) print_tally(s, rmcp_operations[o], &s->by_operation[o]);
     if (s->n_left_out)
         printf("left out   %zu runs of slow algorithms on large cases\n", s->n_left_out);
-    if (s->worst > 0) printf("\nlargest error %.3f of its bound, in %s", s->worst, s->worst_case);
+    if (s->worst > 0) printf("largest error %.3f of its bound, in %s", s->worst, s->worst_case);
     printf("\n%zu runs, %zu failures\n", s->n_runs, s->n_failed);
 }
 
 /* The cases of a run: from the command line, a suite, or drawn. Returns 0 or an exit status. */
-static int collect(struct cli_cases *cases, const char *suite, uint64_t n_drawn, uint64_t seed,
-                   int n_texts, char **texts)
+static int collect(struct cli_cases *cases, const char *suite, const struct rmcp_operation *only,
+                   uint64_t n_drawn, uint64_t seed, int n_texts, char **texts)
 {
     if (n_texts) return cli_cases_read("verify", cases, n_texts, texts);
     rmcp_status status = RMCP_OK;
+    size_t n_operations = 0;
+    while (rmcp_operations[n_operations]) n_operations++;
     if (strcmp(suite, "fuzz")) {
         status = cli_cases_suite(cases, suite);
     } else {
         struct rmcp_random r = { seed };
         for (uint64_t i = 0; i < n_drawn && !status; i++) {
-            struct cli_case one = { .count = 1 };
-            rmcp_pass pass;
-            rmcp_verify_draw(rmcp_random_next(&r), &one.problem, &pass);
-            one.pass = (int)pass;
+            struct cli_case one = { .operation = only ? only : rmcp_operations[i % n_operations],
+                                    .count = 1 };
+            one.operation->draw(rmcp_random_next(&r), one.problem.bytes);
             status = cli_case_add(cases, &one);
         }
     }
     return status ? cli_failed("verify", status) : CLI_OK;
 }
 
-static size_t count_passes(const struct cli_cases *cases)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < cases->n; i++) n += cases->list[i].pass < 0 ? RMCP_N_PASSES : 1;
-    return n;
-}
-
-/* All cases of the list, one pass after another. */
+/* All cases of the list. */
 static void verify_all(struct session *s, const struct cli_cases *cases, bool list_only)
 {
-    const size_t total = count_passes(cases);
     char text[RMCP_CASE_MAX];
     for (size_t i = 0; i < cases->n; i++) {
         const struct cli_case *one = &cases->list[i];
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
-            if (one->pass >= 0 && one->pass != pass) continue;
-            if (rmcp_problem_print(&one->problem, pass, text, sizeof text)) continue;
-            if (list_only) {
-                puts(text);
-                continue;
-            }
-            cli_progress(s->n_cases, total, text);
-            verify(s, one, (rmcp_pass)pass);
+        if (rmcp_case_print(one->operation, one->problem.bytes, text, sizeof text)) continue;
+        if (list_only) {
+            puts(text);
+            continue;
         }
+        cli_progress(s->n_cases, cases->n, text);
+        verify(s, one, text);
     }
     cli_progress(0, 0, NULL);
 }
@@ -267,7 +308,7 @@ static void end_trial(FILE *answer, struct session *s, int exit_status)
 
 int cli_verify(int argc, char **argv)
 {
-    const char *device = NULL, *suite = "quick";
+    const char *device = NULL, *suite = "quick", *operation = NULL;
     uint64_t n_drawn = 500, threads = 0, limit = 0;
     bool json = false, list_only = false, first_owner = false, trial = false;
     FILE *answer = NULL;
@@ -278,6 +319,8 @@ int cli_verify(int argc, char **argv)
         { "suite", CLI_TEXT, &suite, "NAME", "quick (default), full, or fuzz: random problems",
           NULL },
         { "cases", CLI_NUMBER, &n_drawn, "N", "how many fuzz draws (default 500)", NULL },
+        { "operation", CLI_TEXT, &operation, "NAME", "fuzz: only of this one (default: all in turn)",
+          NULL },
         { "seed", CLI_NUMBER, &s.seed, "S", "seed of problems and data (default 1)", NULL },
         { "algorithm", CLI_TEXT, &s.algorithm, "NAME", "only this one (default: all that apply)",
           NULL },
@@ -302,7 +345,7 @@ int cli_verify(int argc, char **argv)
         .command = "verify",
         .arguments = "[CASE…]",
         .about =
-            "Runs convolutions and compares them with plain loops in double precision: small\n"
+            "Runs operations and compares them with plain loops in double precision: small\n"
             "integers must come out exactly, reals within a computed bound. Tensors lie between\n"
             "guard bands at odd offsets, outputs start as NaN, inputs must stay as they were.\n"
             "Large cases compare a sample of their outputs. A failure prints the command that\n"
@@ -323,11 +366,15 @@ int cli_verify(int argc, char **argv)
         return cli_complain("verify", "--cases is %" PRIu64 "; from 1 to 100000000", n_drawn);
     if (limit > 86400)
         return cli_complain("verify", "--limit is %" PRIu64 "; at most 86400 seconds", limit);
+    const struct rmcp_operation *only =
+        operation ? rmcp_operation_find(operation, strlen(operation)) : NULL;
+    if (operation && !only)
+        return cli_complain("verify", "no operation '%.60s'; rmcp version lists them", operation);
     if ((exit_status = cli_check_algorithm("verify", s.algorithm))) return exit_status;
     alarm((unsigned)limit);
 
     struct cli_cases cases = { 0 };
-    exit_status = collect(&cases, suite, n_drawn, s.seed, n_texts, argv);
+    exit_status = collect(&cases, suite, only, n_drawn, s.seed, n_texts, argv);
     if (!exit_status && trial && !(answer = begin_trial())) exit_status = CLI_INTERNAL;
     if (!exit_status && !list_only) exit_status = cli_open("verify", device, threads, &s.device);
     if (!exit_status) {

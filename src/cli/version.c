@@ -48,12 +48,13 @@ int cli_version(int argc, char **argv)
     const struct cli_usage usage = {
         .command = "version",
         .arguments = "",
-        .about = "Shows the version, the drivers, the algorithms and the compiled kernels of this "
+        .about = "Shows the version, the drivers, the operations with their algorithms and the compiled kernels of this "
                  "build.",
         .example = "  rmcp version",
         .options = options,
     };
     int n_arguments, status;
+    char name[64];
     if (!cli_parse(&usage, argc, argv, &n_arguments, &status)) return status;
 
     if (json) {
@@ -63,17 +64,23 @@ int cli_version(int argc, char **argv)
         for (size_t i = 0; rmcp_drivers[i]; i++)
             cJSON_AddItemToArray(drivers, cJSON_CreateString(rmcp_drivers[i]->name));
         cJSON *algorithms = cJSON_AddObjectToObject(object, "algorithms");
-        for (size_t i = 0; rmcp_algos[i]; i++)
-            cJSON_AddNumberToObject(algorithms, rmcp_algos[i]->name, rmcp_algos[i]->version);
+        for (size_t o = 0; rmcp_operations[o]; o++)
+            for (const struct rmcp_algo *const *algo = rmcp_operations[o]->algos; *algo; algo++)
+                cJSON_AddNumberToObject(algorithms, cli_algorithm(rmcp_operations[o], *algo, name),
+                                        (*algo)->version);
         add_targets(object);
         return cli_print_json(object, "rmcp.version/1");
     }
     printf("rmcp %s\ndrivers:   ", rmcp_version());
     for (size_t i = 0; rmcp_drivers[i]; i++) printf(" %s", rmcp_drivers[i]->name);
-    printf("\nalgorithms:");
-    for (size_t i = 0; rmcp_algos[i]; i++)
-        printf(" %s/%u", rmcp_algos[i]->name, (unsigned)rmcp_algos[i]->version);
     printf("\n");
+    for (size_t o = 0; rmcp_operations[o]; o++) {
+        snprintf(name, sizeof name, "%s:", rmcp_operations[o]->name);
+        printf("%-11s", name);
+        for (const struct rmcp_algo *const *algo = rmcp_operations[o]->algos; *algo; algo++)
+            printf(" %s/%u", (*algo)->name, (unsigned)(*algo)->version);
+        printf("\n");
+    }
     print_targets();
     return CLI_OK;
 }

@@ -47,7 +47,7 @@ struct field {
 struct reader {
     const char *text, *at;
     struct field field[N_FIELDS];
-    rmcp_problem problem;
+    rmcp_conv problem;
     int pass;
     bool has_type, has_layout, has_activation;
 };
@@ -149,7 +149,7 @@ static rmcp_status read_float(struct reader *r, const char *word, const char **a
 
 static rmcp_status read_activation(struct reader *r, const char *word)
 {
-    rmcp_problem *p = &r->problem;
+    rmcp_conv *p = &r->problem;
     const char *at = word;
     char buffer[64];
     rmcp_status status = RMCP_OK;
@@ -182,11 +182,11 @@ static const struct {
 } types[] = { { "f32", RMCP_F32 }, { "f16", RMCP_F16 }, { "bf16", RMCP_BF16 } },
   layouts[] = { { "nchw", RMCP_NCHW },  { "nhwc", RMCP_NHWC }, { "ncw", RMCP_NCHW },
                 { "nwc", RMCP_NHWC },   { "ncdhw", RMCP_NCHW }, { "ndhwc", RMCP_NHWC } },
-  passes[] = { { "fwd", RMCP_FORWARD },
-               { "bwd_data", RMCP_BACKWARD_DATA },
-               { "bwd_weights", RMCP_BACKWARD_WEIGHTS },
-               { "bwd", RMCP_BACKWARD_DATA },
-               { "wrw", RMCP_BACKWARD_WEIGHTS } };
+  passes[] = { { "fwd", RMCP_CONV_FORWARD },
+               { "bwd_data", RMCP_CONV_BACKWARD_DATA },
+               { "bwd_weights", RMCP_CONV_BACKWARD_WEIGHTS },
+               { "bwd", RMCP_CONV_BACKWARD_DATA },
+               { "wrw", RMCP_CONV_BACKWARD_WEIGHTS } };
 
 /* One word behind a colon. */
 static rmcp_status read_word(struct reader *r)
@@ -253,7 +253,7 @@ static rmcp_status spread(struct reader *r, char letter, int64_t *begin, int64_t
 
 static rmcp_status assemble(struct reader *r)
 {
-    rmcp_problem *p = &r->problem;
+    rmcp_conv *p = &r->problem;
     struct field *t = field_of(r, 't'), *h = field_of(r, 'h'), *w = field_of(r, 'w');
     struct field *rows = field_of(r, 'r'), *columns = field_of(r, 's');
     struct field *n = field_of(r, 'n'), *g = field_of(r, 'g');
@@ -292,13 +292,13 @@ static rmcp_status assemble(struct reader *r)
     if ((status = spread(r, 'p', p->pad_begin, p->pad_end)) ||
         (status = spread(r, 'u', p->stride, NULL)) || (status = spread(r, 'd', p->dilation, NULL)))
         return status;
-    struct rmcp_conv conv;
-    if (rmcp_conv_init(&conv, p, RMCP_FORWARD)) return complain(r, "%s", rmcp_last_error());
+    struct rmcp_convolution conv;
+    if (rmcp_conv_init(&conv, p, RMCP_CONV_FORWARD)) return complain(r, "%s", rmcp_last_error());
     *p = conv.problem;
     return RMCP_OK;
 }
 
-rmcp_status rmcp_problem_parse(const char *text, rmcp_problem *problem, int *pass)
+rmcp_status rmcp_conv_parse(const char *text, rmcp_conv *problem, int *pass)
 {
     if (!text) return rmcp_fail(RMCP_E_ARG, "text is NULL");
     struct reader r = { .text = text, .at = text, .pass = -1 };
@@ -317,8 +317,8 @@ rmcp_status rmcp_problem_parse(const char *text, rmcp_problem *problem, int *pas
     if (!status) status = assemble(&r);
     leave_plain_locale(before);
     if (!status)
-        status = rmcp_struct_write(&r.problem, sizeof r.problem, problem, sizeof(rmcp_problem),
-                                   "rmcp_problem");
+        status = rmcp_struct_write(&r.problem, sizeof r.problem, problem, sizeof(rmcp_conv),
+                                   "rmcp_conv");
     if (!status && pass) *pass = r.pass;
     return status;
 }
@@ -359,15 +359,15 @@ static void put_spread(struct writer *out, char letter, const int64_t *begin, co
     }
 }
 
-rmcp_status rmcp_problem_print(const rmcp_problem *problem, int pass, char *text, size_t size)
+rmcp_status rmcp_conv_print(const rmcp_conv *problem, int pass, char *text, size_t size)
 {
     if (!text || !size) return rmcp_fail(RMCP_E_ARG, "no room for the text: %zu bytes", size);
     text[0] = '\0';
-    struct rmcp_conv conv;
-    rmcp_status status = rmcp_conv_init(&conv, problem, pass == -1 ? RMCP_FORWARD : pass);
+    struct rmcp_convolution conv;
+    rmcp_status status = rmcp_conv_init(&conv, problem, pass == -1 ? RMCP_CONV_FORWARD : pass);
     if (status) return status;
 
-    const rmcp_problem *p = &conv.problem;
+    const rmcp_conv *p = &conv.problem;
     struct writer out = { text, size, 0 };
     put(&out, "n%" PRId64 "c%" PRId64, p->n, p->c);
     if (p->dims == 3) put(&out, "t%" PRId64 "x%" PRId64, conv.input[0], conv.filter[0]);

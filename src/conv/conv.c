@@ -5,57 +5,52 @@
 #include <math.h>
 #include <string.h>
 
-size_t rmcp_type_bytes(rmcp_type type)
+unsigned rmcp_conv_output_slot(const struct rmcp_convolution *conv)
 {
-    return type == RMCP_F32 ? 4 : 2;
-}
-
-enum rmcp_slot rmcp_conv_output_slot(const struct rmcp_conv *conv)
-{
-    static const enum rmcp_slot written[RMCP_N_PASSES] = {
-        [RMCP_FORWARD] = RMCP_SLOT_Y,
-        [RMCP_BACKWARD_DATA] = RMCP_SLOT_X,
-        [RMCP_BACKWARD_WEIGHTS] = RMCP_SLOT_W,
+    static const unsigned written[RMCP_CONV_PASSES] = {
+        [RMCP_CONV_FORWARD] = RMCP_CONV_Y,
+        [RMCP_CONV_BACKWARD_DATA] = RMCP_CONV_X,
+        [RMCP_CONV_BACKWARD_WEIGHTS] = RMCP_CONV_W,
     };
     return written[conv->pass];
 }
 
-int64_t rmcp_conv_elements(const struct rmcp_conv *conv, enum rmcp_slot slot)
+int64_t rmcp_conv_elements(const struct rmcp_convolution *conv, unsigned slot)
 {
     switch (slot) {
-    case RMCP_SLOT_X: return conv->x_elements;
-    case RMCP_SLOT_W: return conv->w_elements;
-    case RMCP_SLOT_Y: return conv->y_elements;
-    case RMCP_SLOT_BIAS: return rmcp_conv_has_bias(conv) ? conv->k : 0;
+    case RMCP_CONV_X: return conv->x_elements;
+    case RMCP_CONV_W: return conv->w_elements;
+    case RMCP_CONV_Y: return conv->y_elements;
+    case RMCP_CONV_BIAS: return rmcp_conv_has_bias(conv) ? conv->k : 0;
     default: return 0;
     }
 }
 
-double rmcp_conv_reduction(const struct rmcp_conv *conv)
+double rmcp_conv_reduction(const struct rmcp_convolution *conv)
 {
     double taps = (double)conv->filter[0] * (double)conv->filter[1] * (double)conv->filter[2];
     double pixels = (double)conv->output[0] * (double)conv->output[1] * (double)conv->output[2];
     switch (conv->pass) {
-    case RMCP_FORWARD: return (double)conv->group_c * taps;
-    case RMCP_BACKWARD_DATA: return (double)conv->group_k * taps;
+    case RMCP_CONV_FORWARD: return (double)conv->group_c * taps;
+    case RMCP_CONV_BACKWARD_DATA: return (double)conv->group_k * taps;
     default: return (double)conv->n * pixels;
     }
 }
 
-bool rmcp_conv_has_bias(const struct rmcp_conv *conv)
+bool rmcp_conv_has_bias(const struct rmcp_convolution *conv)
 {
-    return conv->pass == RMCP_FORWARD && conv->problem.bias;
+    return conv->pass == RMCP_CONV_FORWARD && conv->problem.bias;
 }
 
-rmcp_activation rmcp_conv_activation(const struct rmcp_conv *conv)
+rmcp_activation rmcp_conv_activation(const struct rmcp_convolution *conv)
 {
-    if (conv->pass != RMCP_FORWARD) return RMCP_NO_ACTIVATION;
+    if (conv->pass != RMCP_CONV_FORWARD) return RMCP_NO_ACTIVATION;
     return (rmcp_activation)conv->problem.activation;
 }
 
-double rmcp_conv_activate(const struct rmcp_conv *conv, double v)
+double rmcp_conv_activate(const struct rmcp_convolution *conv, double v)
 {
-    const rmcp_problem *p = &conv->problem;
+    const rmcp_conv *p = &conv->problem;
     switch (rmcp_conv_activation(conv)) {
     case RMCP_RELU: return v < 0 ? 0 : v; /* NaN stays NaN */
     case RMCP_LEAKY_RELU: return v < 0 ? v * (double)p->slope : v;
@@ -76,7 +71,7 @@ static rmcp_status at_least(const char *name, int64_t value, int64_t least)
                      least);
 }
 
-static rmcp_status check_scalars(rmcp_problem *p)
+static rmcp_status check_scalars(rmcp_conv *p)
 {
     if (p->dims == 0) p->dims = 2;
     if (p->groups == 0) p->groups = 1;
@@ -99,7 +94,7 @@ static rmcp_status check_scalars(rmcp_problem *p)
     return RMCP_OK;
 }
 
-static rmcp_status check_kinds(const rmcp_problem *p)
+static rmcp_status check_kinds(const rmcp_conv *p)
 {
     if (p->type > RMCP_BF16)
         return rmcp_fail(RMCP_E_ARG, "type is %u; known are f32 (0), f16 (1) and bf16 (2)",
@@ -123,7 +118,7 @@ static rmcp_status check_kinds(const rmcp_problem *p)
 }
 
 /* Unused entries must be zero: a caller who filled {h, w} into a 1-D problem wants to know. */
-static rmcp_status check_unused(const rmcp_problem *p)
+static rmcp_status check_unused(const rmcp_conv *p)
 {
     const struct {
         const char *name;
@@ -143,7 +138,7 @@ static rmcp_status check_unused(const rmcp_problem *p)
 }
 
 /* One spatial dimension, `name` being d, h or w; sets the output size. */
-static rmcp_status check_dimension(rmcp_problem *p, uint32_t i, char name, int64_t *output)
+static rmcp_status check_dimension(rmcp_conv *p, uint32_t i, char name, int64_t *output)
 {
     if (p->stride[i] == 0) p->stride[i] = 1;
     if (p->dilation[i] == 0) p->dilation[i] = 1;
@@ -214,14 +209,14 @@ static struct rmcp_strides strides_of(rmcp_layout layout, int64_t channels,
     return s;
 }
 
-rmcp_status rmcp_conv_init(struct rmcp_conv *conv, const rmcp_problem *problem, int pass)
+rmcp_status rmcp_conv_init(struct rmcp_convolution *conv, const rmcp_conv *problem, int pass)
 {
     memset(conv, 0, sizeof *conv);
-    rmcp_problem *p = &conv->problem;
+    rmcp_conv *p = &conv->problem;
     rmcp_status status =
-        rmcp_struct_read(problem, p, sizeof *p, sizeof(rmcp_problem), "rmcp_problem");
+        rmcp_struct_read(problem, p, sizeof *p, sizeof(rmcp_conv), "rmcp_conv");
     if (status) return status;
-    if (pass < RMCP_FORWARD || pass > RMCP_BACKWARD_WEIGHTS)
+    if (pass < RMCP_CONV_FORWARD || pass > RMCP_CONV_BACKWARD_WEIGHTS)
         return rmcp_fail(RMCP_E_ARG,
                          "pass is %d; known are forward (0), backward data (1) and backward "
                          "weights (2)",
@@ -229,7 +224,7 @@ rmcp_status rmcp_conv_init(struct rmcp_conv *conv, const rmcp_problem *problem, 
     if ((status = check_scalars(p)) || (status = check_kinds(p)) || (status = check_unused(p)))
         return status;
 
-    conv->pass = (rmcp_pass)pass;
+    conv->pass = (rmcp_conv_pass)pass;
     conv->type = (rmcp_type)p->type;
     conv->layout = (rmcp_layout)p->layout;
     conv->n = p->n, conv->c = p->c, conv->k = p->k, conv->groups = p->groups;
@@ -262,14 +257,14 @@ rmcp_status rmcp_conv_init(struct rmcp_conv *conv, const rmcp_problem *problem, 
     return RMCP_OK;
 }
 
-rmcp_status rmcp_problem_shape(const rmcp_problem *problem, rmcp_shape *shape)
+rmcp_status rmcp_conv_describe(const rmcp_conv *problem, rmcp_conv_info *shape)
 {
-    struct rmcp_conv conv;
-    rmcp_status status = rmcp_conv_init(&conv, problem, RMCP_FORWARD);
+    struct rmcp_convolution conv;
+    rmcp_status status = rmcp_conv_init(&conv, problem, RMCP_CONV_FORWARD);
     if (status) return status;
 
     const uint64_t element = rmcp_type_bytes(conv.type);
-    rmcp_shape ours = {
+    rmcp_conv_info ours = {
         .struct_size = sizeof ours,
         .x_bytes = (uint64_t)conv.x_elements * element,
         .w_bytes = (uint64_t)conv.w_elements * element,
@@ -279,5 +274,5 @@ rmcp_status rmcp_problem_shape(const rmcp_problem *problem, rmcp_shape *shape)
     };
     for (uint32_t i = 0; i < conv.problem.dims; i++)
         ours.output[i] = conv.output[RMCP_MAX_DIMS - conv.problem.dims + i];
-    return rmcp_struct_write(&ours, sizeof ours, shape, sizeof(rmcp_shape), "rmcp_shape");
+    return rmcp_struct_write(&ours, sizeof ours, shape, sizeof(rmcp_conv_info), "rmcp_conv_info");
 }

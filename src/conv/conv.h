@@ -1,10 +1,8 @@
-/* conv.h: a checked problem in one canonical form, for algorithms, reference and planner. */
+/* conv.h: a checked convolution in one canonical form, for its algorithms and its reference. */
 #ifndef RMCP_CONV_CONV_H
 #define RMCP_CONV_CONV_H
 
-#include "base/error.h"
-
-#include <stdbool.h>
+#include "core/algo.h"
 
 /* Distances in elements between neighbours of a tensor. `outer` is n (k for weights), `inner` the
  * channel. */
@@ -14,9 +12,9 @@ struct rmcp_strides {
 
 /* Always three spatial dimensions d, h, w: missing leading ones have size 1 and no padding. All
  * products fit in 63 bits; every coordinate of a padded input does too. */
-struct rmcp_conv {
-    rmcp_problem problem; /* as given, defaults filled in */
-    rmcp_pass pass;
+struct rmcp_convolution {
+    rmcp_conv problem; /* as given, defaults filled in */
+    rmcp_conv_pass pass;
     rmcp_type type;
     rmcp_layout layout;
     int64_t n, c, k, groups;
@@ -31,34 +29,36 @@ struct rmcp_conv {
 
 /* Check a caller's problem and bring it into canonical form. Each thing that can be wrong has its
  * own message with the value. */
-rmcp_status rmcp_conv_init(struct rmcp_conv *conv, const rmcp_problem *problem, int pass);
+rmcp_status rmcp_conv_init(struct rmcp_convolution *conv, const rmcp_conv *problem, int pass);
 
-size_t rmcp_type_bytes(rmcp_type type);
+static inline const struct rmcp_convolution *rmcp_conv_of(const struct rmcp_request *request)
+{
+    return request->problem;
+}
 
-/* The tensor that a pass writes. */
-enum rmcp_slot {
-    RMCP_SLOT_X,
-    RMCP_SLOT_W,
-    RMCP_SLOT_Y,
-    RMCP_SLOT_BIAS,
-    RMCP_SLOT_WORKSPACE,
-    RMCP_N_SLOTS
-};
-enum rmcp_slot rmcp_conv_output_slot(const struct rmcp_conv *conv);
+/* Its slots, and the one that a pass writes. */
+enum { RMCP_CONV_X, RMCP_CONV_W, RMCP_CONV_Y, RMCP_CONV_BIAS, RMCP_CONV_SLOTS };
+unsigned rmcp_conv_output_slot(const struct rmcp_convolution *conv);
 
 /* Elements of x, w, y or bias (0 without bias). */
-int64_t rmcp_conv_elements(const struct rmcp_conv *conv, enum rmcp_slot slot);
+int64_t rmcp_conv_elements(const struct rmcp_convolution *conv, unsigned slot);
 
 /* Longest sum behind one output element of the pass. */
-double rmcp_conv_reduction(const struct rmcp_conv *conv);
+double rmcp_conv_reduction(const struct rmcp_convolution *conv);
 
 /* Whether this execution adds a bias: only forward does. */
-bool rmcp_conv_has_bias(const struct rmcp_conv *conv);
+bool rmcp_conv_has_bias(const struct rmcp_convolution *conv);
 
 /* The activation that forward applies to a sum; other passes apply none. */
-rmcp_activation rmcp_conv_activation(const struct rmcp_conv *conv);
+rmcp_activation rmcp_conv_activation(const struct rmcp_convolution *conv);
 
 /* That activation applied to a value; NaN stays NaN. */
-double rmcp_conv_activate(const struct rmcp_conv *conv, double value);
+double rmcp_conv_activate(const struct rmcp_convolution *conv, double value);
+
+/* The bound of a sum: how far `value` may be off whose products add up to `magnitude`. */
+double rmcp_conv_bound(const struct rmcp_convolution *conv, double value, double magnitude);
+
+/* A random problem and pass; small enough that the reference takes milliseconds. */
+void rmcp_conv_draw(uint64_t seed, rmcp_conv *problem, rmcp_conv_pass *pass);
 
 #endif

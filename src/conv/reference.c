@@ -23,7 +23,7 @@ static struct place place_of(rmcp_layout layout, int64_t channels, const int64_t
     return p;
 }
 
-static double load(const struct rmcp_reference *r, const void *tensor,
+static double load(const struct rmcp_conv_reference *r, const void *tensor,
                    const struct rmcp_strides *stride, int64_t outer, int64_t inner,
                    const int64_t at[3])
 {
@@ -32,21 +32,21 @@ static double load(const struct rmcp_reference *r, const void *tensor,
     return rmcp_load(tensor, r->conv->type, index);
 }
 
-static void add(struct rmcp_reference_value *sum, double a, double b)
+static void add(struct rmcp_conv_value *sum, double a, double b)
 {
     sum->value += a * b;
     sum->magnitude += a * b < 0 ? -(a * b) : a * b;
 }
 
 /* The input position under tap f of output o; false in the padding. */
-static bool input_at(const struct rmcp_conv *conv, int d, int64_t o, int64_t f, int64_t *i)
+static bool input_at(const struct rmcp_convolution *conv, int d, int64_t o, int64_t f, int64_t *i)
 {
     *i = o * conv->stride[d] - conv->pad_begin[d] + f * conv->dilation[d];
     return *i >= 0 && *i < conv->input[d];
 }
 
 /* The output position whose tap f lies on input i; false when there is none. */
-static bool output_at(const struct rmcp_conv *conv, int d, int64_t i, int64_t f, int64_t *o)
+static bool output_at(const struct rmcp_convolution *conv, int d, int64_t i, int64_t f, int64_t *o)
 {
     int64_t start = i + conv->pad_begin[d] - f * conv->dilation[d];
     *o = start / conv->stride[d];
@@ -54,11 +54,11 @@ static bool output_at(const struct rmcp_conv *conv, int d, int64_t i, int64_t f,
 }
 
 /* y[n, k, o] = sum over c, f of x[n, c, i] * w[k, c, f] */
-static struct rmcp_reference_value forward(const struct rmcp_reference *r, struct place y)
+static struct rmcp_conv_value forward(const struct rmcp_conv_reference *r, struct place y)
 {
-    const struct rmcp_conv *conv = r->conv;
+    const struct rmcp_convolution *conv = r->conv;
     const int64_t n = y.outer, k = y.inner, first_c = k / conv->group_k * conv->group_c;
-    struct rmcp_reference_value sum = { 0, 0 };
+    struct rmcp_conv_value sum = { 0, 0 };
     int64_t i[3], f[3];
     for (f[0] = 0; f[0] < conv->filter[0]; f[0]++) {
         if (!input_at(conv, 0, y.at[0], f[0], &i[0])) continue;
@@ -76,11 +76,11 @@ static struct rmcp_reference_value forward(const struct rmcp_reference *r, struc
 }
 
 /* dx[n, c, i] = sum over k, f of dy[n, k, o] * w[k, c, f] */
-static struct rmcp_reference_value backward_data(const struct rmcp_reference *r, struct place x)
+static struct rmcp_conv_value backward_data(const struct rmcp_conv_reference *r, struct place x)
 {
-    const struct rmcp_conv *conv = r->conv;
+    const struct rmcp_convolution *conv = r->conv;
     const int64_t n = x.outer, group = x.inner / conv->group_c, c = x.inner % conv->group_c;
-    struct rmcp_reference_value sum = { 0, 0 };
+    struct rmcp_conv_value sum = { 0, 0 };
     int64_t o[3], f[3];
     for (f[0] = 0; f[0] < conv->filter[0]; f[0]++) {
         if (!output_at(conv, 0, x.at[0], f[0], &o[0])) continue;
@@ -97,11 +97,11 @@ static struct rmcp_reference_value backward_data(const struct rmcp_reference *r,
 }
 
 /* dw[k, c, f] = sum over n, o of dy[n, k, o] * x[n, c, i] */
-static struct rmcp_reference_value backward_weights(const struct rmcp_reference *r, struct place w)
+static struct rmcp_conv_value backward_weights(const struct rmcp_conv_reference *r, struct place w)
 {
-    const struct rmcp_conv *conv = r->conv;
+    const struct rmcp_convolution *conv = r->conv;
     const int64_t k = w.outer, c = k / conv->group_k * conv->group_c + w.inner;
-    struct rmcp_reference_value sum = { 0, 0 };
+    struct rmcp_conv_value sum = { 0, 0 };
     int64_t i[3], o[3];
     for (int64_t n = 0; n < conv->n; n++)
         for (o[0] = 0; o[0] < conv->output[0]; o[0]++) {
@@ -117,26 +117,26 @@ static struct rmcp_reference_value backward_weights(const struct rmcp_reference 
     return sum;
 }
 
-struct rmcp_reference_value rmcp_reference_element(const struct rmcp_reference *r, int64_t index)
+struct rmcp_conv_value rmcp_conv_element(const struct rmcp_conv_reference *r, int64_t index)
 {
-    const struct rmcp_conv *conv = r->conv;
-    if (conv->pass == RMCP_BACKWARD_DATA)
+    const struct rmcp_convolution *conv = r->conv;
+    if (conv->pass == RMCP_CONV_BACKWARD_DATA)
         return backward_data(r, place_of(conv->layout, conv->c, conv->input, index));
-    if (conv->pass == RMCP_BACKWARD_WEIGHTS)
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS)
         return backward_weights(r, place_of(conv->layout, conv->group_c, conv->filter, index));
 
     struct place y = place_of(conv->layout, conv->k, conv->output, index);
-    struct rmcp_reference_value sum = forward(r, y);
+    struct rmcp_conv_value sum = forward(r, y);
     if (rmcp_conv_has_bias(conv)) add(&sum, rmcp_load(r->bias, conv->type, y.inner), 1);
     sum.value = rmcp_conv_activate(conv, sum.value);
     return sum;
 }
 
-void rmcp_reference_run(const struct rmcp_reference *r, void *output, unsigned threads)
+void rmcp_conv_loops(const struct rmcp_conv_reference *r, void *output, unsigned threads)
 {
     const int64_t n = rmcp_conv_elements(r->conv, rmcp_conv_output_slot(r->conv));
     (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
     for (int64_t i = 0; i < n; i++)
-        rmcp_store(output, r->conv->type, i, (float)rmcp_reference_element(r, i).value);
+        rmcp_store(output, r->conv->type, i, (float)rmcp_conv_element(r, i).value);
 }

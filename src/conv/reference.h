@@ -5,20 +5,20 @@
 #include "conv/conv.h"
 
 /* The tensors in host memory; the one that the pass writes may be NULL. */
-struct rmcp_reference {
-    const struct rmcp_conv *conv;
+struct rmcp_conv_reference {
+    const struct rmcp_convolution *conv;
     const void *x, *w, *y, *bias;
 };
 
-struct rmcp_reference_value {
+struct rmcp_conv_value {
     double value;     /* bias and activation included, not yet rounded to the type */
     double magnitude; /* the sum of |a * b| behind it: what an error is measured by */
 };
 
 /* The output element that stands at `index` in memory. */
-struct rmcp_reference_value rmcp_reference_element(const struct rmcp_reference *r, int64_t index);
+struct rmcp_conv_value rmcp_conv_element(const struct rmcp_conv_reference *r, int64_t index);
 
 /* All output elements, rounded to the type, written to `output`. */
-void rmcp_reference_run(const struct rmcp_reference *r, void *output, unsigned threads);
+void rmcp_conv_loops(const struct rmcp_conv_reference *r, void *output, unsigned threads);
 
 #endif

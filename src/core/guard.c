@@ -44,15 +44,18 @@ static void write_device(const rmcp_device_info *info, char text[static 20])
     snprintf(text, 20, "%016" PRIx64, digest);
 }
 
-static struct rmcp_guard_key key_of(const rmcp_device_info *info, const struct rmcp_algo *algo,
-                                    rmcp_type type)
+static struct rmcp_guard_key key_of(const rmcp_device_info *info,
+                                    const struct rmcp_operation *operation,
+                                    const struct rmcp_algo *algo, rmcp_type type)
 {
-    static const char *const types[] = { "f32", "f16", "bf16" };
     struct rmcp_guard_key key;
     memset(&key, 0, sizeof key);
     write_device(info, key.device);
-    snprintf(key.algorithm, sizeof key.algorithm, "%.32s/%u", algo->name, (unsigned)algo->version);
-    snprintf(key.type, sizeof key.type, "%s", types[type]);
+    /* As in case strings, one operation's go without its name. */
+    snprintf(key.algorithm, sizeof key.algorithm, "%.16s%s%.32s/%u",
+             operation->nameless ? "" : operation->name, operation->nameless ? "" : ".", algo->name,
+             (unsigned)algo->version);
+    snprintf(key.type, sizeof key.type, "%s", rmcp_type_names[type]);
     return key;
 }
 
@@ -102,9 +105,10 @@ void rmcp_guard_remark(char text[static RMCP_GUARD_REMARK_MAX])
 /* ---- looking ---- */
 
 struct rmcp_guard_finding rmcp_guard_look(const rmcp_device_info *info,
+                                          const struct rmcp_operation *operation,
                                           const struct rmcp_algo *algo, rmcp_type type)
 {
-    const struct rmcp_guard_key key = key_of(info, algo, type);
+    const struct rmcp_guard_key key = key_of(info, operation, algo, type);
     struct rmcp_guard_finding finding;
     if (recall(&key, &finding)) return finding;
     rmcp_guard_record_read(&key, &finding);
@@ -167,13 +171,14 @@ static struct rmcp_guard_finding settle(rmcp_device *device, const struct rmcp_g
     return finding;
 }
 
-rmcp_status rmcp_guard_admit(rmcp_device *device, const struct rmcp_algo *algo, rmcp_type type)
+rmcp_status rmcp_guard_admit(rmcp_device *device, const struct rmcp_operation *operation,
+                             const struct rmcp_algo *algo, rmcp_type type)
 {
     if (!rmcp_guard_applies(device->driver)) return RMCP_OK;
-    const struct rmcp_guard_key key = key_of(&device->info, algo, type);
+    const struct rmcp_guard_key key = key_of(&device->info, operation, algo, type);
     struct rmcp_guard_finding finding;
     if (!recall(&key, &finding)) {
-        const struct rmcp_trial trial = rmcp_trial_of(device, algo, type);
+        const struct rmcp_trial trial = rmcp_trial_of(device, operation, algo, type);
         if (!trial.n_cases) return RMCP_OK;
         pthread_mutex_lock(&guard.trial);
         finding = settle(device, &key, &trial);

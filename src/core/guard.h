@@ -33,11 +33,13 @@ bool rmcp_guard_applies(const struct rmcp_driver *driver);
 
 /* What is known, without trying anything. `info` needs chip and driver only. */
 struct rmcp_guard_finding rmcp_guard_look(const rmcp_device_info *info,
+                                          const struct rmcp_operation *operation,
                                           const struct rmcp_algo *algo, rmcp_type type);
 
 /* Try the algorithm now unless it is known. RMCP_OK when it may be used; RMCP_E_UNSUPPORTED with
  * the reason when not. For plan time: may take seconds once, then nothing. */
-rmcp_status rmcp_guard_admit(rmcp_device *device, const struct rmcp_algo *algo, rmcp_type type);
+rmcp_status rmcp_guard_admit(rmcp_device *device, const struct rmcp_operation *operation,
+                             const struct rmcp_algo *algo, rmcp_type type);
 
 /* Forget what is known about devices with this chip and driver; NULL: about all. RMCP_E_IO when
  * that cannot be written. */

@@ -20,7 +20,7 @@
 /* What a line is about. */
 struct rmcp_guard_key {
     char device[20];    /* digest, 16 digits     */
-    char algorithm[48]; /* "direct/1"            */
+    char algorithm[64]; /* "direct/1"            */
     char type[8];       /* "f32"                 */
 };
 

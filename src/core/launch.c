@@ -34,7 +34,7 @@ void rmcp_launch_list_deinit(struct rmcp_launch_list *list)
     *list = (struct rmcp_launch_list){ 0 };
 }
 
-void rmcp_arg_memory(struct rmcp_kernel_launch *launch, enum rmcp_slot slot, uint64_t offset)
+void rmcp_arg_memory(struct rmcp_kernel_launch *launch, unsigned slot, uint64_t offset)
 {
     assert(launch->n_args < RMCP_MAX_ARGS);
     struct rmcp_arg *arg = &launch->args[launch->n_args++];

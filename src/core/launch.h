@@ -2,7 +2,7 @@
 #ifndef RMCP_CORE_LAUNCH_H
 #define RMCP_CORE_LAUNCH_H
 
-#include "conv/conv.h"
+#include "core/operation.h"
 
 /* Two kinds, so that algorithms never call a driver:
  * KERNEL     a GPU kernel by name, its grid and its arguments;
@@ -19,7 +19,7 @@ enum { RMCP_ARG_VALUE_BYTES = 384, RMCP_MAX_ARGS = 14 };
 
 struct rmcp_arg {
     enum rmcp_arg_kind kind;
-    enum rmcp_slot slot;
+    unsigned slot;
     uint64_t offset;
     uint32_t bytes;
     unsigned char value[RMCP_ARG_VALUE_BYTES];
@@ -55,6 +55,7 @@ struct rmcp_launch {
 struct rmcp_launch_list {
     struct rmcp_launch *records;
     size_t n_records, room;
+    const char *names[RMCP_MOST_SLOTS]; /* of the tensors, for messages; NULL: not used */
 };
 
 /* Append an empty record of `kind`; NULL when memory ran out (the message is set). */
@@ -64,7 +65,7 @@ struct rmcp_launch *rmcp_launch_append(struct rmcp_launch_list *list, enum rmcp_
 void rmcp_launch_list_deinit(struct rmcp_launch_list *list);
 
 /* Append an argument to a kernel record. */
-void rmcp_arg_memory(struct rmcp_kernel_launch *launch, enum rmcp_slot slot, uint64_t offset);
+void rmcp_arg_memory(struct rmcp_kernel_launch *launch, unsigned slot, uint64_t offset);
 void rmcp_arg_value(struct rmcp_kernel_launch *launch, const void *value, size_t bytes);
 
 #endif

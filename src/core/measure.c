@@ -8,17 +8,15 @@
  * be estimated and still be worth it. */
 enum { MOST_MEASURED = 4, REPEATS = 3, HOPELESS = 20 };
 
-rmcp_tensors rmcp_tensors_of(const rmcp_memory memory[RMCP_N_SLOTS], uint64_t workspace_bytes)
+void rmcp_slot_bytes(const struct rmcp_operation *operation, const void *problem,
+                     uint64_t workspace_bytes, uint64_t bytes[static RMCP_MOST_SLOTS])
 {
-    return (rmcp_tensors){
-        .struct_size = sizeof(rmcp_tensors),
-        .x = memory[RMCP_SLOT_X],
-        .w = memory[RMCP_SLOT_W],
-        .y = memory[RMCP_SLOT_Y],
-        .bias = memory[RMCP_SLOT_BIAS],
-        .workspace = memory[RMCP_SLOT_WORKSPACE],
-        .workspace_bytes = workspace_bytes,
-    };
+    memset(bytes, 0, RMCP_MOST_SLOTS * sizeof *bytes);
+    for (unsigned slot = 0; slot < operation->n_slots; slot++) {
+        const struct rmcp_slot info = operation->slot(problem, slot);
+        bytes[slot] = (uint64_t)info.elements * rmcp_type_bytes(info.type);
+    }
+    bytes[RMCP_SLOT_WORKSPACE] = workspace_bytes;
 }
 
 rmcp_status rmcp_buffer_filled(rmcp_device *device, uint64_t bytes, const void *pattern,
@@ -36,14 +34,15 @@ rmcp_status rmcp_buffer_filled(rmcp_device *device, uint64_t bytes, const void *
 
 /* Fastest of a few runs after one to warm up. */
 static rmcp_status time_choice(rmcp_device *device, const struct rmcp_request *request,
-                               const struct rmcp_choice *choice, const rmcp_tensors *tensors,
-                               double *best)
+                               const struct rmcp_choice *choice,
+                               const rmcp_memory memory[static RMCP_MOST_SLOTS],
+                               uint64_t workspace_bytes, double *best)
 {
     rmcp_plan *plan = NULL;
     rmcp_status status = rmcp_plan_build(device, request, choice, &plan);
     for (int i = 0; i <= REPEATS && !status; i++) {
         double seconds = 0;
-        status = rmcp_execute_timed(plan, NULL, tensors, &seconds);
+        status = rmcp_plan_execute(plan, NULL, memory, workspace_bytes, &seconds);
         if (!status && i > 0 && (i == 1 || seconds < *best)) *best = seconds;
     }
     rmcp_plan_destroy(plan);
@@ -62,31 +61,27 @@ static rmcp_status time_all(rmcp_device *device, const struct rmcp_request *requ
                             const struct rmcp_choice *choices, size_t n, size_t *fastest,
                             double *seconds)
 {
-    uint64_t bytes[RMCP_N_SLOTS] = { 0 };
-    rmcp_memory memory[RMCP_N_SLOTS] = { { 0 } };
-    for (int slot = 0; slot < RMCP_SLOT_WORKSPACE; slot++)
-        bytes[slot] = (uint64_t)rmcp_conv_elements(&request->conv, (enum rmcp_slot)slot) *
-                      rmcp_type_bytes(request->conv.type);
+    uint64_t bytes[RMCP_MOST_SLOTS], workspace = 0;
+    rmcp_memory memory[RMCP_MOST_SLOTS] = { { 0 } };
     for (size_t i = 0; i < n; i++)
-        if (choices[i].workspace_bytes > bytes[RMCP_SLOT_WORKSPACE])
-            bytes[RMCP_SLOT_WORKSPACE] = choices[i].workspace_bytes;
+        if (choices[i].workspace_bytes > workspace) workspace = choices[i].workspace_bytes;
+    rmcp_slot_bytes(request->operation, request->problem, workspace, bytes);
 
     void *zeros = calloc(1, RMCP_PATTERN_BYTES);
     rmcp_status status = zeros ? RMCP_OK : rmcp_fail_memory("zeros", RMCP_PATTERN_BYTES);
-    for (int slot = 0; slot < RMCP_N_SLOTS && !status; slot++)
+    for (int slot = 0; slot < RMCP_MOST_SLOTS && !status; slot++)
         if (bytes[slot]) status = rmcp_buffer_filled(device, bytes[slot], zeros, &memory[slot]);
     free(zeros);
     if (!status) {
-        const rmcp_tensors tensors = rmcp_tensors_of(memory, bytes[RMCP_SLOT_WORKSPACE]);
         *seconds = -1;
         for (size_t i = 0; i < n; i++) {
             double time = 0;
-            status = time_choice(device, request, &choices[i], &tensors, &time);
+            status = time_choice(device, request, &choices[i], memory, workspace, &time);
             if (!status && (*seconds < 0 || time < *seconds)) *seconds = time, *fastest = i;
         }
         if (*seconds >= 0) status = RMCP_OK; /* else that of the last attempt, with its message */
     }
-    for (int slot = 0; slot < RMCP_N_SLOTS; slot++) rmcp_buffer_destroy(device, memory[slot]);
+    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) rmcp_buffer_destroy(device, memory[slot]);
     return status;
 }
 

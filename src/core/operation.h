@@ -58,6 +58,7 @@ struct rmcp_algo;
 
 struct rmcp_operation {
     const char *name;                     /* the folder's; case strings begin with it      */
+    bool nameless;                        /* but for one operation's, which have no name   */
     size_t problem_bytes;                 /* of a problem in canonical form                */
     unsigned n_slots;                     /* besides the workspace                         */
     const struct rmcp_algo *const *algos; /* ends with NULL                                */
@@ -67,6 +68,9 @@ struct rmcp_operation {
 
     /* The type that decides which variant of a kernel runs: guarded one by one. */
     rmcp_type (*type)(const void *problem);
+
+    /* Options of a plan that do not go with the problem; may be NULL. */
+    rmcp_status (*check_options)(const void *problem, const rmcp_plan_options *options);
 
     /* Operations and bytes that it takes at the least, for rates. */
     double (*flops)(const void *problem);
@@ -113,7 +117,7 @@ extern const struct rmcp_operation *const rmcp_operations[]; /* ends with NULL *
 /* The operation of that name; NULL when there is none. `length` characters of `name` count. */
 const struct rmcp_operation *rmcp_operation_find(const char *name, size_t length);
 
-/* Read a case string of any operation: "batchnorm:…"; without a name it is a convolution's. */
+/* Read a case string of any operation, its name in front; one without is the nameless one's. */
 rmcp_status rmcp_case_parse(const char *text, const struct rmcp_operation **operation,
                             struct rmcp_any_problem problems[static RMCP_MOST_PASSES],
                             size_t *count);

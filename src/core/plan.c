@@ -27,23 +27,25 @@ static rmcp_status read_options(const rmcp_plan_options *options, rmcp_plan_opti
     return RMCP_OK;
 }
 
-static rmcp_status make_request(const rmcp_device *device, const rmcp_problem *problem, int pass,
-                                const rmcp_plan_options *options, struct rmcp_request *request)
+static rmcp_status make_request(const rmcp_device *device, const struct rmcp_operation *operation,
+                                const void *problem, const rmcp_plan_options *options,
+                                struct rmcp_request *request)
 {
     if (!device) return rmcp_fail(RMCP_E_ARG, "device is NULL");
     *request = (struct rmcp_request){
+        .operation = operation,
+        .problem = problem,
         .caps = &device->caps,
         .strict = options->accuracy == RMCP_STRICT,
         .deterministic = !options->nondeterministic,
         .fixed_weights = options->fixed_weights,
     };
-    rmcp_status status = rmcp_conv_init(&request->conv, problem, pass);
+    rmcp_status status =
+        operation->check_options ? operation->check_options(problem, options) : RMCP_OK;
     if (status) return status;
-    if (pass == RMCP_BACKWARD_WEIGHTS && options->fixed_weights.base)
-        return rmcp_fail(RMCP_E_ARG, "fixed_weights is set, but backward weights writes them");
     if (options->algorithm) {
-        for (size_t i = 0; rmcp_algos[i]; i++)
-            if (!strcmp(rmcp_algos[i]->name, options->algorithm)) return RMCP_OK;
+        for (size_t i = 0; operation->algos[i]; i++)
+            if (!strcmp(operation->algos[i]->name, options->algorithm)) return RMCP_OK;
         return rmcp_fail(RMCP_E_ARG, "no algorithm '%.60s'; rmcp plan --explain lists them",
                          options->algorithm);
     }
@@ -51,11 +53,12 @@ static rmcp_status make_request(const rmcp_device *device, const rmcp_problem *p
 }
 
 /* Whether its first use on this device has failed. */
-static bool failed_before(const rmcp_device *device, const struct rmcp_algo *algo, rmcp_type type,
-                          char *why, size_t why_size)
+static bool failed_before(const rmcp_device *device, const struct rmcp_algo *algo,
+                          const struct rmcp_request *request, char *why, size_t why_size)
 {
     if (!rmcp_guard_applies(device->driver)) return false;
-    const struct rmcp_guard_finding finding = rmcp_guard_look(&device->info, algo, type);
+    const struct rmcp_guard_finding finding = rmcp_guard_look(
+        &device->info, request->operation, algo, request->operation->type(request->problem));
     if (finding.state != RMCP_GUARD_BAD && finding.state != RMCP_GUARD_CRASHED) return false;
     snprintf(why, why_size, "%.110s; rmcp devices --forget to try again", finding.reason);
     return true;
@@ -76,7 +79,7 @@ static rmcp_status ask(const rmcp_device *device, const struct rmcp_algo *algo,
     else
         reason = algo->refuse(request);
     snprintf(why, why_size, "%s", reason ? reason : "");
-    if (reason || failed_before(device, algo, request->conv.type, why, why_size)) return RMCP_OK;
+    if (reason || failed_before(device, algo, request, why, why_size)) return RMCP_OK;
 
     rmcp_status status =
         algo->workspace ? algo->workspace(request, &choice->workspace_bytes) : RMCP_OK;
@@ -101,17 +104,18 @@ static rmcp_status choose(rmcp_device *device, const struct rmcp_request *reques
                           const rmcp_plan_options *options, struct rmcp_choice *choices,
                           size_t *n_choices)
 {
+    const struct rmcp_algo *const *algos = request->operation->algos;
     char why[160], reasons[400] = "";
     size_t n = 0;
-    for (size_t i = 0; rmcp_algos[i] && n < RMCP_MOST_ALGOS; i++) {
+    for (size_t i = 0; algos[i] && n < RMCP_MOST_ALGOS; i++) {
         struct rmcp_choice choice;
-        rmcp_status status = ask(device, rmcp_algos[i], request, options, &choice, why, sizeof why);
+        rmcp_status status = ask(device, algos[i], request, options, &choice, why, sizeof why);
         if (status) return status;
         if (*why) {
             size_t used = strlen(reasons);
-            if (!options->algorithm || !strcmp(options->algorithm, rmcp_algos[i]->name))
+            if (!options->algorithm || !strcmp(options->algorithm, algos[i]->name))
                 snprintf(reasons + used, sizeof reasons - used, "%s%s: %s", used ? "; " : "",
-                         rmcp_algos[i]->name, why);
+                         algos[i]->name, why);
             continue;
         }
         size_t at = n++;
@@ -133,25 +137,44 @@ rmcp_status rmcp_plan_build(rmcp_device *device, const struct rmcp_request *requ
 {
     /* Loading first: a device that is lost, or code that does not load, is no finding. */
     rmcp_status status = rmcp_plan_build_unguarded(device, request, choice, out);
-    if (!status) status = rmcp_guard_admit(device, choice->algo, request->conv.type);
+    if (!status) status = rmcp_guard_admit(device, request->operation, choice->algo,
+                                  request->operation->type(request->problem));
     if (!status || !*out) return status;
     rmcp_plan_destroy(*out);
     *out = NULL;
     return status;
 }
 
+/* Which slots an execution must bring. */
+static void list_needed(rmcp_plan *plan)
+{
+    const struct rmcp_operation *operation = plan->request.operation;
+    for (unsigned slot = 0; slot < operation->n_slots; slot++) {
+        const struct rmcp_slot info = operation->slot(plan->problem, slot);
+        if (info.elements <= 0) continue;
+        plan->list.names[slot] = info.name;
+        plan->needed[plan->n_needed++] =
+            (struct rmcp_need){ slot, (unsigned)rmcp_type_bytes(info.type) };
+    }
+    plan->list.names[RMCP_SLOT_WORKSPACE] = "workspace";
+}
+
 rmcp_status rmcp_plan_build_unguarded(rmcp_device *device, const struct rmcp_request *request,
                                       const struct rmcp_choice *choice, rmcp_plan **out)
 {
     *out = NULL;
-    rmcp_plan *plan = calloc(1, sizeof *plan);
-    if (!plan) return rmcp_fail_memory("plan", sizeof *plan);
+    const size_t problem_bytes = request->operation->problem_bytes;
+    rmcp_plan *plan = calloc(1, sizeof *plan + problem_bytes);
+    if (!plan) return rmcp_fail_memory("plan", sizeof *plan + problem_bytes);
     plan->device = device;
     plan->algo = choice->algo;
     plan->request = *request;
+    memcpy(plan->problem, request->problem, problem_bytes);
+    plan->request.problem = plan->problem;
     plan->workspace_bytes = choice->workspace_bytes;
+    list_needed(plan);
 
-    rmcp_status status = choice->algo->emit(request, &plan->list);
+    rmcp_status status = choice->algo->emit(&plan->request, &plan->list);
     for (size_t i = 0; i < plan->list.n_records && !status; i++) {
         struct rmcp_launch *record = &plan->list.records[i];
         if (record->kind == RMCP_LAUNCH_KERNEL)
@@ -166,17 +189,16 @@ rmcp_status rmcp_plan_build_unguarded(rmcp_device *device, const struct rmcp_req
     return RMCP_OK;
 }
 
-rmcp_status rmcp_plan_create(rmcp_device *device, const rmcp_problem *problem, rmcp_pass pass,
-                             const rmcp_plan_options *options, rmcp_plan **out)
+rmcp_status rmcp_plan_make(rmcp_device *device, const struct rmcp_operation *operation,
+                           const void *problem, const rmcp_plan_options *options, rmcp_plan **out)
 {
-    if (!out) return rmcp_fail(RMCP_E_ARG, "out is NULL");
     *out = NULL;
     rmcp_plan_options ours;
     struct rmcp_request request;
     struct rmcp_choice choices[RMCP_MOST_ALGOS];
     size_t n_choices = 0;
     rmcp_status status = read_options(options, &ours);
-    if (!status) status = make_request(device, problem, (int)pass, &ours, &request);
+    if (!status) status = make_request(device, operation, problem, &ours, &request);
     if (!status) status = choose(device, &request, &ours, choices, &n_choices);
     if (status) return status;
     /* One whose first use fails leaves the work to the next. */
@@ -204,15 +226,15 @@ const char *rmcp_plan_algorithm(const rmcp_plan *plan)
     return plan ? plan->algo->name : "";
 }
 
-rmcp_status rmcp_plan_candidates(rmcp_device *device, const rmcp_problem *problem, rmcp_pass pass,
-                                 const rmcp_plan_options *options, rmcp_candidate *list,
-                                 size_t *count)
+rmcp_status rmcp_plan_ask(rmcp_device *device, const struct rmcp_operation *operation,
+                          const void *problem, const rmcp_plan_options *options,
+                          rmcp_candidate *list, size_t *count)
 {
     if (!count) return rmcp_fail(RMCP_E_ARG, "count is NULL");
     rmcp_plan_options ours;
     struct rmcp_request request;
     rmcp_status status = read_options(options, &ours);
-    if (!status) status = make_request(device, problem, (int)pass, &ours, &request);
+    if (!status) status = make_request(device, operation, problem, &ours, &request);
     if (status) return status;
 
     struct rmcp_choice choices[RMCP_MOST_ALGOS];
@@ -223,15 +245,15 @@ rmcp_status rmcp_plan_candidates(rmcp_device *device, const rmcp_problem *proble
 
     const size_t room = list ? *count : 0, step = room ? list->struct_size : 0;
     size_t n = 0;
-    for (; rmcp_algos[n]; n++) {
+    for (; operation->algos[n]; n++) {
         if (n >= room) continue;
         rmcp_candidate candidate = { .struct_size = sizeof candidate };
         struct rmcp_choice choice;
-        status = ask(device, rmcp_algos[n], &request, &ours, &choice, candidate.refusal,
+        status = ask(device, operation->algos[n], &request, &ours, &choice, candidate.refusal,
                      sizeof candidate.refusal);
         if (status) return status;
-        snprintf(candidate.algorithm, sizeof candidate.algorithm, "%s", rmcp_algos[n]->name);
-        candidate.chosen = rmcp_algos[n] == chosen;
+        snprintf(candidate.algorithm, sizeof candidate.algorithm, "%s", operation->algos[n]->name);
+        candidate.chosen = operation->algos[n] == chosen;
         candidate.estimated_seconds = choice.seconds;
         candidate.workspace_bytes = choice.workspace_bytes;
         void *target = (char *)list + n * step;
@@ -246,57 +268,47 @@ rmcp_status rmcp_plan_candidates(rmcp_device *device, const rmcp_problem *proble
 
 /* ---- execution ---- */
 
-static rmcp_status bind(const rmcp_plan *plan, const rmcp_tensors *tensors,
-                        rmcp_memory memory[RMCP_N_SLOTS])
+const void *rmcp_plan_problem(const rmcp_plan *plan, const struct rmcp_operation *operation)
 {
-    rmcp_tensors t;
-    rmcp_status status = rmcp_struct_read(tensors, &t, sizeof t, sizeof t, "rmcp_tensors");
-    if (status) return status;
-    const bool fixed = plan->request.fixed_weights.base != NULL;
-    memory[RMCP_SLOT_X] = t.x;
-    memory[RMCP_SLOT_W] = fixed ? plan->request.fixed_weights : t.w;
-    memory[RMCP_SLOT_Y] = t.y;
-    memory[RMCP_SLOT_BIAS] = rmcp_conv_has_bias(&plan->request.conv) ? t.bias : (rmcp_memory){ 0 };
-    memory[RMCP_SLOT_WORKSPACE] = plan->workspace_bytes ? t.workspace : (rmcp_memory){ 0 };
-
-    static const char *const names[] = { "x", "w", "y", "bias", "workspace" };
-    const uint64_t element = rmcp_type_bytes(plan->request.conv.type);
-    for (int slot = 0; slot < RMCP_N_SLOTS; slot++) {
-        bool needed = slot == RMCP_SLOT_WORKSPACE
-                          ? plan->workspace_bytes > 0
-                          : rmcp_conv_elements(&plan->request.conv, (enum rmcp_slot)slot) > 0;
-        uint64_t alignment = slot == RMCP_SLOT_WORKSPACE ? 256 : element;
-        if (!needed) continue;
-        if (!memory[slot].base) return rmcp_fail(RMCP_E_ARG, "tensors.%s is NULL", names[slot]);
-        if (memory[slot].offset % alignment)
-            return rmcp_fail(RMCP_E_ARG,
-                             "the offset of tensors.%s is %" PRIu64 ", no multiple of %" PRIu64,
-                             names[slot], memory[slot].offset, alignment);
+    if (!plan) {
+        rmcp_fail(RMCP_E_ARG, "plan is NULL");
+        return NULL;
     }
-    if (t.workspace_bytes < plan->workspace_bytes)
-        return rmcp_fail(RMCP_E_ARG, "the workspace has %" PRIu64 " bytes; the plan needs %" PRIu64,
-                         t.workspace_bytes, plan->workspace_bytes);
+    if (plan->request.operation == operation) return plan->problem;
+    rmcp_fail(RMCP_E_ARG, "the plan is one of %s, not of %s", plan->request.operation->name,
+              operation->name);
+    return NULL;
+}
+
+static rmcp_status check_memory(rmcp_memory memory, const char *name, uint64_t alignment)
+{
+    if (!memory.base) return rmcp_fail(RMCP_E_ARG, "tensors.%s is NULL", name);
+    if (memory.offset % alignment)
+        return rmcp_fail(RMCP_E_ARG,
+                         "the offset of tensors.%s is %" PRIu64 ", no multiple of %" PRIu64, name,
+                         memory.offset, alignment);
     return RMCP_OK;
 }
 
-static rmcp_status execute(const rmcp_plan *plan, void *stream, const rmcp_tensors *tensors,
-                           double *seconds)
+rmcp_status rmcp_plan_execute(const rmcp_plan *plan, void *stream,
+                              const rmcp_memory memory[static RMCP_MOST_SLOTS],
+                              uint64_t workspace_bytes, double *seconds)
 {
-    if (!plan) return rmcp_fail(RMCP_E_ARG, "plan is NULL");
-    rmcp_memory memory[RMCP_N_SLOTS];
-    rmcp_status status = bind(plan, tensors, memory);
+    rmcp_memory bound[RMCP_MOST_SLOTS] = { { 0 } };
+    rmcp_status status = RMCP_OK;
+    for (unsigned i = 0; i < plan->n_needed && !status; i++) {
+        const struct rmcp_need *need = &plan->needed[i];
+        bound[need->slot] = memory[need->slot];
+        status = check_memory(memory[need->slot], plan->list.names[need->slot], need->alignment);
+    }
+    if (plan->workspace_bytes && !status) {
+        bound[RMCP_SLOT_WORKSPACE] = memory[RMCP_SLOT_WORKSPACE];
+        status = check_memory(memory[RMCP_SLOT_WORKSPACE], "workspace", 256);
+    }
+    if (!status && workspace_bytes < plan->workspace_bytes)
+        status = rmcp_fail(RMCP_E_ARG,
+                           "the workspace has %" PRIu64 " bytes; the plan needs %" PRIu64,
+                           workspace_bytes, plan->workspace_bytes);
     if (status) return status;
-    return plan->device->driver->submit(plan->device, stream, &plan->list, memory, seconds);
-}
-
-rmcp_status rmcp_execute(const rmcp_plan *plan, void *stream, const rmcp_tensors *tensors)
-{
-    return execute(plan, stream, tensors, NULL);
-}
-
-rmcp_status rmcp_execute_timed(const rmcp_plan *plan, void *stream, const rmcp_tensors *tensors,
-                               double *seconds)
-{
-    if (!seconds) return rmcp_fail(RMCP_E_ARG, "seconds is NULL");
-    return execute(plan, stream, tensors, seconds);
+    return plan->device->driver->submit(plan->device, stream, &plan->list, bound, seconds);
 }

@@ -155,13 +155,12 @@ static bool write_key(const rmcp_device *device, const struct rmcp_request *requ
     digest = rmcp_hash_text(digest, device->info.chip);
     digest = rmcp_hash_text(digest, device->info.driver);
     digest = rmcp_hash(digest, &device->info.compute_units, sizeof device->info.compute_units);
-    for (size_t i = 0; rmcp_algos[i]; i++) {
-        digest = rmcp_hash_text(digest, rmcp_algos[i]->name);
-        digest = rmcp_hash(digest, &rmcp_algos[i]->version, sizeof rmcp_algos[i]->version);
+    for (const struct rmcp_algo *const *algo = request->operation->algos; *algo; algo++) {
+        digest = rmcp_hash_text(digest, (*algo)->name);
+        digest = rmcp_hash(digest, &(*algo)->version, sizeof (*algo)->version);
     }
     char problem[RMCP_CASE_MAX];
-    if (rmcp_problem_print(&request->conv.problem, (int)request->conv.pass, problem,
-                           sizeof problem))
+    if (rmcp_case_print(request->operation, request->problem, problem, sizeof problem))
         return false;
     int length = snprintf(text, size, "%016" PRIx64 " %c%c%c%" PRIx64 " %s", digest,
                           request->strict ? 's' : '-', request->deterministic ? 'd' : '-',

@@ -1,139 +1,72 @@
-/* trial.c: small problems with known results, tried in this process. */
+/* trial.c: an operation's small problems, tried in this process. */
 #include "core/trial.h"
 
-#include "base/convert.h"
-#include "core/plan.h"
-#include "conv/reference.h"
+#include "core/judge.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const char *const type_names[] = { "f32", "f16", "bf16" };
-static const char *const pass_names[] = { "fwd", "bwd_data", "bwd_weights" };
-
-/* Padding, strides, odd sizes, both layouts, long sums, one channel a group. */
-static const char *const shapes[] = {
-    "n1c8h9w7k24r3s3p1:%s:nchw:%s",
-    "n2c20h6w6k40r3s3p1u2:%s:nhwc:%s",
-    "n1c64h5w5k6r3s3p1:%s:nchw:%s",
-    "n1c16h8w8k16r3s3p1g16:%s:nchw:%s",
-};
-
-static rmcp_status make_request(const rmcp_device *device, const char *text,
-                                struct rmcp_request *request)
+static struct rmcp_request request_of(const rmcp_device *device,
+                                      const struct rmcp_operation *operation, const void *problem)
 {
-    rmcp_problem problem = { .struct_size = sizeof problem };
-    int pass = 0;
-    *request = (struct rmcp_request){ .caps = &device->caps, .deterministic = true };
-    rmcp_status status = rmcp_problem_parse(text, &problem, &pass);
-    return status ? status : rmcp_conv_init(&request->conv, &problem, pass);
+    return (struct rmcp_request){
+        .operation = operation,
+        .problem = problem,
+        .caps = &device->caps,
+        .deterministic = true,
+    };
 }
 
-struct rmcp_trial rmcp_trial_of(const rmcp_device *device, const struct rmcp_algo *algo,
-                                rmcp_type type)
+/* Add the passes of one text that the algorithm takes. */
+static void add_cases(struct rmcp_trial *trial, const rmcp_device *device, const char *text)
 {
-    struct rmcp_trial trial = { .algo = algo };
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        for (int pass = 0; pass < RMCP_N_PASSES && trial.n_cases < RMCP_TRIAL_MOST; pass++) {
-            struct rmcp_request request;
-            char *text = trial.cases[trial.n_cases];
-            snprintf(text, RMCP_TRIAL_CASE, shapes[i], type_names[type], pass_names[pass]);
-            if (!make_request(device, text, &request) && !algo->refuse(&request)) trial.n_cases++;
-        }
+    struct rmcp_any_problem problems[RMCP_MOST_PASSES];
+    const struct rmcp_operation *operation = NULL;
+    size_t count = 0;
+    if (rmcp_case_parse(text, &operation, problems, &count)) return;
+    for (size_t i = 0; i < count && trial->n_cases < RMCP_TRIAL_MOST; i++) {
+        const struct rmcp_request request = request_of(device, operation, problems[i].bytes);
+        if (!trial->algo->refuse(&request) &&
+            !rmcp_case_print(operation, problems[i].bytes, trial->cases[trial->n_cases],
+                             RMCP_TRIAL_CASE))
+            trial->n_cases++;
+    }
+}
+
+struct rmcp_trial rmcp_trial_of(const rmcp_device *device, const struct rmcp_operation *operation,
+                                const struct rmcp_algo *algo, rmcp_type type)
+{
+    struct rmcp_trial trial = { .operation = operation, .algo = algo };
+    for (const char *const *pattern = operation->trials; *pattern; pattern++) {
+        /* The name, what stands before "%s", the type, and what stands after. */
+        char text[RMCP_CASE_MAX];
+        const size_t head = strcspn(*pattern, "%");
+        snprintf(text, sizeof text, "%s%s%.*s%s%s", operation->nameless ? "" : operation->name,
+                 operation->nameless ? "" : ":", (int)head, *pattern, rmcp_type_names[type],
+                 (*pattern)[head] ? *pattern + head + strlen("%s") : "");
+        add_cases(&trial, device, text);
+    }
     return trial;
 }
 
-/* ---- one problem in this process ---- */
-
-/* Small whole numbers: any order of summation gives the same result. */
-static void fill(void *data, rmcp_type type, int64_t n, int64_t seed)
+/* One problem, with both kinds of data. */
+static rmcp_status run(rmcp_device *device, void *stream, const struct rmcp_trial *trial,
+                       const char *text, struct rmcp_judgement *judgement)
 {
-    for (int64_t i = 0; i < n; i++) rmcp_store(data, type, i, (float)((i * 7 + seed) % 5 - 2));
-}
-
-struct work {
-    rmcp_device *device;
-    void *stream;
-    const struct rmcp_conv *conv;
-    enum rmcp_slot output;
-    void *host[RMCP_SLOT_BIAS]; /* x, w, y */
-    rmcp_memory memory[RMCP_N_SLOTS];
-    void *got;
-};
-
-static rmcp_status prepare(struct work *w, uint64_t workspace)
-{
-    const size_t element = rmcp_type_bytes(w->conv->type);
-    rmcp_status status = RMCP_OK;
-    for (int slot = 0; slot < RMCP_SLOT_BIAS && !status; slot++) {
-        const int64_t n = rmcp_conv_elements(w->conv, (enum rmcp_slot)slot);
-        const size_t bytes = (size_t)n * element;
-        w->host[slot] = malloc(bytes);
-        if (!w->host[slot]) return rmcp_fail_memory("trial", bytes);
-        fill(w->host[slot], w->conv->type, n, slot);
-        status = rmcp_buffer_create(w->device, bytes, &w->memory[slot]);
-        if (!status)
-            status =
-                rmcp_copy_to_device(w->device, w->stream, w->memory[slot], w->host[slot], bytes);
-    }
-    if (!status && workspace)
-        status = rmcp_buffer_create(w->device, workspace, &w->memory[RMCP_SLOT_WORKSPACE]);
-    return status;
-}
-
-static void release(struct work *w)
-{
-    for (int slot = 0; slot < RMCP_N_SLOTS; slot++) rmcp_buffer_destroy(w->device, w->memory[slot]);
-    for (int slot = 0; slot < RMCP_SLOT_BIAS; slot++) free(w->host[slot]);
-    free(w->got);
-}
-
-/* Compare with the reference; `*wrong` receives the first element that differs, or -1. */
-static rmcp_status judge(struct work *w, int64_t *wrong)
-{
-    const int64_t n = rmcp_conv_elements(w->conv, w->output);
-    const size_t bytes = (size_t)n * rmcp_type_bytes(w->conv->type);
-    w->got = malloc(bytes);
-    if (!w->got) return rmcp_fail_memory("trial", bytes);
-    rmcp_status status =
-        rmcp_copy_to_host(w->device, w->stream, w->got, w->memory[w->output], bytes);
+    struct rmcp_any_problem problems[RMCP_MOST_PASSES];
+    const struct rmcp_operation *operation = NULL;
+    size_t count = 0;
+    rmcp_status status = rmcp_case_parse(text, &operation, problems, &count);
     if (status) return status;
-    const struct rmcp_reference reference = { .conv = w->conv,
-                                              .x = w->host[RMCP_SLOT_X],
-                                              .w = w->host[RMCP_SLOT_W],
-                                              .y = w->host[RMCP_SLOT_Y] };
-    rmcp_reference_run(&reference, w->host[w->output], 1);
-    for (*wrong = 0; *wrong < n; ++*wrong)
-        if (rmcp_load(w->got, w->conv->type, *wrong) !=
-            rmcp_load(w->host[w->output], w->conv->type, *wrong))
-            return RMCP_OK;
-    *wrong = -1;
-    return RMCP_OK;
-}
-
-static rmcp_status run(rmcp_device *device, void *stream, const struct rmcp_algo *algo,
-                       const char *text, int64_t *wrong)
-{
-    struct rmcp_request request;
-    struct rmcp_choice choice = { .algo = algo };
+    const struct rmcp_request request = request_of(device, operation, problems[0].bytes);
+    struct rmcp_choice choice = { .algo = trial->algo };
     rmcp_plan *plan = NULL;
-    rmcp_status status = make_request(device, text, &request);
-    if (!status && algo->workspace) status = algo->workspace(&request, &choice.workspace_bytes);
+    if (trial->algo->workspace) status = trial->algo->workspace(&request, &choice.workspace_bytes);
     if (!status) status = rmcp_plan_build_unguarded(device, &request, &choice, &plan);
-    if (status) return status;
-    struct work work = { .device = device,
-                         .stream = stream,
-                         .conv = &request.conv,
-                         .output = rmcp_conv_output_slot(&request.conv) };
-    status = prepare(&work, choice.workspace_bytes);
-    if (!status) {
-        const rmcp_tensors tensors = rmcp_tensors_of(work.memory, choice.workspace_bytes);
-        status = rmcp_execute(plan, stream, &tensors);
+    for (int data = 0; data < RMCP_N_DATA && !status; data++) {
+        status = rmcp_judge_plan(plan, stream, (enum rmcp_data)data, 1, 0, judgement);
+        if (!judgement->passed) break;
     }
-    if (!status) status = rmcp_device_wait(device, stream);
-    if (!status) status = judge(&work, wrong);
-    release(&work);
     rmcp_plan_destroy(plan);
     return status;
 }
@@ -146,12 +79,12 @@ struct rmcp_guard_finding rmcp_trial_here(rmcp_device *device, const struct rmcp
         device->driver->side_begin ? device->driver->side_begin(device, &side) : RMCP_OK;
     const bool begun = !status;
     for (size_t i = 0; i < trial->n_cases && !status && finding.state == RMCP_GUARD_GOOD; i++) {
-        int64_t wrong = -1;
-        status = run(device, side.stream, trial->algo, trial->cases[i], &wrong);
-        if (!status && wrong >= 0) {
+        struct rmcp_judgement judgement = { .passed = true };
+        status = run(device, side.stream, trial, trial->cases[i], &judgement);
+        if (!status && !judgement.passed) {
             finding.state = RMCP_GUARD_BAD;
-            snprintf(finding.reason, sizeof finding.reason, "wrong result in %s at element %lld",
-                     trial->cases[i], (long long)wrong);
+            snprintf(finding.reason, sizeof finding.reason, "wrong result in %s: %.90s",
+                     trial->cases[i], judgement.why);
         }
     }
     if (status) {

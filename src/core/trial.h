@@ -5,15 +5,16 @@
 #include "core/guard.h"
 
 /* Case strings that an algorithm takes on a device: some passes of a few small problems. */
-enum { RMCP_TRIAL_MOST = 16, RMCP_TRIAL_CASE = 64 };
+enum { RMCP_TRIAL_MOST = 24, RMCP_TRIAL_CASE = 96 };
 struct rmcp_trial {
+    const struct rmcp_operation *operation;
     const struct rmcp_algo *algo;
     char cases[RMCP_TRIAL_MOST][RMCP_TRIAL_CASE];
     size_t n_cases; /* 0: it refuses them all */
 };
 
-struct rmcp_trial rmcp_trial_of(const rmcp_device *device, const struct rmcp_algo *algo,
-                                rmcp_type type);
+struct rmcp_trial rmcp_trial_of(const rmcp_device *device, const struct rmcp_operation *operation,
+                                const struct rmcp_algo *algo, rmcp_type type);
 
 /* How a trial ended. UNTRIED: nothing can be said (no rmcp command, one that does not work, no
  * memory); else GOOD, or BAD with a reason. */

@@ -89,7 +89,7 @@ void rmcp_onednn_desc_deinit(const struct rmcp_onednn *dnn, struct rmcp_onednn_d
 
 /* Everything that makes a convolution. */
 struct rmcp_onednn_conv {
-    rmcp_pass pass;
+    rmcp_conv_pass pass;
     rmcp_onednn_md x, w, y, bias; /* bias may be NULL */
     dnnl_dims_t stride, dilation, pad_begin, pad_end;
     dnnl_primitive_attr_t attr;

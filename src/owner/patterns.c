@@ -103,13 +103,14 @@ static rmcp_status launch(rmcp_device *device, const char *kernel, void *handle,
     k->grid[0] = GROUPS;
     k->block[0] = 64;
     k->grid[1] = k->grid[2] = k->block[1] = k->block[2] = 1;
+    enum { INPUT, OUTPUT }; /* slots */
     const uint32_t rounds = ROUNDS;
-    rmcp_arg_memory(k, RMCP_SLOT_Y, 0);
-    rmcp_arg_memory(k, RMCP_SLOT_X, 0);
+    rmcp_arg_memory(k, OUTPUT, 0);
+    rmcp_arg_memory(k, INPUT, 0);
     rmcp_arg_value(k, &rounds, sizeof rounds);
-    rmcp_memory memory[RMCP_N_SLOTS] = { { NULL, 0 } };
-    memory[RMCP_SLOT_X] = in;
-    memory[RMCP_SLOT_Y] = out;
+    rmcp_memory memory[RMCP_MOST_SLOTS] = { { NULL, 0 } };
+    memory[INPUT] = in;
+    memory[OUTPUT] = out;
     double seconds;
     rmcp_status status = device->driver->submit(device, NULL, &list, memory, &seconds);
     rmcp_launch_list_deinit(&list);

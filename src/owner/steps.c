@@ -1,9 +1,9 @@
 /* steps.c: the list of steps, and how each is done. */
 #include "owner/steps.h"
 
-#include "core/algo.h"
 #include "base/error.h"
-#include "verify/verify.h"
+#include "conv/conv.h"
+#include "core/judge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,18 +40,24 @@ static const char *const passes[] = { "fwd", "bwd_data", "bwd_weights" };
 static const char *const types[] = { "f32", "f16", "bf16" };
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
+/* Convolution's. */
+static const struct rmcp_algo *const *algorithms(void)
+{
+    return rmcp_operation_find("conv", strlen("conv"))->algos;
+}
+
 static size_t n_algorithms(enum rmcp_launch_kind kind)
 {
     size_t n = 0;
-    for (size_t i = 0; rmcp_algos[i]; i++)
-        n += rmcp_algos[i]->kind == kind && !rmcp_algos[i]->judge;
+    for (const struct rmcp_algo *const *algo = algorithms(); *algo; algo++)
+        n += (*algo)->kind == kind && !(*algo)->judge;
     return n;
 }
 
 static const struct rmcp_algo *algorithm_at(enum rmcp_launch_kind kind, size_t index)
 {
-    for (size_t i = 0; rmcp_algos[i]; i++)
-        if (rmcp_algos[i]->kind == kind && !rmcp_algos[i]->judge && !index--) return rmcp_algos[i];
+    for (const struct rmcp_algo *const *algo = algorithms(); *algo; algo++)
+        if ((*algo)->kind == kind && !(*algo)->judge && !index--) return *algo;
     return NULL;
 }
 
@@ -159,10 +165,10 @@ static enum journal_state copy(rmcp_device *device, uint64_t bytes, char *detail
     return state;
 }
 
-static rmcp_status read_step(const struct owner_step *step, rmcp_problem *problem, int *pass)
+static rmcp_status read_step(const struct owner_step *step, rmcp_conv *problem, int *pass)
 {
-    *problem = (rmcp_problem){ .struct_size = sizeof *problem };
-    rmcp_status status = rmcp_problem_parse(step->text, problem, pass);
+    *problem = (rmcp_conv){ .struct_size = sizeof *problem };
+    rmcp_status status = rmcp_conv_parse(step->text, problem, pass);
     for (int i = 0; i < 3; i++) {
         size_t length = strlen(step->name), tail = strlen(passes[i]);
         if (length > tail && step->name[length - tail - 1] == ' ' &&
@@ -178,27 +184,29 @@ static rmcp_status read_step(const struct owner_step *step, rmcp_problem *proble
 static enum journal_state convolve(rmcp_device *device, const struct owner_step *step, char *detail,
                                    size_t size)
 {
-    rmcp_problem problem;
+    rmcp_conv problem;
     int pass = 0;
     if (read_step(step, &problem, &pass)) return failed(detail, size);
     rmcp_plan *plan = NULL;
     rmcp_plan_options options = { .struct_size = sizeof options, .algorithm = step->algorithm };
-    rmcp_status status = rmcp_plan_create(device, &problem, (rmcp_pass)pass, &options, &plan);
+    rmcp_status status = rmcp_conv_plan(device, &problem, (rmcp_conv_pass)pass, &options, &plan);
     rmcp_plan_destroy(plan);
     if (status == RMCP_E_UNSUPPORTED) {
         failed(detail, size);
         return JOURNAL_SKIPPED;
     }
     double worst = 0;
-    for (int data = 0; data < RMCP_VERIFY_N_DATA && !status; data++) {
-        struct rmcp_verify_result result;
-        status = rmcp_verify_case(device, &problem, (rmcp_pass)pass, step->algorithm,
-                                  (enum rmcp_verify_data)data, 1, 0, &result);
-        if (!status && !result.passed) {
-            snprintf(detail, size, "%s", result.why);
+    struct rmcp_convolution conv;
+    if (!status) status = rmcp_conv_init(&conv, &problem, pass);
+    for (int data = 0; data < RMCP_N_DATA && !status; data++) {
+        struct rmcp_judgement judgement;
+        status = rmcp_judge_problem(device, rmcp_operation_find("conv", strlen("conv")), &conv,
+                                    step->algorithm, (enum rmcp_data)data, 1, 0, &judgement);
+        if (!status && !judgement.passed) {
+            snprintf(detail, size, "%s", judgement.why);
             return JOURNAL_FAILED;
         }
-        if (!status && result.worst > worst) worst = result.worst;
+        if (!status && judgement.worst > worst) worst = judgement.worst;
     }
     if (status) return failed(detail, size);
     snprintf(detail, size, "largest error %.3f of its bound", worst);
@@ -208,14 +216,14 @@ static enum journal_state convolve(rmcp_device *device, const struct owner_step 
 static enum journal_state measure(rmcp_device *device, const struct owner_step *step, char *detail,
                                   size_t size)
 {
-    rmcp_problem problem;
+    rmcp_conv problem;
     int pass = 0;
-    rmcp_shape shape = { .struct_size = sizeof shape };
+    rmcp_conv_info shape = { .struct_size = sizeof shape };
     rmcp_plan *plan = NULL;
-    rmcp_tensors tensors = { .struct_size = sizeof tensors };
+    rmcp_conv_tensors tensors = { .struct_size = sizeof tensors };
     rmcp_status status = read_step(step, &problem, &pass);
-    if (!status) status = rmcp_problem_shape(&problem, &shape);
-    if (!status) status = rmcp_plan_create(device, &problem, (rmcp_pass)pass, NULL, &plan);
+    if (!status) status = rmcp_conv_describe(&problem, &shape);
+    if (!status) status = rmcp_conv_plan(device, &problem, (rmcp_conv_pass)pass, NULL, &plan);
     tensors.workspace_bytes = rmcp_plan_workspace(plan);
     if (!status) status = rmcp_buffer_create(device, shape.x_bytes, &tensors.x);
     if (!status) status = rmcp_buffer_create(device, shape.w_bytes, &tensors.w);
@@ -225,7 +233,7 @@ static enum journal_state measure(rmcp_device *device, const struct owner_step *
     double best = 0;
     for (int i = 0; i < 6 && !status; i++) {
         double seconds = 0;
-        status = rmcp_execute_timed(plan, NULL, &tensors, &seconds);
+        status = rmcp_conv_execute_timed(plan, NULL, &tensors, &seconds);
         if (i && (!best || seconds < best)) best = seconds; /* the first warms up */
     }
     enum journal_state state = status ? failed(detail, size) : JOURNAL_PASSED;

@@ -1,20 +1,42 @@
-/* registry.c: the tables of algorithms and drivers, made from the file names in their folders. */
+/* registry.c: the tables of operations, their algorithms and drivers, made from the names of folders
+ * and files. */
 #include "core/algo.h"
 
-#define X(stem) extern const struct rmcp_algo rmcp_algo_##stem;
+/* ALGOS(operation) begins the algorithms of one, X(operation, stem) names one of them. */
+#define ALGOS(operation)
+#define END
+#define X(operation, stem) extern const struct rmcp_algo rmcp_algo_##operation##_##stem;
 #include "algos.inc"
+#undef ALGOS
+#undef END
 #undef X
-#define X(stem) &rmcp_algo_##stem,
-const struct rmcp_algo *const rmcp_algos[] = {
+#define ALGOS(operation)                                                                           \
+    extern const struct rmcp_algo *const rmcp_algos_##operation[];                                 \
+    const struct rmcp_algo *const rmcp_algos_##operation[] = {
+#define X(operation, stem) &rmcp_algo_##operation##_##stem,
+#define END                                                                                        \
+    NULL                                                                                           \
+    }                                                                                              \
+    ;
 #include "algos.inc"
+#undef ALGOS
+#undef END
+#undef X
+
+#define X(name) extern const struct rmcp_operation rmcp_operation_##name;
+#include "operations.inc"
+#undef X
+#define X(name) &rmcp_operation_##name,
+const struct rmcp_operation *const rmcp_operations[] = {
+#include "operations.inc"
     NULL
 };
 #undef X
 
-#define X(stem) extern const struct rmcp_driver rmcp_driver_##stem;
+#define X(name) extern const struct rmcp_driver rmcp_driver_##name;
 #include "drivers.inc"
 #undef X
-#define X(stem) &rmcp_driver_##stem,
+#define X(name) &rmcp_driver_##name,
 const struct rmcp_driver *const rmcp_drivers[] = {
 #include "drivers.inc"
     NULL

@@ -2,7 +2,7 @@
 #include "support.h"
 
 #include "base/convert.h"
-#include "verify/random.h"
+#include "base/random.h"
 
 #include <math.h>
 #include <stdlib.h>

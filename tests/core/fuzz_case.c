@@ -30,18 +30,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size) memcpy(text, data, size);
     text[size] = '\0';
 
-    rmcp_problem problem = { .struct_size = sizeof problem }, again = problem;
+    rmcp_conv problem = { .struct_size = sizeof problem }, again = problem;
     int pass = -1, pass_again = -1;
-    if (rmcp_problem_parse(text, &problem, &pass)) {
+    if (rmcp_conv_parse(text, &problem, &pass)) {
         check_message(text);
     } else {
         char printed[RMCP_CASE_MAX], twice[RMCP_CASE_MAX];
-        rmcp_shape shape = { .struct_size = sizeof shape };
-        check(!rmcp_problem_shape(&problem, &shape), "has no shape", text);
-        check(!rmcp_problem_print(&problem, pass, printed, sizeof printed), "does not print", text);
-        check(!rmcp_problem_parse(printed, &again, &pass_again), "does not parse again", printed);
+        rmcp_conv_info shape = { .struct_size = sizeof shape };
+        check(!rmcp_conv_describe(&problem, &shape), "has no shape", text);
+        check(!rmcp_conv_print(&problem, pass, printed, sizeof printed), "does not print", text);
+        check(!rmcp_conv_parse(printed, &again, &pass_again), "does not parse again", printed);
         check(pass == pass_again && !memcmp(&problem, &again, sizeof problem), "changes", printed);
-        check(!rmcp_problem_print(&again, pass, twice, sizeof twice) && !strcmp(printed, twice),
+        check(!rmcp_conv_print(&again, pass, twice, sizeof twice) && !strcmp(printed, twice),
               "prints differently", twice);
     }
     free(text);

@@ -2,7 +2,7 @@
  * nothing. The linker sends the engine's calls of malloc and its kin through here. */
 #include "support.h"
 
-#include "verify/verify.h"
+#include "core/judge.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -78,8 +78,8 @@ struct trial {
     const char *name;
     const char *spec;
     rmcp_device *device, *opened;
-    rmcp_problem problem;
-    rmcp_pass pass;
+    rmcp_conv problem;
+    rmcp_conv_pass pass;
     rmcp_plan_options options;
     rmcp_plan *plan;
     rmcp_memory buffer;
@@ -133,7 +133,7 @@ static rmcp_status run_open(struct trial *t)
 
 static rmcp_status run_plan(struct trial *t)
 {
-    return rmcp_plan_create(t->device, &t->problem, t->pass, &t->options, &t->plan);
+    return rmcp_conv_plan(t->device, &t->problem, t->pass, &t->options, &t->plan);
 }
 
 /* A limit that is new each time, so that no remembered choice fits. */
@@ -148,7 +148,7 @@ static rmcp_status run_candidates(struct trial *t)
 {
     rmcp_candidate list[RMCP_MOST_ALGOS] = { { .struct_size = sizeof *list } };
     size_t n = RMCP_MOST_ALGOS;
-    return rmcp_plan_candidates(t->device, &t->problem, t->pass, &t->options, list, &n);
+    return rmcp_conv_candidates(t->device, &t->problem, t->pass, &t->options, list, &n);
 }
 
 static rmcp_status run_buffer(struct trial *t)
@@ -168,12 +168,12 @@ static rmcp_status run_verify(struct trial *t)
 static rmcp_status run_text(struct trial *t)
 {
     char text[RMCP_CASE_MAX];
-    rmcp_shape shape = { .struct_size = sizeof shape };
-    rmcp_problem problem = { .struct_size = sizeof problem };
+    rmcp_conv_info shape = { .struct_size = sizeof shape };
+    rmcp_conv problem = { .struct_size = sizeof problem };
     int pass;
-    rmcp_status status = rmcp_problem_parse("n1c2h5w5k3r3s3:leaky0.1", &problem, &pass);
-    if (!status) status = rmcp_problem_print(&problem, pass, text, sizeof text);
-    if (!status) status = rmcp_problem_shape(&t->problem, &shape);
+    rmcp_status status = rmcp_conv_parse("n1c2h5w5k3r3s3:leaky0.1", &problem, &pass);
+    if (!status) status = rmcp_conv_print(&problem, pass, text, sizeof text);
+    if (!status) status = rmcp_conv_describe(&t->problem, &shape);
     return status;
 }
 
@@ -195,10 +195,10 @@ static int open_device(void **state)
     rmcp_device *device = NULL;
     if (rmcp_device_open("cpu", NULL, &device)) return 1;
     *state = device;
-    const rmcp_problem problem = support_case("n1c2h5w5k3r3s3", NULL);
+    const rmcp_conv problem = support_case("n1c2h5w5k3r3s3", NULL);
     const rmcp_plan_options options = { .struct_size = sizeof options, .effort = RMCP_MEASURE };
     rmcp_plan *plan = NULL;
-    rmcp_status status = rmcp_plan_create(device, &problem, RMCP_FORWARD, &options, &plan);
+    rmcp_status status = rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &options, &plan);
     rmcp_plan_destroy(plan);
     return status != RMCP_OK;
 }
@@ -244,15 +244,15 @@ static long for_each_plan(struct trial *t)
 {
     long most = 0;
     for (size_t c = 0; c < SUPPORT_LENGTH(cases); c++)
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++)
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++)
             for (size_t a = 0; rmcp_algos[a]; a++) {
                 if (!(rmcp_algos[a]->kind & t->device->caps.kinds)) continue;
-                if (t->options.fixed_weights.base && pass == RMCP_BACKWARD_WEIGHTS) continue;
+                if (t->options.fixed_weights.base && pass == RMCP_CONV_BACKWARD_WEIGHTS) continue;
                 char name[160];
                 snprintf(name, sizeof name, "%s pass %d, %s", cases[c], pass, rmcp_algos[a]->name);
                 t->name = name;
                 t->problem = support_case(cases[c], NULL);
-                t->pass = (rmcp_pass)pass;
+                t->pass = (rmcp_conv_pass)pass;
                 t->options.algorithm = rmcp_algos[a]->name;
                 const long n = fail_both_ways(t);
                 if (n > most) most = n;
@@ -310,23 +310,23 @@ static void test_the_judge(void **state)
 static void test_execution_needs_no_memory(void **state)
 {
     for (size_t c = 0; c < SUPPORT_LENGTH(cases); c++)
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
             rmcp_device *device = *state;
-            const rmcp_problem problem = support_case(cases[c], NULL);
-            rmcp_shape shape = { .struct_size = sizeof shape };
+            const rmcp_conv problem = support_case(cases[c], NULL);
+            rmcp_conv_info shape = { .struct_size = sizeof shape };
             rmcp_plan *plan = NULL;
-            rmcp_memory memory[RMCP_N_SLOTS] = { { 0 } };
-            assert_int_equal(rmcp_problem_shape(&problem, &shape), RMCP_OK);
-            assert_int_equal(rmcp_plan_create(device, &problem, (rmcp_pass)pass, NULL, &plan),
+            rmcp_memory memory[RMCP_MOST_SLOTS] = { { 0 } };
+            assert_int_equal(rmcp_conv_describe(&problem, &shape), RMCP_OK);
+            assert_int_equal(rmcp_conv_plan(device, &problem, (rmcp_conv_pass)pass, NULL, &plan),
                              RMCP_OK);
             const uint64_t bytes[] = { shape.x_bytes, shape.w_bytes, shape.y_bytes,
                                        shape.bias_bytes, rmcp_plan_workspace(plan) };
-            for (int slot = 0; slot < RMCP_N_SLOTS; slot++) {
+            for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
                 if (!bytes[slot]) continue;
                 assert_int_equal(rmcp_buffer_create(device, bytes[slot], &memory[slot]), RMCP_OK);
                 memset(memory[slot].base, 0, bytes[slot]);
             }
-            const rmcp_tensors tensors = {
+            const rmcp_conv_tensors tensors = {
                 .struct_size = sizeof tensors,
                 .x = memory[0],
                 .w = memory[1],
@@ -337,10 +337,10 @@ static void test_execution_needs_no_memory(void **state)
             };
             arm(1, true);
             for (int i = 0; i < 3; i++)
-                assert_int_equal(rmcp_execute(plan, NULL, &tensors), RMCP_OK);
+                assert_int_equal(rmcp_conv_execute(plan, NULL, &tensors), RMCP_OK);
             assert_int_equal(n_calls, 0);
             arm(0, false);
-            for (int slot = 0; slot < RMCP_N_SLOTS; slot++)
+            for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++)
                 rmcp_buffer_destroy(device, memory[slot]);
             rmcp_plan_destroy(plan);
         }

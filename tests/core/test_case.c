@@ -1,7 +1,7 @@
 /* test_case.c: case strings: what they read, what they print, and what is wrong with bad ones. */
 #include "support.h"
 
-#include "verify/verify.h"
+#include "core/judge.h"
 
 #include <locale.h>
 #include <math.h>
@@ -12,9 +12,9 @@ static void test_reads_every_field(void **state)
 {
     (void)state;
     int pass = -2;
-    const rmcp_problem p = support_case(
+    const rmcp_conv p = support_case(
         "n2c6t9x4h10w11k12r3s2p1-0x2x3-4u2x1x3d1x2x1g3:f16:nhwc:bwd_data:bias:leaky0.25", &pass);
-    const rmcp_problem expected = {
+    const rmcp_conv expected = {
         .struct_size = sizeof expected,
         .dims = 3,
         .n = 2,
@@ -34,15 +34,15 @@ static void test_reads_every_field(void **state)
         .slope = 0.25f,
     };
     assert_memory_equal(&p, &expected, sizeof p);
-    assert_int_equal(pass, RMCP_BACKWARD_DATA);
+    assert_int_equal(pass, RMCP_CONV_BACKWARD_DATA);
 }
 
 static void test_a_short_case_gets_the_defaults(void **state)
 {
     (void)state;
     int pass = 5;
-    const rmcp_problem p = support_case("c3w7k2", &pass);
-    const rmcp_problem expected = {
+    const rmcp_conv p = support_case("c3w7k2", &pass);
+    const rmcp_conv expected = {
         .struct_size = sizeof expected,
         .dims = 1,
         .n = 1,
@@ -99,10 +99,10 @@ static const struct {
     { "c01w001k1", "n1c1w1k1s1:f32:nchw" },
 };
 
-static void assert_prints(const rmcp_problem *problem, int pass, const char *expected)
+static void assert_prints(const rmcp_conv *problem, int pass, const char *expected)
 {
     char text[RMCP_CASE_MAX];
-    if (rmcp_problem_print(problem, pass, text, sizeof text)) fail_msg("%s", rmcp_last_error());
+    if (rmcp_conv_print(problem, pass, text, sizeof text)) fail_msg("%s", rmcp_last_error());
     assert_string_equal(text, expected);
 }
 
@@ -111,7 +111,7 @@ static void test_prints_what_it_reads(void **state)
     (void)state;
     for (size_t i = 0; i < SUPPORT_LENGTH(pairs); i++) {
         int pass;
-        rmcp_problem problem = support_case(pairs[i].text, &pass);
+        rmcp_conv problem = support_case(pairs[i].text, &pass);
         assert_prints(&problem, pass, pairs[i].printed);
         problem = support_case(pairs[i].printed, &pass);
         assert_prints(&problem, pass, pairs[i].printed);
@@ -121,12 +121,12 @@ static void test_prints_what_it_reads(void **state)
 static void test_infinite_clamp_bounds_print_as_they_read(void **state)
 {
     (void)state;
-    rmcp_problem problem = support_case("c1w1k1:clamp-1x1", NULL);
+    rmcp_conv problem = support_case("c1w1k1:clamp-1x1", NULL);
     problem.clamp_low = -INFINITY;
     assert_prints(&problem, -1, "n1c1w1k1s1:f32:nchw:clamp-infx1");
     problem.clamp_high = INFINITY;
     assert_prints(&problem, -1, "n1c1w1k1s1:f32:nchw:clamp-infxinf");
-    const rmcp_problem again = support_case("n1c1w1k1s1:f32:nchw:clamp-infxinf", NULL);
+    const rmcp_conv again = support_case("n1c1w1k1s1:f32:nchw:clamp-infxinf", NULL);
     assert_memory_equal(&again, &problem, sizeof again);
 }
 
@@ -134,17 +134,17 @@ static void test_2000_random_problems_survive_printing(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 2000; seed++) {
-        rmcp_problem drawn;
-        rmcp_pass pass;
+        rmcp_conv drawn;
+        rmcp_conv_pass pass;
         char first[RMCP_CASE_MAX], second[RMCP_CASE_MAX];
         rmcp_verify_draw(seed, &drawn, &pass);
-        assert_int_equal(rmcp_problem_print(&drawn, (int)pass, first, sizeof first), RMCP_OK);
+        assert_int_equal(rmcp_conv_print(&drawn, (int)pass, first, sizeof first), RMCP_OK);
         int read_pass;
-        rmcp_problem read = support_case(first, &read_pass);
+        rmcp_conv read = support_case(first, &read_pass);
         assert_int_equal(read_pass, pass);
-        assert_int_equal(rmcp_problem_print(&read, read_pass, second, sizeof second), RMCP_OK);
+        assert_int_equal(rmcp_conv_print(&read, read_pass, second, sizeof second), RMCP_OK);
         assert_string_equal(first, second);
-        const struct rmcp_conv a = support_conv(&drawn, pass), b = support_conv(&read, pass);
+        const struct rmcp_convolution a = support_conv(&drawn, pass), b = support_conv(&read, pass);
         assert_memory_equal(&a.problem, &b.problem, sizeof a.problem);
     }
 }
@@ -226,12 +226,12 @@ static const struct {
 /* The text fails with one line, nothing raw in it, and leaves its outputs alone. */
 static void assert_bad(const char *text, const char *message)
 {
-    rmcp_problem problem, before;
+    rmcp_conv problem, before;
     memset(&problem, 0x5a, sizeof problem);
     problem.struct_size = sizeof problem;
     before = problem;
     int pass = 77;
-    support_assert_failed(rmcp_problem_parse(text, &problem, &pass), RMCP_E_ARG, message);
+    support_assert_failed(rmcp_conv_parse(text, &problem, &pass), RMCP_E_ARG, message);
     assert_memory_equal(&problem, &before, sizeof problem);
     assert_int_equal(pass, 77);
     for (const char *c = rmcp_last_error(); *c; c++) assert_true((unsigned char)*c < 127);
@@ -254,7 +254,7 @@ static void test_too_long_a_text(void **state)
     text[RMCP_CASE_MAX - 1] = '\0';
     assert_bad(text, "n is 0");
     text[RMCP_CASE_MAX - 2] = '1';
-    rmcp_problem problem = support_case(text, NULL);
+    rmcp_conv problem = support_case(text, NULL);
     assert_int_equal(problem.n, 1);
 }
 
@@ -262,23 +262,23 @@ static void test_null_and_struct_sizes(void **state)
 {
     (void)state;
     struct {
-        rmcp_problem problem;
+        rmcp_conv problem;
         unsigned char tail[16];
     } newer;
     memset(&newer, 0xff, sizeof newer);
-    support_assert_failed(rmcp_problem_parse(NULL, &newer.problem, NULL), RMCP_E_ARG,
+    support_assert_failed(rmcp_conv_parse(NULL, &newer.problem, NULL), RMCP_E_ARG,
                           "text is NULL");
-    support_assert_failed(rmcp_problem_parse("c1w1k1", NULL, NULL), RMCP_E_ARG,
-                          "rmcp_problem is NULL");
+    support_assert_failed(rmcp_conv_parse("c1w1k1", NULL, NULL), RMCP_E_ARG,
+                          "rmcp_conv is NULL");
     newer.problem.struct_size = 0;
-    support_assert_failed(rmcp_problem_parse("c1w1k1", &newer.problem, NULL), RMCP_E_ARG,
+    support_assert_failed(rmcp_conv_parse("c1w1k1", &newer.problem, NULL), RMCP_E_ARG,
                           "struct_size is 0;");
     newer.problem.struct_size = sizeof newer;
-    assert_int_equal(rmcp_problem_parse("c1w1k1", &newer.problem, NULL), RMCP_OK);
+    assert_int_equal(rmcp_conv_parse("c1w1k1", &newer.problem, NULL), RMCP_OK);
     assert_int_equal(newer.problem.struct_size, sizeof newer);
     for (size_t i = 0; i < sizeof newer.tail; i++) assert_int_equal(newer.tail[i], 0);
     char text[RMCP_CASE_MAX];
-    assert_int_equal(rmcp_problem_print(&newer.problem, -1, text, sizeof text), RMCP_OK);
+    assert_int_equal(rmcp_conv_print(&newer.problem, -1, text, sizeof text), RMCP_OK);
     assert_string_equal(text, "n1c1w1k1s1:f32:nchw");
 }
 
@@ -287,11 +287,11 @@ static void test_printing_into_too_little_room(void **state)
     (void)state;
     static const char full[] = "n1c1h8w8k1r3s3p0-1:f32:nchw:bwd_weights:bias:clamp0x6";
     int pass;
-    const rmcp_problem problem = support_case(full, &pass);
+    const rmcp_conv problem = support_case(full, &pass);
     for (size_t size = 1; size <= sizeof full; size++) {
         char text[sizeof full + 8];
         memset(text, '#', sizeof text);
-        rmcp_status status = rmcp_problem_print(&problem, pass, text, size);
+        rmcp_status status = rmcp_conv_print(&problem, pass, text, size);
         if (size < sizeof full)
             support_assert_failed(status, RMCP_E_ARG, "needs 54 bytes, ");
         else
@@ -300,31 +300,31 @@ static void test_printing_into_too_little_room(void **state)
         for (size_t i = size; i < sizeof text; i++) assert_int_equal(text[i], '#');
     }
     char text[4] = "abc";
-    support_assert_failed(rmcp_problem_print(&problem, pass, text, 0), RMCP_E_ARG, "0 bytes");
+    support_assert_failed(rmcp_conv_print(&problem, pass, text, 0), RMCP_E_ARG, "0 bytes");
     assert_string_equal(text, "abc");
-    support_assert_failed(rmcp_problem_print(&problem, pass, NULL, 10), RMCP_E_ARG, "no room");
+    support_assert_failed(rmcp_conv_print(&problem, pass, NULL, 10), RMCP_E_ARG, "no room");
 }
 
 static void test_printing_wrong_arguments(void **state)
 {
     (void)state;
-    rmcp_problem problem = support_case("c1w1k1", NULL);
+    rmcp_conv problem = support_case("c1w1k1", NULL);
     char text[RMCP_CASE_MAX] = "x";
-    support_assert_failed(rmcp_problem_print(&problem, 3, text, sizeof text), RMCP_E_ARG,
+    support_assert_failed(rmcp_conv_print(&problem, 3, text, sizeof text), RMCP_E_ARG,
                           "pass is 3;");
     assert_string_equal(text, "");
-    support_assert_failed(rmcp_problem_print(&problem, -2, text, sizeof text), RMCP_E_ARG,
+    support_assert_failed(rmcp_conv_print(&problem, -2, text, sizeof text), RMCP_E_ARG,
                           "pass is -2;");
-    support_assert_failed(rmcp_problem_print(NULL, 0, text, sizeof text), RMCP_E_ARG,
-                          "rmcp_problem is NULL");
+    support_assert_failed(rmcp_conv_print(NULL, 0, text, sizeof text), RMCP_E_ARG,
+                          "rmcp_conv is NULL");
     problem.k = 0;
-    support_assert_failed(rmcp_problem_print(&problem, 0, text, sizeof text), RMCP_E_ARG, "k is 0");
+    support_assert_failed(rmcp_conv_print(&problem, 0, text, sizeof text), RMCP_E_ARG, "k is 0");
 }
 
 static void test_the_longest_problem_fits(void **state)
 {
     (void)state;
-    rmcp_problem problem = {
+    rmcp_conv problem = {
         .struct_size = sizeof problem,
         .dims = 3,
         .n = 1,
@@ -345,9 +345,9 @@ static void test_the_longest_problem_fits(void **state)
         problem.dilation[i] = INT64_MAX - i;
     }
     char text[RMCP_CASE_MAX];
-    assert_int_equal(rmcp_problem_print(&problem, RMCP_BACKWARD_WEIGHTS, text, sizeof text),
+    assert_int_equal(rmcp_conv_print(&problem, RMCP_CONV_BACKWARD_WEIGHTS, text, sizeof text),
                      RMCP_OK);
-    const rmcp_problem again = support_case(text, NULL);
+    const rmcp_conv again = support_case(text, NULL);
     assert_memory_equal(&again, &problem, sizeof again);
 }
 
@@ -358,7 +358,7 @@ static void test_the_decimal_point_is_a_point_in_every_locale(void **state)
     char number[8];
     snprintf(number, sizeof number, "%.1f", 0.5);
     assert_string_equal(number, "0,5"); /* else this test proves nothing */
-    const rmcp_problem problem = support_case("c1w1k1:leaky0.5", NULL);
+    const rmcp_conv problem = support_case("c1w1k1:leaky0.5", NULL);
     assert_true(problem.slope == 0.5f);
     assert_prints(&problem, -1, "n1c1w1k1s1:f32:nchw:leaky0.5");
     snprintf(number, sizeof number, "%.1f", 0.5);

@@ -3,18 +3,18 @@
  * without. */
 #include "conv/gpu/shape.h"
 #include "support.h"
-#include "verify/verify.h"
+#include "core/judge.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static rmcp_device *device;
 
-static rmcp_plan *plan_of(const rmcp_problem *problem, rmcp_pass pass, const char *algorithm)
+static rmcp_plan *plan_of(const rmcp_conv *problem, rmcp_conv_pass pass, const char *algorithm)
 {
     const rmcp_plan_options options = { .struct_size = sizeof options, .algorithm = algorithm };
     rmcp_plan *plan = NULL;
-    if (rmcp_plan_create(device, problem, pass, &options, &plan))
+    if (rmcp_conv_plan(device, problem, pass, &options, &plan))
         fail_msg("%s: %s", algorithm, rmcp_last_error());
     return plan;
 }
@@ -40,9 +40,9 @@ static void count_groups(const rmcp_plan *plan, uint64_t *all, uint64_t *largest
 }
 
 /* One case on a fast and on a slow device. */
-static void check_case(const char *text, rmcp_pass pass, const char *algorithm)
+static void check_case(const char *text, rmcp_conv_pass pass, const char *algorithm)
 {
-    const rmcp_problem problem = support_case(text, NULL);
+    const rmcp_conv problem = support_case(text, NULL);
     const struct rmcp_caps real = device->caps;
     uint64_t all = 0, largest = 0, all_slow = 0, largest_slow = 0;
     size_t launches = 0, launches_slow = 0;
@@ -84,12 +84,12 @@ static void check_case(const char *text, rmcp_pass pass, const char *algorithm)
 static void splits_long_work(void **state)
 {
     (void)state;
-    check_case("n1c4h31w29k5r3s3p1:f32:nchw", RMCP_FORWARD, "direct");
-    check_case("n1c16h9w11k32r3s3p1:f32:nchw", RMCP_BACKWARD_WEIGHTS, "direct");
-    check_case("n1c8h65w64k9r3s3p1:f32:nchw", RMCP_FORWARD, "implicit_gemm");
-    check_case("n1c8h65w64k9r3s3p1:f32:nchw", RMCP_FORWARD, "split_k");
-    check_case("n1c24h23w21k24r3s3p1g24:f32:nchw", RMCP_FORWARD, "narrow");
-    check_case("n1c24h23w21k24r3s3p1g24:f32:nchw", RMCP_BACKWARD_WEIGHTS, "narrow");
+    check_case("n1c4h31w29k5r3s3p1:f32:nchw", RMCP_CONV_FORWARD, "direct");
+    check_case("n1c16h9w11k32r3s3p1:f32:nchw", RMCP_CONV_BACKWARD_WEIGHTS, "direct");
+    check_case("n1c8h65w64k9r3s3p1:f32:nchw", RMCP_CONV_FORWARD, "implicit_gemm");
+    check_case("n1c8h65w64k9r3s3p1:f32:nchw", RMCP_CONV_FORWARD, "split_k");
+    check_case("n1c24h23w21k24r3s3p1g24:f32:nchw", RMCP_CONV_FORWARD, "narrow");
+    check_case("n1c24h23w21k24r3s3p1g24:f32:nchw", RMCP_CONV_BACKWARD_WEIGHTS, "narrow");
 }
 
 static void keeps_the_quota(void **state)

@@ -2,7 +2,7 @@
 #include "support.h"
 
 #include "base/convert.h"
-#include "verify/verify.h"
+#include "core/judge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -263,12 +263,12 @@ static void test_null_is_fine_where_it_says_so(void **state)
     assert_string_equal(rmcp_device_note(NULL), "");
 }
 
-/* Expects rmcp_plan_create to fail, with *out NULL. */
-static void assert_no_plan(rmcp_device *device, const rmcp_problem *problem, int pass,
+/* Expects rmcp_conv_plan to fail, with *out NULL. */
+static void assert_no_plan(rmcp_device *device, const rmcp_conv *problem, int pass,
                            const rmcp_plan_options *options, rmcp_status expected, const char *part)
 {
     rmcp_plan *plan = (rmcp_plan *)&plan;
-    support_assert_failed(rmcp_plan_create(device, problem, (rmcp_pass)pass, options, &plan),
+    support_assert_failed(rmcp_conv_plan(device, problem, (rmcp_conv_pass)pass, options, &plan),
                           expected, part);
     assert_null(plan);
 }
@@ -276,12 +276,12 @@ static void assert_no_plan(rmcp_device *device, const rmcp_problem *problem, int
 static void test_plans_that_cannot_be(void **state)
 {
     rmcp_device *device = *state;
-    rmcp_problem problem = support_case(small_case, NULL);
+    rmcp_conv problem = support_case(small_case, NULL);
     assert_no_plan(NULL, &problem, 0, NULL, RMCP_E_ARG, "device is NULL");
-    assert_no_plan(device, NULL, 0, NULL, RMCP_E_ARG, "rmcp_problem is NULL");
+    assert_no_plan(device, NULL, 0, NULL, RMCP_E_ARG, "rmcp_conv is NULL");
     assert_no_plan(device, &problem, 3, NULL, RMCP_E_ARG, "pass is 3;");
     assert_no_plan(device, &problem, -1, NULL, RMCP_E_ARG, "pass is -1;");
-    support_assert_failed(rmcp_plan_create(device, &problem, RMCP_FORWARD, NULL, NULL), RMCP_E_ARG,
+    support_assert_failed(rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, NULL, NULL), RMCP_E_ARG,
                           "out is NULL");
 
     struct {
@@ -298,7 +298,7 @@ static void test_plans_that_cannot_be(void **state)
     o.options.algorithm = "";
     assert_no_plan(device, &problem, 0, &o.options, RMCP_E_ARG, "no algorithm ''");
     o.options.algorithm = NULL, o.options.fixed_weights.base = &o;
-    assert_no_plan(device, &problem, RMCP_BACKWARD_WEIGHTS, &o.options, RMCP_E_ARG,
+    assert_no_plan(device, &problem, RMCP_CONV_BACKWARD_WEIGHTS, &o.options, RMCP_E_ARG,
                    "fixed_weights is set");
     o.options.fixed_weights.base = NULL;
 
@@ -313,20 +313,20 @@ static void test_plans_that_cannot_be(void **state)
     assert_no_plan(device, &problem, 0, &o.options, RMCP_E_UNSUPPORTED, "newer release");
     o.tail[0] = 0;
     rmcp_plan *plan = NULL;
-    assert_int_equal(rmcp_plan_create(device, &problem, RMCP_FORWARD, &o.options, &plan), RMCP_OK);
+    assert_int_equal(rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &o.options, &plan), RMCP_OK);
     rmcp_plan_destroy(plan);
 }
 
 static void test_algorithm_by_name(void **state)
 {
     rmcp_device *device = *state;
-    const rmcp_problem problem = support_case(small_case, NULL);
+    const rmcp_conv problem = support_case(small_case, NULL);
     size_t n_made = 0;
     for (size_t i = 0; rmcp_algos[i]; i++) {
         rmcp_plan_options options = { .struct_size = sizeof options,
                                       .algorithm = rmcp_algos[i]->name };
         rmcp_plan *plan = NULL;
-        rmcp_status status = rmcp_plan_create(device, &problem, RMCP_FORWARD, &options, &plan);
+        rmcp_status status = rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &options, &plan);
         if (status == RMCP_OK) {
             assert_string_equal(rmcp_plan_algorithm(plan), rmcp_algos[i]->name);
             n_made++;
@@ -341,24 +341,24 @@ static void test_algorithm_by_name(void **state)
 static void test_candidates(void **state)
 {
     rmcp_device *device = *state;
-    const rmcp_problem problem = support_case(small_case, NULL);
+    const rmcp_conv problem = support_case(small_case, NULL);
     size_t n = 99;
-    assert_int_equal(rmcp_plan_candidates(device, &problem, RMCP_FORWARD, NULL, NULL, &n), RMCP_OK);
+    assert_int_equal(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, NULL, &n), RMCP_OK);
     size_t n_algos = 0;
     while (rmcp_algos[n_algos]) n_algos++;
     assert_int_equal(n, n_algos);
 
     rmcp_candidate *list = calloc(n + 1, sizeof *list);
     assert_non_null(list);
-    for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
+    for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
         memset(list, 0, (n + 1) * sizeof *list);
         list[0].struct_size = sizeof *list;
         size_t room = n + 1, n_chosen = 0;
-        assert_int_equal(rmcp_plan_candidates(device, &problem, (rmcp_pass)pass, NULL, list, &room),
+        assert_int_equal(rmcp_conv_candidates(device, &problem, (rmcp_conv_pass)pass, NULL, list, &room),
                          RMCP_OK);
         assert_int_equal(room, n);
         rmcp_plan *plan = NULL;
-        assert_int_equal(rmcp_plan_create(device, &problem, (rmcp_pass)pass, NULL, &plan), RMCP_OK);
+        assert_int_equal(rmcp_conv_plan(device, &problem, (rmcp_conv_pass)pass, NULL, &plan), RMCP_OK);
         for (size_t i = 0; i < n; i++) {
             assert_string_equal(list[i].algorithm, rmcp_algos[i]->name);
             if (*list[i].refusal) {
@@ -382,11 +382,11 @@ static void test_candidates(void **state)
 
     size_t room = 1;
     list[0].struct_size = 3;
-    support_assert_failed(rmcp_plan_candidates(device, &problem, RMCP_FORWARD, NULL, list, &room),
+    support_assert_failed(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, list, &room),
                           RMCP_E_ARG, "rmcp_candidate.struct_size is 3");
-    support_assert_failed(rmcp_plan_candidates(device, &problem, RMCP_FORWARD, NULL, list, NULL),
+    support_assert_failed(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, list, NULL),
                           RMCP_E_ARG, "count is NULL");
-    support_assert_failed(rmcp_plan_candidates(NULL, &problem, RMCP_FORWARD, NULL, NULL, &room),
+    support_assert_failed(rmcp_conv_candidates(NULL, &problem, RMCP_CONV_FORWARD, NULL, NULL, &room),
                           RMCP_E_ARG, "device is NULL");
     free(list);
 }
@@ -394,11 +394,11 @@ static void test_candidates(void **state)
 static void test_workspace_limits(void **state)
 {
     rmcp_device *device = *state;
-    const rmcp_problem problem = support_case("n1c16h14w14k16r3s3p1:f16", NULL);
+    const rmcp_conv problem = support_case("n1c16h14w14k16r3s3p1:f16", NULL);
     rmcp_candidate list[RMCP_MOST_ALGOS] = { { .struct_size = sizeof *list } };
     size_t n = RMCP_MOST_ALGOS, n_limited = 0;
     rmcp_plan_options options = { .struct_size = sizeof options };
-    assert_int_equal(rmcp_plan_candidates(device, &problem, RMCP_FORWARD, NULL, list, &n), RMCP_OK);
+    assert_int_equal(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, list, &n), RMCP_OK);
     for (size_t i = 0; i < n; i++) {
         if (*list[i].refusal || list[i].workspace_bytes < 2) continue;
         n_limited++;
@@ -408,13 +408,13 @@ static void test_workspace_limits(void **state)
         snprintf(part, sizeof part, "%s: needs %llu bytes of workspace, the limit is %llu",
                  list[i].algorithm, (unsigned long long)list[i].workspace_bytes,
                  (unsigned long long)list[i].workspace_bytes - 1);
-        assert_no_plan(device, &problem, RMCP_FORWARD, &options, RMCP_E_UNSUPPORTED, part);
+        assert_no_plan(device, &problem, RMCP_CONV_FORWARD, &options, RMCP_E_UNSUPPORTED, part);
         options.max_workspace = RMCP_NO_WORKSPACE;
-        assert_no_plan(device, &problem, RMCP_FORWARD, &options, RMCP_E_UNSUPPORTED,
+        assert_no_plan(device, &problem, RMCP_CONV_FORWARD, &options, RMCP_E_UNSUPPORTED,
                        "the limit is 0");
         options.max_workspace = list[i].workspace_bytes;
         rmcp_plan *plan = NULL;
-        assert_int_equal(rmcp_plan_create(device, &problem, RMCP_FORWARD, &options, &plan),
+        assert_int_equal(rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &options, &plan),
                          RMCP_OK);
         assert_int_equal(rmcp_plan_workspace(plan), list[i].workspace_bytes);
         rmcp_plan_destroy(plan);
@@ -424,12 +424,12 @@ static void test_workspace_limits(void **state)
 
 static void test_no_workspace_still_finds_an_algorithm(void **state)
 {
-    const rmcp_problem problem = support_case("n1c16h14w14k16r3s3p1:f16", NULL);
+    const rmcp_conv problem = support_case("n1c16h14w14k16r3s3p1:f16", NULL);
     rmcp_plan_options options = { .struct_size = sizeof options,
                                   .max_workspace = RMCP_NO_WORKSPACE };
-    for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
+    for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
         rmcp_plan *plan = NULL;
-        assert_int_equal(rmcp_plan_create(*state, &problem, (rmcp_pass)pass, &options, &plan),
+        assert_int_equal(rmcp_conv_plan(*state, &problem, (rmcp_conv_pass)pass, &options, &plan),
                          RMCP_OK);
         assert_int_equal(rmcp_plan_workspace(plan), 0);
         rmcp_plan_destroy(plan);
@@ -446,10 +446,10 @@ static void test_a_late_refusal_leaves_the_others_in_the_race(void **state)
     rmcp_device *device = NULL;
     assert_int_equal(rmcp_device_open("cpu", NULL, &device), RMCP_OK);
     for (size_t i = 0; i < SUPPORT_LENGTH(texts); i++)
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
-            const rmcp_problem problem = support_case(texts[i], NULL);
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
+            const rmcp_conv problem = support_case(texts[i], NULL);
             struct rmcp_verify_result result;
-            if (rmcp_verify_case(device, &problem, (rmcp_pass)pass, NULL, RMCP_VERIFY_REALS, 1, 0,
+            if (rmcp_verify_case(device, &problem, (rmcp_conv_pass)pass, NULL, RMCP_VERIFY_REALS, 1, 0,
                                  &result))
                 fail_msg("%s pass %d: %s", texts[i], pass, rmcp_last_error());
             if (!result.passed) fail_msg("%s pass %d: %s", texts[i], pass, result.why);
@@ -460,15 +460,15 @@ static void test_a_late_refusal_leaves_the_others_in_the_race(void **state)
 /* ---- executing ---- */
 
 /* Runs the problem with these options and a fixed seed. */
-static struct support_tensors results(rmcp_device *device, const rmcp_problem *problem, int pass,
+static struct support_tensors results(rmcp_device *device, const rmcp_conv *problem, int pass,
                                       const rmcp_plan_options *options)
 {
-    const struct rmcp_conv conv = support_conv(problem, (rmcp_pass)pass);
+    const struct rmcp_convolution conv = support_conv(problem, (rmcp_conv_pass)pass);
     struct support_tensors t;
     support_tensors_init(&t, &conv, 1000, 42); /* large enough for sums to be rounded */
     for (int slot = 0; slot < SUPPORT_N_TENSORS; slot++)
         for (int64_t i = 0; i < t.n[slot]; i++) t.of[slot][i] *= 0x1.234p-10f;
-    support_run(device, problem, (rmcp_pass)pass, options, &t);
+    support_run(device, problem, (rmcp_conv_pass)pass, options, &t);
     return t;
 }
 
@@ -487,8 +487,8 @@ static const char *const execution_cases[] = {
 static void test_same_bits_every_time(void **state)
 {
     for (size_t c = 0; c < SUPPORT_LENGTH(execution_cases); c++)
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
-            const rmcp_problem problem = support_case(execution_cases[c], NULL);
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
+            const rmcp_conv problem = support_case(execution_cases[c], NULL);
             struct support_tensors a = results(*state, &problem, pass, NULL);
             for (int again = 0; again < 3; again++) {
                 struct support_tensors b = results(*state, &problem, pass, NULL);
@@ -504,17 +504,17 @@ static void test_fixed_weights(void **state)
 {
     rmcp_device *device = *state;
     for (size_t c = 0; c < SUPPORT_LENGTH(execution_cases); c++)
-        for (int pass = 0; pass < RMCP_BACKWARD_WEIGHTS; pass++)
+        for (int pass = 0; pass < RMCP_CONV_BACKWARD_WEIGHTS; pass++)
             for (size_t a = 0; rmcp_algos[a]; a++) {
-                const rmcp_problem problem = support_case(execution_cases[c], NULL);
+                const rmcp_conv problem = support_case(execution_cases[c], NULL);
                 rmcp_plan_options options = { .struct_size = sizeof options,
                                               .algorithm = rmcp_algos[a]->name };
                 rmcp_plan *plan = NULL;
-                if (rmcp_plan_create(device, &problem, (rmcp_pass)pass, &options, &plan)) continue;
+                if (rmcp_conv_plan(device, &problem, (rmcp_conv_pass)pass, &options, &plan)) continue;
                 rmcp_plan_destroy(plan);
                 struct support_tensors expected = results(device, &problem, pass, &options), t;
 
-                const struct rmcp_conv conv = support_conv(&problem, (rmcp_pass)pass);
+                const struct rmcp_convolution conv = support_conv(&problem, (rmcp_conv_pass)pass);
                 const uint64_t element = rmcp_type_bytes(conv.type);
                 const uint64_t bytes = (uint64_t)conv.w_elements * element, lead = 3 * element;
                 rmcp_memory weights;
@@ -523,7 +523,7 @@ static void test_fixed_weights(void **state)
                 uint16_t *staging = malloc(bytes);
                 assert_non_null(staging);
                 for (int64_t i = 0; i < conv.w_elements; i++)
-                    rmcp_store(staging, conv.type, i, expected.of[RMCP_SLOT_W][i]);
+                    rmcp_store(staging, conv.type, i, expected.of[RMCP_CONV_W][i]);
                 assert_int_equal(
                     rmcp_copy_to_device(device, NULL, options.fixed_weights, staging, bytes),
                     RMCP_OK);
@@ -532,10 +532,10 @@ static void test_fixed_weights(void **state)
                 support_tensors_init(&t, &conv, 1, 1);
                 for (int slot = 0; slot < SUPPORT_N_TENSORS; slot++)
                     for (int64_t i = 0; i < t.n[slot]; i++)
-                        t.of[slot][i] = slot == RMCP_SLOT_W ? NAN : expected.of[slot][i];
+                        t.of[slot][i] = slot == RMCP_CONV_W ? NAN : expected.of[slot][i];
                 const int out = (int)rmcp_conv_output_slot(&conv);
                 for (int64_t i = 0; i < t.n[out]; i++) t.of[out][i] = NAN;
-                support_run(device, &problem, (rmcp_pass)pass, &options, &t);
+                support_run(device, &problem, (rmcp_conv_pass)pass, &options, &t);
                 assert_memory_equal(t.of[out], expected.of[out], (size_t)t.n[out] * sizeof(float));
                 rmcp_buffer_destroy(device, weights);
                 support_tensors_deinit(&t);
@@ -547,17 +547,17 @@ static void test_effort_measure(void **state)
 {
     rmcp_plan_options options = { .struct_size = sizeof options, .effort = RMCP_MEASURE };
     for (size_t c = 0; c < SUPPORT_LENGTH(execution_cases); c++)
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
-            const rmcp_problem problem = support_case(execution_cases[c], NULL);
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
+            const rmcp_conv problem = support_case(execution_cases[c], NULL);
             rmcp_plan *plan = NULL;
-            if (rmcp_plan_create(*state, &problem, (rmcp_pass)pass, &options, &plan))
+            if (rmcp_conv_plan(*state, &problem, (rmcp_conv_pass)pass, &options, &plan))
                 fail_msg("%s", rmcp_last_error());
             /* whichever was fastest, the result is that of the algorithm by name */
             rmcp_plan_options named = { .struct_size = sizeof named,
                                         .algorithm = rmcp_plan_algorithm(plan) };
             struct support_tensors expected = results(*state, &problem, pass, &named);
             struct support_tensors t = results(*state, &problem, pass, &named);
-            const struct rmcp_conv conv = support_conv(&problem, (rmcp_pass)pass);
+            const struct rmcp_convolution conv = support_conv(&problem, (rmcp_conv_pass)pass);
             const int out = (int)rmcp_conv_output_slot(&conv);
             for (int64_t i = 0; i < t.n[out]; i++) t.of[out][i] = NAN;
             support_execute(*state, plan, &t);
@@ -572,15 +572,15 @@ static void test_thread_counts_agree(void **state)
 {
     (void)state;
     for (size_t c = 0; c < SUPPORT_LENGTH(execution_cases); c++)
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++)
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++)
             for (uint32_t threads = 1; threads <= 2; threads++) {
                 const rmcp_device_options options = { .struct_size = sizeof options,
                                                       .threads = threads };
                 rmcp_device *device = NULL;
                 assert_int_equal(rmcp_device_open("cpu", &options, &device), RMCP_OK);
-                const rmcp_problem problem = support_case(execution_cases[c], NULL);
+                const rmcp_conv problem = support_case(execution_cases[c], NULL);
                 struct rmcp_verify_result result;
-                assert_int_equal(rmcp_verify_case(device, &problem, (rmcp_pass)pass, NULL,
+                assert_int_equal(rmcp_verify_case(device, &problem, (rmcp_conv_pass)pass, NULL,
                                                   RMCP_VERIFY_REALS, 7, 0, &result),
                                  RMCP_OK);
                 if (!result.passed) fail_msg("%u threads: %s", (unsigned)threads, result.why);
@@ -588,27 +588,27 @@ static void test_thread_counts_agree(void **state)
             }
 }
 
-/* A plan with every tensor in one buffer, for the checks of rmcp_execute. */
+/* A plan with every tensor in one buffer, for the checks of rmcp_conv_execute. */
 struct bench {
     rmcp_plan *plan;
     rmcp_memory buffer;
-    rmcp_tensors tensors;
+    rmcp_conv_tensors tensors;
     uint64_t bytes;
 };
 
 static struct bench make_bench(rmcp_device *device, const char *text, const char *algorithm)
 {
     struct bench b = { 0 };
-    const rmcp_problem problem = support_case(text, NULL);
+    const rmcp_conv problem = support_case(text, NULL);
     const rmcp_plan_options options = { .struct_size = sizeof options, .algorithm = algorithm };
-    rmcp_shape shape = { .struct_size = sizeof shape };
-    assert_int_equal(rmcp_problem_shape(&problem, &shape), RMCP_OK);
-    if (rmcp_plan_create(device, &problem, RMCP_FORWARD, &options, &b.plan))
+    rmcp_conv_info shape = { .struct_size = sizeof shape };
+    assert_int_equal(rmcp_conv_describe(&problem, &shape), RMCP_OK);
+    if (rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &options, &b.plan))
         fail_msg("%s", rmcp_last_error());
-    const uint64_t sizes[RMCP_N_SLOTS] = { shape.x_bytes, shape.w_bytes, shape.y_bytes,
+    const uint64_t sizes[RMCP_MOST_SLOTS] = { shape.x_bytes, shape.w_bytes, shape.y_bytes,
                                            shape.bias_bytes, rmcp_plan_workspace(b.plan) };
-    uint64_t at[RMCP_N_SLOTS], used = 0;
-    for (int slot = 0; slot < RMCP_N_SLOTS; slot++) {
+    uint64_t at[RMCP_MOST_SLOTS], used = 0;
+    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
         at[slot] = used;
         used += (sizes[slot] + 511) / 256 * 256; /* leaves a gap */
     }
@@ -619,7 +619,7 @@ static struct bench make_bench(rmcp_device *device, const char *text, const char
     assert_int_equal(rmcp_copy_to_device(device, NULL, b.buffer, zeros, used), RMCP_OK);
     free(zeros);
     void *base = b.buffer.base;
-    b.tensors = (rmcp_tensors){
+    b.tensors = (rmcp_conv_tensors){
         .struct_size = sizeof b.tensors,
         .x = { base, at[0] },
         .w = { base, at[1] },
@@ -640,11 +640,11 @@ static void destroy_bench(rmcp_device *device, struct bench *b)
 /* The first algorithm that wants workspace for this case; NULL when none does. */
 static const char *with_workspace(rmcp_device *device, const char *text)
 {
-    const rmcp_problem problem = support_case(text, NULL);
+    const rmcp_conv problem = support_case(text, NULL);
     static rmcp_candidate list[RMCP_MOST_ALGOS];
     list[0].struct_size = sizeof *list;
     size_t n = RMCP_MOST_ALGOS;
-    assert_int_equal(rmcp_plan_candidates(device, &problem, RMCP_FORWARD, NULL, list, &n), RMCP_OK);
+    assert_int_equal(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, list, &n), RMCP_OK);
     for (size_t i = 0; i < n; i++)
         if (!*list[i].refusal && list[i].workspace_bytes) return list[i].algorithm;
     return NULL;
@@ -655,13 +655,13 @@ static void test_execute_checks_its_tensors(void **state)
     rmcp_device *device = *state;
     struct bench b = make_bench(device, small_case, NULL);
     double seconds = -1;
-    assert_int_equal(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_OK);
-    assert_int_equal(rmcp_execute_timed(b.plan, NULL, &b.tensors, &seconds), RMCP_OK);
+    assert_int_equal(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_OK);
+    assert_int_equal(rmcp_conv_execute_timed(b.plan, NULL, &b.tensors, &seconds), RMCP_OK);
     assert_true(seconds >= 0 && isfinite(seconds));
-    support_assert_failed(rmcp_execute_timed(b.plan, NULL, &b.tensors, NULL), RMCP_E_ARG,
+    support_assert_failed(rmcp_conv_execute_timed(b.plan, NULL, &b.tensors, NULL), RMCP_E_ARG,
                           "seconds is NULL");
-    support_assert_failed(rmcp_execute(NULL, NULL, &b.tensors), RMCP_E_ARG, "plan is NULL");
-    support_assert_failed(rmcp_execute(b.plan, NULL, NULL), RMCP_E_ARG, "rmcp_tensors is NULL");
+    support_assert_failed(rmcp_conv_execute(NULL, NULL, &b.tensors), RMCP_E_ARG, "plan is NULL");
+    support_assert_failed(rmcp_conv_execute(b.plan, NULL, NULL), RMCP_E_ARG, "rmcp_conv_tensors is NULL");
 
     const struct {
         rmcp_memory *memory;
@@ -675,28 +675,28 @@ static void test_execute_checks_its_tensors(void **state)
     for (size_t i = 0; i < SUPPORT_LENGTH(rows); i++) {
         const rmcp_memory before = *rows[i].memory;
         rows[i].memory->base = NULL;
-        support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, rows[i].missing);
+        support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, rows[i].missing);
         *rows[i].memory = before;
         rows[i].memory->offset += 2;
-        support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, rows[i].odd);
+        support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, rows[i].odd);
         assert_non_null(strstr(rmcp_last_error(), "no multiple of 4"));
         *rows[i].memory = before;
     }
-    static const uint32_t bad[] = { 0, sizeof(rmcp_tensors) - 1, 4097 };
+    static const uint32_t bad[] = { 0, sizeof(rmcp_conv_tensors) - 1, 4097 };
     for (size_t i = 0; i < SUPPORT_LENGTH(bad); i++) {
         b.tensors.struct_size = bad[i];
-        support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
-                              "rmcp_tensors.struct_size is ");
+        support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
+                              "rmcp_conv_tensors.struct_size is ");
     }
     struct {
-        rmcp_tensors tensors;
+        rmcp_conv_tensors tensors;
         unsigned char tail[16];
     } newer = { .tensors = b.tensors };
     newer.tensors.struct_size = sizeof newer;
-    assert_int_equal(rmcp_execute(b.plan, NULL, &newer.tensors), RMCP_OK);
+    assert_int_equal(rmcp_conv_execute(b.plan, NULL, &newer.tensors), RMCP_OK);
     newer.tail[15] = 9;
-    support_assert_failed(rmcp_execute(b.plan, NULL, &newer.tensors), RMCP_E_UNSUPPORTED,
-                          "rmcp_tensors uses a field of a newer release");
+    support_assert_failed(rmcp_conv_execute(b.plan, NULL, &newer.tensors), RMCP_E_UNSUPPORTED,
+                          "rmcp_conv_tensors uses a field of a newer release");
     destroy_bench(device, &b);
 }
 
@@ -707,18 +707,18 @@ static void test_execute_checks_its_workspace(void **state)
     const char *algorithm = with_workspace(device, text);
     if (!algorithm) skip();
     struct bench b = make_bench(device, text, algorithm);
-    assert_int_equal(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_OK);
+    assert_int_equal(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_OK);
     b.tensors.workspace_bytes--;
-    support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, "the workspace has ");
+    support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, "the workspace has ");
     b.tensors.workspace_bytes = 0;
-    support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
+    support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
                           "the workspace has 0 bytes; the plan needs ");
     b.tensors.workspace_bytes = rmcp_plan_workspace(b.plan);
     b.tensors.workspace.offset += 128;
-    support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, "no multiple of 256");
+    support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, "no multiple of 256");
     b.tensors.workspace.offset -= 128;
     b.tensors.workspace.base = NULL;
-    support_assert_failed(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
+    support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
                           "tensors.workspace is NULL");
     destroy_bench(device, &b);
 }
@@ -733,12 +733,12 @@ static void test_execute_writes_only_its_output(void **state)
     for (uint64_t i = 0; i < b.bytes; i++) before[i] = 0x3f; /* 0.7470 as f32 */
     assert_int_equal(rmcp_copy_to_device(device, NULL, b.buffer, before, b.bytes), RMCP_OK);
     b.tensors.y.offset += 1;
-    assert_int_equal(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG);
+    assert_int_equal(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG);
     assert_int_equal(rmcp_copy_to_host(device, NULL, after, b.buffer, b.bytes), RMCP_OK);
     assert_memory_equal(before, after, b.bytes);
 
     b.tensors.y.offset += 3; /* an element further on, which the gap allows */
-    assert_int_equal(rmcp_execute(b.plan, NULL, &b.tensors), RMCP_OK);
+    assert_int_equal(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_OK);
     assert_int_equal(rmcp_copy_to_host(device, NULL, after, b.buffer, b.bytes), RMCP_OK);
     const uint64_t begin = b.tensors.y.offset, end = begin + 3 * 9 * sizeof(float);
     float value, expected = 0;

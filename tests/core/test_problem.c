@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const rmcp_problem good = {
+static const rmcp_conv good = {
     .struct_size = sizeof good,
     .dims = 2,
     .n = 2,
@@ -30,18 +30,18 @@ struct change {
 };
 #define LONG(field, value)                                                                         \
     {                                                                                              \
-        I64, offsetof(rmcp_problem, field), value, 0                                               \
+        I64, offsetof(rmcp_conv, field), value, 0                                               \
     }
 #define WORD(field, value)                                                                         \
     {                                                                                              \
-        U32, offsetof(rmcp_problem, field), value, 0                                               \
+        U32, offsetof(rmcp_conv, field), value, 0                                               \
     }
 #define REAL(field, value)                                                                         \
     {                                                                                              \
-        F32, offsetof(rmcp_problem, field), 0, value                                               \
+        F32, offsetof(rmcp_conv, field), 0, value                                               \
     }
 
-static void apply(rmcp_problem *problem, const struct change *change)
+static void apply(rmcp_conv *problem, const struct change *change)
 {
     void *target = (char *)problem + change->at;
     if (change->kind == I64) memcpy(target, &change->integer, sizeof(int64_t));
@@ -127,10 +127,10 @@ static const struct wrong {
       "clamp_low, nan, is not below clamp_high, 0" },
     { { WORD(activation, RMCP_CLAMP), REAL(clamp_high, NAN) },
       "clamp_low, 0, is not below clamp_high, nan" },
-    { { WORD(struct_size, 0) }, "rmcp_problem.struct_size is 0;" },
-    { { WORD(struct_size, sizeof(rmcp_problem) - 1) }, "rmcp_problem.struct_size is " },
-    { { WORD(struct_size, 4097) }, "rmcp_problem.struct_size is 4097;" },
-    { { WORD(struct_size, UINT32_MAX) }, "rmcp_problem.struct_size is 4294967295;" },
+    { { WORD(struct_size, 0) }, "rmcp_conv.struct_size is 0;" },
+    { { WORD(struct_size, sizeof(rmcp_conv) - 1) }, "rmcp_conv.struct_size is " },
+    { { WORD(struct_size, 4097) }, "rmcp_conv.struct_size is 4097;" },
+    { { WORD(struct_size, UINT32_MAX) }, "rmcp_conv.struct_size is 4294967295;" },
 };
 
 static void test_each_wrong_problem_has_its_own_message(void **state)
@@ -138,14 +138,14 @@ static void test_each_wrong_problem_has_its_own_message(void **state)
     (void)state;
     static char messages[SUPPORT_LENGTH(wrongs)][512];
     for (size_t i = 0; i < SUPPORT_LENGTH(wrongs); i++) {
-        rmcp_problem problem = good;
+        rmcp_conv problem = good;
         for (size_t c = 0; c < SUPPORT_LENGTH(wrongs[i].changes); c++)
             apply(&problem, &wrongs[i].changes[c]);
-        rmcp_shape shape, before;
+        rmcp_conv_info shape, before;
         memset(&shape, 0x5a, sizeof shape);
         shape.struct_size = sizeof shape;
         before = shape;
-        support_assert_failed(rmcp_problem_shape(&problem, &shape), RMCP_E_ARG, wrongs[i].message);
+        support_assert_failed(rmcp_conv_describe(&problem, &shape), RMCP_E_ARG, wrongs[i].message);
         assert_memory_equal(&shape, &before, sizeof shape);
         snprintf(messages[i], sizeof messages[i], "%s", rmcp_last_error());
         for (size_t other = 0; other < i; other++)
@@ -157,28 +157,28 @@ static void test_each_wrong_problem_has_its_own_message(void **state)
 static void test_null_arguments(void **state)
 {
     (void)state;
-    rmcp_shape shape = { .struct_size = sizeof shape };
-    support_assert_failed(rmcp_problem_shape(NULL, &shape), RMCP_E_ARG, "rmcp_problem is NULL");
-    support_assert_failed(rmcp_problem_shape(&good, NULL), RMCP_E_ARG, "rmcp_shape is NULL");
+    rmcp_conv_info shape = { .struct_size = sizeof shape };
+    support_assert_failed(rmcp_conv_describe(NULL, &shape), RMCP_E_ARG, "rmcp_conv is NULL");
+    support_assert_failed(rmcp_conv_describe(&good, NULL), RMCP_E_ARG, "rmcp_conv_info is NULL");
 }
 
 static void test_a_newer_problem_is_taken_when_its_new_fields_are_zero(void **state)
 {
     (void)state;
     struct {
-        rmcp_problem problem;
+        rmcp_conv problem;
         unsigned char tail[64];
     } newer = { .problem = good };
     newer.problem.struct_size = sizeof newer;
-    rmcp_shape shape = { .struct_size = sizeof shape }, plain = shape;
-    assert_int_equal(rmcp_problem_shape(&newer.problem, &shape), RMCP_OK);
-    assert_int_equal(rmcp_problem_shape(&good, &plain), RMCP_OK);
+    rmcp_conv_info shape = { .struct_size = sizeof shape }, plain = shape;
+    assert_int_equal(rmcp_conv_describe(&newer.problem, &shape), RMCP_OK);
+    assert_int_equal(rmcp_conv_describe(&good, &plain), RMCP_OK);
     assert_memory_equal(&shape, &plain, sizeof shape);
     for (size_t i = 0; i < sizeof newer.tail; i += 21) {
         char part[64];
-        snprintf(part, sizeof part, "newer release (byte %zu of", sizeof(rmcp_problem) + i);
+        snprintf(part, sizeof part, "newer release (byte %zu of", sizeof(rmcp_conv) + i);
         newer.tail[i] = 1;
-        support_assert_failed(rmcp_problem_shape(&newer.problem, &shape), RMCP_E_UNSUPPORTED, part);
+        support_assert_failed(rmcp_conv_describe(&newer.problem, &shape), RMCP_E_UNSUPPORTED, part);
         newer.tail[i] = 0;
     }
 }
@@ -187,21 +187,21 @@ static void test_a_newer_shape_is_filled_with_zeros(void **state)
 {
     (void)state;
     struct {
-        rmcp_shape shape;
+        rmcp_conv_info shape;
         unsigned char tail[32];
     } newer;
     memset(&newer, 0xff, sizeof newer);
     newer.shape.struct_size = sizeof newer;
-    assert_int_equal(rmcp_problem_shape(&good, &newer.shape), RMCP_OK);
+    assert_int_equal(rmcp_conv_describe(&good, &newer.shape), RMCP_OK);
     assert_int_equal(newer.shape.struct_size, sizeof newer);
     assert_int_equal(newer.shape.x_bytes, 2 * 4 * 8 * 9 * 4);
     for (size_t i = 0; i < sizeof newer.tail; i++) assert_int_equal(newer.tail[i], 0);
 
-    static const uint32_t bad[] = { 0, 4, sizeof(rmcp_shape) - 1, 4097 };
+    static const uint32_t bad[] = { 0, 4, sizeof(rmcp_conv_info) - 1, 4097 };
     for (size_t i = 0; i < SUPPORT_LENGTH(bad); i++) {
         newer.shape.struct_size = bad[i];
-        support_assert_failed(rmcp_problem_shape(&good, &newer.shape), RMCP_E_ARG,
-                              "rmcp_shape.struct_size is ");
+        support_assert_failed(rmcp_conv_describe(&good, &newer.shape), RMCP_E_ARG,
+                              "rmcp_conv_info.struct_size is ");
     }
 }
 
@@ -227,9 +227,9 @@ static void test_shapes(void **state)
         { "n1c1h3w3k1r3s3p1u9:nhwc:relu", { 1, 1 }, 36, 36, 4, 0, 18 },
     };
     for (size_t i = 0; i < SUPPORT_LENGTH(rows); i++) {
-        rmcp_problem problem = support_case(rows[i].text, NULL);
-        rmcp_shape shape = { .struct_size = sizeof shape };
-        assert_int_equal(rmcp_problem_shape(&problem, &shape), RMCP_OK);
+        rmcp_conv problem = support_case(rows[i].text, NULL);
+        rmcp_conv_info shape = { .struct_size = sizeof shape };
+        assert_int_equal(rmcp_conv_describe(&problem, &shape), RMCP_OK);
         for (int d = 0; d < RMCP_MAX_DIMS; d++)
             assert_int_equal(shape.output[d], rows[i].output[d]);
         assert_int_equal(shape.x_bytes, rows[i].x);
@@ -243,16 +243,16 @@ static void test_shapes(void **state)
 static void test_zero_means_default(void **state)
 {
     (void)state;
-    const rmcp_problem sparse = {
+    const rmcp_conv sparse = {
         .struct_size = sizeof sparse, .n = 1, .c = 2, .k = 3, .input = { 5, 6 }, .filter = { 3, 3 }
     };
-    rmcp_problem full = sparse;
+    rmcp_conv full = sparse;
     full.dims = 2;
     full.groups = 1;
     full.stride[0] = full.stride[1] = full.dilation[0] = full.dilation[1] = 1;
-    rmcp_shape a = { .struct_size = sizeof a }, b = a;
-    assert_int_equal(rmcp_problem_shape(&sparse, &a), RMCP_OK);
-    assert_int_equal(rmcp_problem_shape(&full, &b), RMCP_OK);
+    rmcp_conv_info a = { .struct_size = sizeof a }, b = a;
+    assert_int_equal(rmcp_conv_describe(&sparse, &a), RMCP_OK);
+    assert_int_equal(rmcp_conv_describe(&full, &b), RMCP_OK);
     assert_memory_equal(&a, &b, sizeof a);
     assert_int_equal(a.output[0], 3);
     assert_int_equal(a.output[1], 4);
@@ -262,29 +262,29 @@ static void test_zero_means_default(void **state)
 static void test_unused_parameters_are_not_looked_at(void **state)
 {
     (void)state;
-    rmcp_problem problem = good;
+    rmcp_conv problem = good;
     problem.slope = NAN;
     problem.clamp_low = 2;
     problem.activation = RMCP_RELU;
-    rmcp_shape shape = { .struct_size = sizeof shape };
-    assert_int_equal(rmcp_problem_shape(&problem, &shape), RMCP_OK);
+    rmcp_conv_info shape = { .struct_size = sizeof shape };
+    assert_int_equal(rmcp_conv_describe(&problem, &shape), RMCP_OK);
 }
 
 static void test_the_largest_tensor_that_fits(void **state)
 {
     (void)state;
-    rmcp_problem problem = good;
+    rmcp_conv problem = good;
     problem.groups = problem.c = 1;
     problem.n = INT64_C(1) << 54;
     problem.k = 1;
     problem.input[0] = 8, problem.input[1] = 15; /* 2^54 * 120 * 4 bytes, below 2^63 */
     problem.filter[0] = problem.filter[1] = 1;
     problem.pad_begin[0] = problem.pad_end[0] = problem.pad_end[1] = 0;
-    rmcp_shape shape = { .struct_size = sizeof shape };
-    assert_int_equal(rmcp_problem_shape(&problem, &shape), RMCP_OK);
+    rmcp_conv_info shape = { .struct_size = sizeof shape };
+    assert_int_equal(rmcp_conv_describe(&problem, &shape), RMCP_OK);
     assert_true(shape.x_bytes == (UINT64_C(1) << 54) * 480);
     problem.input[1] = 16;
-    support_assert_failed(rmcp_problem_shape(&problem, &shape), RMCP_E_ARG, "x is too large");
+    support_assert_failed(rmcp_conv_describe(&problem, &shape), RMCP_E_ARG, "x is too large");
 }
 
 int main(void)

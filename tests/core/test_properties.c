@@ -31,9 +31,9 @@ static const char *const cases[] = {
 /* One case with one algorithm on the device. */
 struct subject {
     rmcp_device *device;
-    rmcp_problem problem;
+    rmcp_conv problem;
     rmcp_plan_options options;
-    struct rmcp_conv conv; /* of the forward pass */
+    struct rmcp_convolution conv; /* of the forward pass */
     double tolerance;      /* relative; 0 unless the algorithm is inexact */
     char name[RMCP_CASE_MAX + 64];
 };
@@ -52,10 +52,10 @@ static int close_device(void **state)
 
 static bool applies(const struct subject *s)
 {
-    for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
+    for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
         rmcp_plan *plan = NULL;
         rmcp_status status =
-            rmcp_plan_create(s->device, &s->problem, (rmcp_pass)pass, &s->options, &plan);
+            rmcp_conv_plan(s->device, &s->problem, (rmcp_conv_pass)pass, &s->options, &plan);
         rmcp_plan_destroy(plan);
         if (status == RMCP_E_UNSUPPORTED) return false;
         if (status) fail_msg("%s: %s", s->name, rmcp_last_error());
@@ -74,7 +74,7 @@ static void for_each(void **state, void (*check)(const struct subject *))
                 .options = { .struct_size = sizeof s.options, .algorithm = rmcp_algos[a]->name },
                 .tolerance = rmcp_algos[a]->inexact ? 1e-2 : 0,
             };
-            s.conv = support_conv(&s.problem, RMCP_FORWARD);
+            s.conv = support_conv(&s.problem, RMCP_CONV_FORWARD);
             snprintf(s.name, sizeof s.name, "%s with %s", cases[c], rmcp_algos[a]->name);
             if (!applies(&s)) continue;
             check(&s);
@@ -83,7 +83,7 @@ static void for_each(void **state, void (*check)(const struct subject *))
     assert_true(n_checked >= SUPPORT_LENGTH(cases)); /* every case has some algorithm */
 }
 
-static void run(const struct subject *s, rmcp_pass pass, struct support_tensors *t)
+static void run(const struct subject *s, rmcp_conv_pass pass, struct support_tensors *t)
 {
     support_run(s->device, &s->problem, pass, &s->options, t);
 }
@@ -119,7 +119,7 @@ static void clear(struct support_tensors *t, int slot)
 /* ---- impulse ---- */
 
 /* Whether tap f of output o lies on input i, in every dimension. */
-static bool meet(const struct rmcp_conv *conv, const int64_t o[3], const int64_t f[3],
+static bool meet(const struct rmcp_convolution *conv, const int64_t o[3], const int64_t f[3],
                  const int64_t i[3])
 {
     for (int d = 0; d < 3; d++)
@@ -129,7 +129,7 @@ static bool meet(const struct rmcp_conv *conv, const int64_t o[3], const int64_t
 }
 
 /* The weight that ties channel c at i to channel k at o; 0 when none does. */
-static double tie(const struct rmcp_conv *conv, const float *w, int64_t k, const int64_t o[3],
+static double tie(const struct rmcp_convolution *conv, const float *w, int64_t k, const int64_t o[3],
                   int64_t c, const int64_t i[3])
 {
     if (k / conv->group_k != c / conv->group_c) return 0;
@@ -143,52 +143,52 @@ static double tie(const struct rmcp_conv *conv, const float *w, int64_t k, const
 /* A single 1 in x gives the filter in y; a single 1 in dy gives it in dx; both give a 1 in dw. */
 static void check_impulse(const struct subject *s)
 {
-    const struct rmcp_conv *conv = &s->conv;
+    const struct rmcp_convolution *conv = &s->conv;
     struct support_tensors t;
     support_tensors_init(&t, conv, 9, 1);
-    float *weights = malloc((size_t)t.n[RMCP_SLOT_W] * sizeof(float));
+    float *weights = malloc((size_t)t.n[RMCP_CONV_W] * sizeof(float));
     assert_non_null(weights);
-    memcpy(weights, t.of[RMCP_SLOT_W], (size_t)t.n[RMCP_SLOT_W] * sizeof(float));
+    memcpy(weights, t.of[RMCP_CONV_W], (size_t)t.n[RMCP_CONV_W] * sizeof(float));
 
     const int64_t n = conv->n - 1, c = conv->c - 1, k = conv->k - 1;
     const int64_t middle[3] = { conv->input[0] / 2, conv->input[1] / 2, conv->input[2] / 2 };
     const int64_t out[3] = { conv->output[0] / 2, conv->output[1] / 2, conv->output[2] / 2 };
-    clear(&t, RMCP_SLOT_X);
-    t.of[RMCP_SLOT_X][at(&conv->x, n, c, middle)] = 1;
-    run(s, RMCP_FORWARD, &t);
+    clear(&t, RMCP_CONV_X);
+    t.of[RMCP_CONV_X][at(&conv->x, n, c, middle)] = 1;
+    run(s, RMCP_CONV_FORWARD, &t);
     for (int64_t image = 0; image < conv->n; image++)
         for (int64_t channel = 0; channel < conv->k; channel++) {
             int64_t o[3] = { 0 };
             do
                 assert_near(s, "an impulse forward",
-                            (double)t.of[RMCP_SLOT_Y][at(&conv->y, image, channel, o)],
+                            (double)t.of[RMCP_CONV_Y][at(&conv->y, image, channel, o)],
                             image == n ? tie(conv, weights, channel, o, c, middle) : 0);
             while (next(o, conv->output));
         }
 
-    clear(&t, RMCP_SLOT_Y);
-    t.of[RMCP_SLOT_Y][at(&conv->y, n, k, out)] = 1;
-    run(s, RMCP_BACKWARD_DATA, &t);
+    clear(&t, RMCP_CONV_Y);
+    t.of[RMCP_CONV_Y][at(&conv->y, n, k, out)] = 1;
+    run(s, RMCP_CONV_BACKWARD_DATA, &t);
     for (int64_t image = 0; image < conv->n; image++)
         for (int64_t channel = 0; channel < conv->c; channel++) {
             int64_t i[3] = { 0 };
             do
                 assert_near(s, "an impulse back to the data",
-                            (double)t.of[RMCP_SLOT_X][at(&conv->x, image, channel, i)],
+                            (double)t.of[RMCP_CONV_X][at(&conv->x, image, channel, i)],
                             image == n ? tie(conv, weights, k, out, channel, i) : 0);
             while (next(i, conv->input));
         }
 
-    clear(&t, RMCP_SLOT_X);
-    t.of[RMCP_SLOT_X][at(&conv->x, n, c, middle)] = 1;
-    run(s, RMCP_BACKWARD_WEIGHTS, &t);
+    clear(&t, RMCP_CONV_X);
+    t.of[RMCP_CONV_X][at(&conv->x, n, c, middle)] = 1;
+    run(s, RMCP_CONV_BACKWARD_WEIGHTS, &t);
     for (int64_t outer = 0; outer < conv->k; outer++)
         for (int64_t inner = 0; inner < conv->group_c; inner++) {
             int64_t f[3] = { 0 };
             const bool here = outer == k && k / conv->group_k * conv->group_c + inner == c;
             do
                 assert_near(s, "an impulse back to the weights",
-                            (double)t.of[RMCP_SLOT_W][at(&conv->w, outer, inner, f)],
+                            (double)t.of[RMCP_CONV_W][at(&conv->w, outer, inner, f)],
                             here && meet(conv, out, f, middle) ? 1 : 0);
             while (next(f, conv->filter));
         }
@@ -201,10 +201,10 @@ static void check_impulse(const struct subject *s)
 /* Each pass is linear in each of its two inputs: f(2a + b) = 2 f(a) + f(b). */
 static void check_linearity(const struct subject *s)
 {
-    for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
-        const struct rmcp_conv conv = support_conv(&s->problem, (rmcp_pass)pass);
+    for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
+        const struct rmcp_convolution conv = support_conv(&s->problem, (rmcp_conv_pass)pass);
         const int out = (int)rmcp_conv_output_slot(&conv);
-        for (int slot = RMCP_SLOT_X; slot <= RMCP_SLOT_Y; slot++) {
+        for (int slot = RMCP_CONV_X; slot <= RMCP_CONV_Y; slot++) {
             if (slot == out) continue;
             struct support_tensors a, b, both;
             support_tensors_init(&a, &conv, 1, 3);
@@ -216,9 +216,9 @@ static void check_linearity(const struct subject *s)
                 b.of[slot][i] = fresh.of[slot][i];
                 both.of[slot][i] = 2 * a.of[slot][i] + b.of[slot][i];
             }
-            run(s, (rmcp_pass)pass, &a);
-            run(s, (rmcp_pass)pass, &b);
-            run(s, (rmcp_pass)pass, &both);
+            run(s, (rmcp_conv_pass)pass, &a);
+            run(s, (rmcp_conv_pass)pass, &b);
+            run(s, (rmcp_conv_pass)pass, &both);
             for (int64_t i = 0; i < a.n[out]; i++)
                 assert_near(s, "a sum of inputs", (double)both.of[out][i],
                             2 * (double)a.of[out][i] + (double)b.of[out][i]);
@@ -235,35 +235,35 @@ static void check_linearity(const struct subject *s)
 /* Moving the image by one stride moves the result by one place; what moves out must be zero. */
 static void check_shift_along(const struct subject *s, int d)
 {
-    const struct rmcp_conv *conv = &s->conv;
+    const struct rmcp_convolution *conv = &s->conv;
     if (conv->input[d] <= conv->stride[d] || conv->output[d] < 2) return;
     struct support_tensors still, moved;
     support_tensors_init(&still, conv, 1, 5);
     support_tensors_init(&moved, conv, 1, 5);
-    clear(&moved, RMCP_SLOT_X);
+    clear(&moved, RMCP_CONV_X);
     for (int64_t n = 0; n < conv->n; n++)
         for (int64_t c = 0; c < conv->c; c++) {
             int64_t i[3] = { 0 };
             do {
                 int64_t there[3] = { i[0], i[1], i[2] };
                 there[d] += conv->stride[d];
-                float *value = &still.of[RMCP_SLOT_X][at(&conv->x, n, c, i)];
+                float *value = &still.of[RMCP_CONV_X][at(&conv->x, n, c, i)];
                 if (there[d] < conv->input[d])
-                    moved.of[RMCP_SLOT_X][at(&conv->x, n, c, there)] = *value;
+                    moved.of[RMCP_CONV_X][at(&conv->x, n, c, there)] = *value;
                 else
                     *value = 0;
             } while (next(i, conv->input));
         }
-    run(s, RMCP_FORWARD, &still);
-    run(s, RMCP_FORWARD, &moved);
+    run(s, RMCP_CONV_FORWARD, &still);
+    run(s, RMCP_CONV_FORWARD, &moved);
     for (int64_t n = 0; n < conv->n; n++)
         for (int64_t k = 0; k < conv->k; k++) {
             int64_t o[3] = { 0 };
             do {
                 int64_t there[3] = { o[0], o[1], o[2] };
                 if (++there[d] >= conv->output[d]) continue;
-                assert_near(s, "a shift", (double)moved.of[RMCP_SLOT_Y][at(&conv->y, n, k, there)],
-                            (double)still.of[RMCP_SLOT_Y][at(&conv->y, n, k, o)]);
+                assert_near(s, "a shift", (double)moved.of[RMCP_CONV_Y][at(&conv->y, n, k, there)],
+                            (double)still.of[RMCP_CONV_Y][at(&conv->y, n, k, o)]);
             } while (next(o, conv->output));
         }
     support_tensors_deinit(&still);
@@ -289,17 +289,17 @@ static void check_adjoint(const struct subject *s)
 {
     struct support_tensors input, t;
     support_tensors_init(&input, &s->conv, 1, 6); /* x, w, and the gradient of y */
-    double product[RMCP_N_PASSES];
-    for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
-        const struct rmcp_conv conv = support_conv(&s->problem, (rmcp_pass)pass);
+    double product[RMCP_CONV_PASSES];
+    for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
+        const struct rmcp_convolution conv = support_conv(&s->problem, (rmcp_conv_pass)pass);
         const int out = (int)rmcp_conv_output_slot(&conv);
         support_tensors_init(&t, &s->conv, 1, 6);
-        run(s, (rmcp_pass)pass, &t);
+        run(s, (rmcp_conv_pass)pass, &t);
         product[pass] = dot(&t, &input, out);
         support_tensors_deinit(&t);
     }
-    assert_near(s, "<x, backward data>", product[RMCP_BACKWARD_DATA], product[RMCP_FORWARD]);
-    assert_near(s, "<w, backward weights>", product[RMCP_BACKWARD_WEIGHTS], product[RMCP_FORWARD]);
+    assert_near(s, "<x, backward data>", product[RMCP_CONV_BACKWARD_DATA], product[RMCP_CONV_FORWARD]);
+    assert_near(s, "<w, backward weights>", product[RMCP_CONV_BACKWARD_WEIGHTS], product[RMCP_CONV_FORWARD]);
     support_tensors_deinit(&input);
 }
 
@@ -308,10 +308,10 @@ static void check_adjoint(const struct subject *s)
 /* The sum of y^3 / 3: its slope, y^2, tells a wrong sign and a wrong place. */
 static double loss(const struct subject *s, struct support_tensors *t)
 {
-    run(s, RMCP_FORWARD, t);
+    run(s, RMCP_CONV_FORWARD, t);
     double sum = 0;
-    for (int64_t i = 0; i < t->n[RMCP_SLOT_Y]; i++) {
-        const double y = (double)t->of[RMCP_SLOT_Y][i];
+    for (int64_t i = 0; i < t->n[RMCP_CONV_Y]; i++) {
+        const double y = (double)t->of[RMCP_CONV_Y][i];
         sum += y * y * y / 3;
     }
     return sum;
@@ -338,17 +338,17 @@ static void check_gradient(const struct subject *s)
     struct support_tensors t, gradient;
     support_tensors_init(&t, &s->conv, 1, 8);
     support_tensors_init(&gradient, &s->conv, 1, 8);
-    run(s, RMCP_FORWARD, &gradient);
-    for (int64_t i = 0; i < gradient.n[RMCP_SLOT_Y]; i++)
-        gradient.of[RMCP_SLOT_Y][i] *= gradient.of[RMCP_SLOT_Y][i];
-    for (int pass = RMCP_BACKWARD_DATA; pass <= RMCP_BACKWARD_WEIGHTS; pass++) {
-        const int slot = pass == RMCP_BACKWARD_DATA ? RMCP_SLOT_X : RMCP_SLOT_W;
+    run(s, RMCP_CONV_FORWARD, &gradient);
+    for (int64_t i = 0; i < gradient.n[RMCP_CONV_Y]; i++)
+        gradient.of[RMCP_CONV_Y][i] *= gradient.of[RMCP_CONV_Y][i];
+    for (int pass = RMCP_CONV_BACKWARD_DATA; pass <= RMCP_CONV_BACKWARD_WEIGHTS; pass++) {
+        const int slot = pass == RMCP_CONV_BACKWARD_DATA ? RMCP_CONV_X : RMCP_CONV_W;
         enum { SAMPLES = 6 };
         struct support_tensors result;
         support_tensors_init(&result, &s->conv, 1, 8);
-        memcpy(result.of[RMCP_SLOT_Y], gradient.of[RMCP_SLOT_Y],
-               (size_t)result.n[RMCP_SLOT_Y] * sizeof(float));
-        run(s, (rmcp_pass)pass, &result);
+        memcpy(result.of[RMCP_CONV_Y], gradient.of[RMCP_CONV_Y],
+               (size_t)result.n[RMCP_CONV_Y] * sizeof(float));
+        run(s, (rmcp_conv_pass)pass, &result);
         for (int64_t sample = 0; sample < SAMPLES; sample++) {
             const int64_t i = sample * (t.n[slot] - 1) / (SAMPLES - 1);
             const double got = (double)result.of[slot][i];

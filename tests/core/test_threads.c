@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "base/convert.h"
-#include "verify/random.h"
+#include "base/random.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct worker {
     pthread_barrier_t *start;
     int index;
     rmcp_device *device;
-    rmcp_problem problem;
+    rmcp_conv problem;
     const rmcp_plan *plan;
     char wrong[600];
 };
@@ -31,19 +31,19 @@ static void complain(struct worker *w, const char *what)
 /* The memory of one execution of a plan, inputs drawn from `seed`. */
 struct job {
     rmcp_device *device;
-    rmcp_memory memory[RMCP_N_SLOTS];
-    uint64_t bytes[RMCP_N_SLOTS];
+    rmcp_memory memory[RMCP_MOST_SLOTS];
+    uint64_t bytes[RMCP_MOST_SLOTS];
     int out;
 };
 
 static bool job_init(struct job *j, rmcp_device *device, const rmcp_plan *plan, uint64_t seed)
 {
-    const struct rmcp_conv *conv = &plan->request.conv;
+    const struct rmcp_convolution *conv = &plan->request.conv;
     *j = (struct job){ .device = device, .out = (int)rmcp_conv_output_slot(conv) };
     j->bytes[RMCP_SLOT_WORKSPACE] = rmcp_plan_workspace(plan);
     struct rmcp_random r = { seed };
-    for (int slot = 0; slot < RMCP_N_SLOTS; slot++) {
-        const int64_t n = rmcp_conv_elements(conv, (enum rmcp_slot)slot);
+    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
+        const int64_t n = rmcp_conv_elements(conv, (unsigned)slot);
         if (slot != RMCP_SLOT_WORKSPACE) j->bytes[slot] = (uint64_t)n * rmcp_type_bytes(conv->type);
         if (!j->bytes[slot]) continue;
         if (rmcp_buffer_create(device, j->bytes[slot], &j->memory[slot])) return false;
@@ -60,22 +60,22 @@ static bool job_init(struct job *j, rmcp_device *device, const rmcp_plan *plan, 
 
 static void job_deinit(struct job *j)
 {
-    for (int slot = 0; slot < RMCP_N_SLOTS; slot++) rmcp_buffer_destroy(j->device, j->memory[slot]);
+    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) rmcp_buffer_destroy(j->device, j->memory[slot]);
 }
 
 /* Executes and copies the output to `result`, which has room for it. */
 static rmcp_status job_run(const struct job *j, const rmcp_plan *plan, void *result)
 {
-    const rmcp_tensors tensors = {
+    const rmcp_conv_tensors tensors = {
         .struct_size = sizeof tensors,
-        .x = j->memory[RMCP_SLOT_X],
-        .w = j->memory[RMCP_SLOT_W],
-        .y = j->memory[RMCP_SLOT_Y],
-        .bias = j->memory[RMCP_SLOT_BIAS],
+        .x = j->memory[RMCP_CONV_X],
+        .w = j->memory[RMCP_CONV_W],
+        .y = j->memory[RMCP_CONV_Y],
+        .bias = j->memory[RMCP_CONV_BIAS],
         .workspace = j->memory[RMCP_SLOT_WORKSPACE],
         .workspace_bytes = j->bytes[RMCP_SLOT_WORKSPACE],
     };
-    rmcp_status status = rmcp_execute(plan, NULL, &tensors);
+    rmcp_status status = rmcp_conv_execute(plan, NULL, &tensors);
     if (!status) status = rmcp_device_wait(j->device, NULL);
     if (!status)
         status = rmcp_copy_to_host(j->device, NULL, result, j->memory[j->out], j->bytes[j->out]);
@@ -136,14 +136,14 @@ static const char *const cases[] = {
 static void test_one_plan_from_many_threads(void **state)
 {
     for (size_t c = 0; c < SUPPORT_LENGTH(cases); c++)
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++)
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++)
             for (size_t a = 0; rmcp_algos[a]; a++) {
-                const rmcp_problem problem = support_case(cases[c], NULL);
+                const rmcp_conv problem = support_case(cases[c], NULL);
                 const rmcp_plan_options options = { .struct_size = sizeof options,
                                                     .algorithm = rmcp_algos[a]->name };
                 rmcp_plan *plan = NULL;
                 rmcp_status status =
-                    rmcp_plan_create(*state, &problem, (rmcp_pass)pass, &options, &plan);
+                    rmcp_conv_plan(*state, &problem, (rmcp_conv_pass)pass, &options, &plan);
                 if (status == RMCP_E_UNSUPPORTED) continue;
                 if (status) fail_msg("%s", rmcp_last_error());
                 struct worker workers[N_THREADS];
@@ -165,10 +165,10 @@ static void *make_and_destroy(void *argument)
     pthread_barrier_wait(w->start);
     for (int i = 0; i < N_ROUNDS && !*w->wrong; i++) {
         rmcp_plan *plan = NULL;
-        const rmcp_pass pass = (rmcp_pass)((w->index + i) % RMCP_N_PASSES);
+        const rmcp_conv_pass pass = (rmcp_conv_pass)((w->index + i) % RMCP_CONV_PASSES);
         const rmcp_plan_options options = { .struct_size = sizeof options,
                                             .effort = i == 0 ? RMCP_MEASURE : RMCP_ESTIMATE };
-        if (rmcp_plan_create(w->device, &w->problem, pass, &options, &plan)) {
+        if (rmcp_conv_plan(w->device, &w->problem, pass, &options, &plan)) {
             complain(w, "plan");
             break;
         }
@@ -204,10 +204,10 @@ static void *open_and_close(void *argument)
     for (int i = 0; i < N_ROUNDS && !*w->wrong; i++) {
         rmcp_device *device = NULL;
         rmcp_device_info info = { .struct_size = sizeof info };
-        rmcp_problem problem = { .struct_size = sizeof problem };
+        rmcp_conv problem = { .struct_size = sizeof problem };
         if (rmcp_device_open("cpu", NULL, &device) || rmcp_device_describe(device, &info))
             complain(w, "open");
-        if (rmcp_problem_parse("c1w1k1:leaky0.5", &problem, NULL)) complain(w, "parse");
+        if (rmcp_conv_parse("c1w1k1:leaky0.5", &problem, NULL)) complain(w, "parse");
         rmcp_device_close(device);
     }
     return NULL;
@@ -229,10 +229,10 @@ static void *fail_in_its_own_way(void *argument)
     char expected[64], message[512];
     snprintf(expected, sizeof expected, "n is -%d; it must be at least 1", w->index + 1);
     if (*rmcp_last_error()) complain(w, "a new thread has a message already");
-    rmcp_problem problem = { .struct_size = sizeof problem, .n = -(w->index + 1) };
-    rmcp_shape shape = { .struct_size = sizeof shape };
+    rmcp_conv problem = { .struct_size = sizeof problem, .n = -(w->index + 1) };
+    rmcp_conv_info shape = { .struct_size = sizeof shape };
     for (int i = 0; i < 100; i++) {
-        rmcp_status status = rmcp_problem_shape(&problem, &shape);
+        rmcp_status status = rmcp_conv_describe(&problem, &shape);
         pthread_barrier_wait(w->start); /* all have failed by now */
         snprintf(message, sizeof message, "%s", rmcp_last_error());
         if (status != RMCP_E_ARG || strcmp(message, expected)) complain(w, expected);

@@ -20,7 +20,7 @@ static const char *const cases[] = {
     "n2c32h33w31k48r3s3p1u2:f16:nchw", "n2c64h30w30k64r3s3p1g64:f32:nhwc",
     "n1c16h20w20k32r5s5p2:bf16:nhwc",
 };
-enum { N_CASES = sizeof cases / sizeof *cases, N_WORKS = N_CASES * RMCP_N_PASSES };
+enum { N_CASES = sizeof cases / sizeof *cases, N_WORKS = N_CASES * RMCP_CONV_PASSES };
 
 static void fail(const char *what, const char *why)
 {
@@ -128,8 +128,8 @@ static void *stream_create(void)
 /* ---- one convolution with its memory ---- */
 
 struct work {
-    rmcp_problem problem;
-    rmcp_pass pass;
+    rmcp_conv problem;
+    rmcp_conv_pass pass;
     rmcp_plan *plan; /* shared by all threads */
     uint64_t bytes[3], workspace_bytes;
 };
@@ -142,18 +142,18 @@ struct tensors {
 
 static int output_of(const struct work *w)
 {
-    return w->pass == RMCP_FORWARD ? 2 : w->pass == RMCP_BACKWARD_DATA ? 0 : 1;
+    return w->pass == RMCP_CONV_FORWARD ? 2 : w->pass == RMCP_CONV_BACKWARD_DATA ? 0 : 1;
 }
 
 static void work_init(struct work *w, rmcp_device *device, const char *text, int pass)
 {
-    rmcp_shape shape = { .struct_size = sizeof shape };
+    rmcp_conv_info shape = { .struct_size = sizeof shape };
     w->problem.struct_size = sizeof w->problem;
-    w->pass = (rmcp_pass)pass;
-    check(rmcp_problem_parse(text, &w->problem, NULL), text);
-    check(rmcp_problem_shape(&w->problem, &shape), text);
+    w->pass = (rmcp_conv_pass)pass;
+    check(rmcp_conv_parse(text, &w->problem, NULL), text);
+    check(rmcp_conv_describe(&w->problem, &shape), text);
     w->bytes[0] = shape.x_bytes, w->bytes[1] = shape.w_bytes, w->bytes[2] = shape.y_bytes;
-    check(rmcp_plan_create(device, &w->problem, w->pass, NULL, &w->plan), text);
+    check(rmcp_conv_plan(device, &w->problem, w->pass, NULL, &w->plan), text);
     w->workspace_bytes = rmcp_plan_workspace(w->plan);
 }
 
@@ -195,13 +195,13 @@ static void tensors_deinit(struct tensors *t, rmcp_device *device)
 static void execute(const rmcp_plan *plan, const struct work *w, const struct tensors *t,
                     void *stream)
 {
-    const rmcp_tensors tensors = { .struct_size = sizeof tensors,
+    const rmcp_conv_tensors tensors = { .struct_size = sizeof tensors,
                                    .x = t->memory[0],
                                    .w = t->memory[1],
                                    .y = t->memory[2],
                                    .workspace = t->workspace,
                                    .workspace_bytes = w->workspace_bytes };
-    check(rmcp_execute(plan, stream, &tensors), "execute");
+    check(rmcp_conv_execute(plan, stream, &tensors), "execute");
 }
 
 static void read_output(rmcp_device *device, const struct work *w, const struct tensors *t,
@@ -222,7 +222,7 @@ static void spoil_output(rmcp_device *device, const struct work *w, const struct
 static void compare(const struct work *w, const struct tensors *t, const char *where)
 {
     char text[RMCP_CASE_MAX];
-    check(rmcp_problem_print(&w->problem, (int)w->pass, text, sizeof text), "print");
+    check(rmcp_conv_print(&w->problem, (int)w->pass, text, sizeof text), "print");
     if (memcmp(t->result, t->expected, w->bytes[output_of(w)])) fail(where, text);
 }
 
@@ -244,7 +244,7 @@ static void test_graph(const char *spec, const struct work *works)
     }
     gpu(BEGIN, stream, (void *)0, NULL); /* 0: the strictest mode */
     for (int i = 0; i < N_WORKS; i++) {
-        check(rmcp_plan_create(device, &works[i].problem, works[i].pass, NULL, &plans[i]),
+        check(rmcp_conv_plan(device, &works[i].problem, works[i].pass, NULL, &plans[i]),
               "planning inside a capture");
         execute(plans[i], &works[i], &tensors[i], stream);
     }
@@ -332,7 +332,7 @@ int main(int argc, char **argv)
     gpu_enter();
     check(rmcp_device_open(spec, NULL, &device), spec);
     for (int i = 0; i < N_WORKS; i++)
-        work_init(&works[i], device, cases[i / RMCP_N_PASSES], i % RMCP_N_PASSES);
+        work_init(&works[i], device, cases[i / RMCP_CONV_PASSES], i % RMCP_CONV_PASSES);
     for (int i = 0; i < N_WORKS; i++)
         printf("%s%s", rmcp_plan_algorithm(works[i].plan), i + 1 < N_WORKS ? " " : "\n");
     if (library) test_graph(spec, works);

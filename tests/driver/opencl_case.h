@@ -15,8 +15,8 @@ enum {
     CASE_Y = CASE_N * CASE_K * CASE_HW * CASE_HW
 };
 
-static const rmcp_problem case_problem = {
-    .struct_size = sizeof(rmcp_problem),
+static const rmcp_conv case_problem = {
+    .struct_size = sizeof(rmcp_conv),
     .n = CASE_N,
     .c = CASE_C,
     .k = CASE_K,

@@ -40,9 +40,9 @@ static void mark_message(void)
 }
 static const char mark[] = "out is NULL";
 
-static rmcp_tensors tensors_in(rmcp_memory memory)
+static rmcp_conv_tensors tensors_in(rmcp_memory memory)
 {
-    return (rmcp_tensors){ .struct_size = sizeof(rmcp_tensors),
+    return (rmcp_conv_tensors){ .struct_size = sizeof(rmcp_conv_tensors),
                            .x = memory,
                            .w = { memory.base, 4 * CASE_X },
                            .y = { memory.base, 4 * (CASE_X + CASE_W) } };
@@ -52,7 +52,7 @@ static rmcp_tensors tensors_in(rmcp_memory memory)
 static void check_lost(rmcp_device *device, rmcp_memory memory, const rmcp_plan *plan)
 {
     const long calls = fake->calls;
-    const rmcp_tensors tensors = tensors_in(memory);
+    const rmcp_conv_tensors tensors = tensors_in(memory);
     rmcp_memory more;
     rmcp_plan *another = NULL;
     char byte = 0;
@@ -60,8 +60,8 @@ static void check_lost(rmcp_device *device, rmcp_memory memory, const rmcp_plan 
     assert_int_equal(rmcp_buffer_create(device, 16, &more), RMCP_E_LOST);
     if (memory.base)
         assert_int_equal(rmcp_copy_to_device(device, NULL, memory, &byte, 1), RMCP_E_LOST);
-    if (plan) assert_int_equal(rmcp_execute(plan, NULL, &tensors), RMCP_E_LOST);
-    assert_int_equal(rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &plan_options, &another),
+    if (plan) assert_int_equal(rmcp_conv_execute(plan, NULL, &tensors), RMCP_E_LOST);
+    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &another),
                      RMCP_E_LOST);
     assert_null(another);
     contains("was lost");
@@ -82,10 +82,10 @@ static rmcp_status live(void)
     if (!status) status = rmcp_buffer_create(device, BYTES, &memory);
     if (!status) status = rmcp_copy_to_device(device, NULL, memory, zeros, BYTES);
     if (!status)
-        status = rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &plan_options, &plan);
-    const rmcp_tensors tensors = tensors_in(memory);
-    if (!status) status = rmcp_execute(plan, NULL, &tensors);
-    if (!status) status = rmcp_execute_timed(plan, NULL, &tensors, &seconds);
+        status = rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &plan);
+    const rmcp_conv_tensors tensors = tensors_in(memory);
+    if (!status) status = rmcp_conv_execute(plan, NULL, &tensors);
+    if (!status) status = rmcp_conv_execute_timed(plan, NULL, &tensors, &seconds);
     if (!status) assert_true(seconds > 0);
     if (!status) status = rmcp_device_wait(device, NULL);
     if (!status) status = rmcp_copy_to_host(device, NULL, result, memory, BYTES);
@@ -218,12 +218,12 @@ static void tells_the_compilers_words(void **state)
     calm();
     fake->bad_ptx = 1;
     assert_int_equal(rmcp_device_open("cuda:0", NULL, &device), RMCP_OK);
-    assert_int_equal(rmcp_plan_create(device, &case_problem, RMCP_FORWARD, NULL, &plan),
+    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, NULL, &plan),
                      RMCP_E_DEVICE);
     contains("line 3: no such instruction");
     contains("CUDA_ERROR_INVALID_PTX (218)");
     fake->bad_ptx = 0; /* tried again */
-    assert_int_equal(rmcp_plan_create(device, &case_problem, RMCP_FORWARD, NULL, &plan), RMCP_OK);
+    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, NULL, &plan), RMCP_OK);
     rmcp_plan_destroy(plan);
     rmcp_device_close(device);
     assert_int_equal(fake->live, 0);
@@ -240,11 +240,11 @@ static void works_inside_a_capture(void **state)
     calm();
     assert_int_equal(rmcp_device_open("cuda:0", NULL, &device), RMCP_OK);
     assert_int_equal(rmcp_buffer_create(device, BYTES, &memory), RMCP_OK);
-    const rmcp_tensors tensors = tensors_in(memory);
+    const rmcp_conv_tensors tensors = tensors_in(memory);
     fake->capturing = 1;
-    assert_int_equal(rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &plan_options, &plan),
+    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &plan),
                      RMCP_OK);
-    assert_int_equal(rmcp_execute(plan, &stream, &tensors), RMCP_OK);
+    assert_int_equal(rmcp_conv_execute(plan, &stream, &tensors), RMCP_OK);
     assert_int_equal(fake->violations, 0);
     assert_int_equal(fake->mode, 0);
     assert_true(fake->launches > 0);
@@ -258,12 +258,12 @@ static void works_inside_a_capture(void **state)
 
     /* Executing makes two calls beside the launches: the context comes and goes. */
     fake->calls = fake->launches = 0;
-    assert_int_equal(rmcp_execute(plan, &stream, &tensors), RMCP_OK);
+    assert_int_equal(rmcp_conv_execute(plan, &stream, &tensors), RMCP_OK);
     assert_int_equal(fake->calls, fake->launches + 2);
 
     /* The second plan finds its kernel loaded. */
     fake->calls = 0;
-    assert_int_equal(rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &plan_options, &other),
+    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &other),
                      RMCP_OK);
     assert_int_equal(fake->calls, 2);
     rmcp_plan_destroy(other);

@@ -55,13 +55,13 @@ static rmcp_status live(const char *spec)
     if (!status) status = rmcp_buffer_create(device, BYTES, &memory);
     if (!status) status = rmcp_copy_to_device(device, NULL, memory, host, BYTES);
     if (!status)
-        status = rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &direct_options, &plan);
-    const rmcp_tensors tensors = { .struct_size = sizeof tensors,
+        status = rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &direct_options, &plan);
+    const rmcp_conv_tensors tensors = { .struct_size = sizeof tensors,
                                    .x = memory,
                                    .w = { memory.base, 4 * CASE_X },
                                    .y = { memory.base, 4 * (CASE_X + CASE_W) } };
-    if (!status) status = rmcp_execute(plan, NULL, &tensors);
-    if (!status) status = rmcp_execute_timed(plan, NULL, &tensors, &seconds);
+    if (!status) status = rmcp_conv_execute(plan, NULL, &tensors);
+    if (!status) status = rmcp_conv_execute_timed(plan, NULL, &tensors, &seconds);
     if (!status) assert_true(seconds > 0);
     if (!status) status = rmcp_device_wait(device, NULL);
     if (!status) status = rmcp_copy_to_host(device, NULL, host, memory, BYTES);
@@ -76,9 +76,9 @@ static rmcp_status live(const char *spec)
         if (memory.base)
             assert_int_equal(rmcp_copy_to_device(device, NULL, memory, &byte, 1), RMCP_E_LOST);
         assert_int_equal(
-            rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &direct_options, &another),
+            rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &direct_options, &another),
             RMCP_E_LOST);
-        if (plan) assert_int_equal(rmcp_execute(plan, NULL, &tensors), RMCP_E_LOST);
+        if (plan) assert_int_equal(rmcp_conv_execute(plan, NULL, &tensors), RMCP_E_LOST);
         contains(rmcp_last_error(), "was lost");
         assert_int_equal(fake->calls, calls); /* without asking the driver */
     }
@@ -161,7 +161,7 @@ static void takes_native_code_under_the_override(void **state)
     size_t size = 0;
     struct codeobj *native = NULL, *loaded = NULL;
     assert_int_equal(rmcp_device_open("hip", NULL, &device), RMCP_OK);
-    assert_int_equal(rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &direct_options, &plan),
+    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &direct_options, &plan),
                      RMCP_OK);
     assert_int_equal(rmcp_kernel_image("gfx1010", "direct_f32", &bytes, &size), RMCP_OK);
     assert_int_equal(codeobj_open(bytes, size, &native), RMCP_OK);
@@ -269,15 +269,15 @@ static void leaves_the_callers_device_and_does_not_wait(void **state)
     rmcp_memory memory;
     assert_int_equal(rmcp_device_open("hip:1", NULL, &device), RMCP_OK);
     assert_int_equal(rmcp_buffer_create(device, BYTES, &memory), RMCP_OK);
-    assert_int_equal(rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &direct_options, &plan),
+    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &direct_options, &plan),
                      RMCP_OK);
-    const rmcp_tensors tensors = { .struct_size = sizeof tensors,
+    const rmcp_conv_tensors tensors = { .struct_size = sizeof tensors,
                                    .x = memory,
                                    .w = { memory.base, 8192 },
                                    .y = { memory.base, 16384 } };
     const long objects = fake->live;
     fake->calls = fake->waits = fake->launches = 0;
-    assert_int_equal(rmcp_execute(plan, NULL, &tensors), RMCP_OK);
+    assert_int_equal(rmcp_conv_execute(plan, NULL, &tensors), RMCP_OK);
     assert_int_equal(fake->launches, 1);
     assert_int_equal(fake->calls, 4); /* which device, ours, the launch, theirs again */
     assert_int_equal(fake->waits, 0);

@@ -61,12 +61,12 @@ static int run_in(rmcp_device *device, const rmcp_plan *plan, void *stream, void
     memcpy(before + AT_X, x, sizeof x);
     memcpy(before + AT_W, w, sizeof w);
     const rmcp_memory all = { base, 0 };
-    const rmcp_tensors tensors = {
+    const rmcp_conv_tensors tensors = {
         .struct_size = sizeof tensors, .x = { base, AT_X }, .w = { base, AT_W }, .y = { base, AT_Y }
     };
     if (rmcp_copy_to_device(device, stream, all, before, sizeof before) ||
-        (seconds ? rmcp_execute_timed(plan, stream, &tensors, seconds)
-                 : rmcp_execute(plan, stream, &tensors)) ||
+        (seconds ? rmcp_conv_execute_timed(plan, stream, &tensors, seconds)
+                 : rmcp_conv_execute(plan, stream, &tensors)) ||
         rmcp_copy_to_host(device, stream, after, all, sizeof after))
         return 1;
     memcpy(before + AT_Y, y, sizeof y);
@@ -79,7 +79,7 @@ static rmcp_plan *make_plan(rmcp_device *device)
     const rmcp_plan_options options = { .struct_size = sizeof options,
                                         .max_workspace = RMCP_NO_WORKSPACE };
     rmcp_plan *plan = NULL;
-    assert_ok(rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &options, &plan));
+    assert_ok(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &options, &plan));
     return plan;
 }
 
@@ -280,13 +280,13 @@ static void refuses_objects_of_another_context(void **state)
     assert_int_equal(rmcp_copy_to_device(device, queue, memory, &byte, 1), RMCP_E_ARG);
     assert_int_equal(rmcp_copy_to_host(device, NULL, &byte, (rmcp_memory){ foreign, 0 }, 1),
                      RMCP_E_ARG);
-    rmcp_tensors tensors = { .struct_size = sizeof tensors,
+    rmcp_conv_tensors tensors = { .struct_size = sizeof tensors,
                              .x = { memory.base, AT_X },
                              .w = { memory.base, AT_W },
                              .y = { memory.base, AT_Y } };
-    assert_int_equal(rmcp_execute(plan, queue, &tensors), RMCP_E_ARG);
+    assert_int_equal(rmcp_conv_execute(plan, queue, &tensors), RMCP_E_ARG);
     tensors.x.base = foreign;
-    assert_int_equal(rmcp_execute(plan, NULL, &tensors), RMCP_E_ARG);
+    assert_int_equal(rmcp_conv_execute(plan, NULL, &tensors), RMCP_E_ARG);
     assert_non_null(strstr(rmcp_last_error(), "no cl_mem of the device's cl_context"));
 
     /* None of it harms the device. */
@@ -318,7 +318,7 @@ static void *work(void *data)
     rmcp_memory memory = { 0 };
     worker->failures = 1;
     if ((worker->plan ||
-         !rmcp_plan_create(worker->device, &case_problem, RMCP_FORWARD, &options, &own)) &&
+         !rmcp_conv_plan(worker->device, &case_problem, RMCP_CONV_FORWARD, &options, &own)) &&
         !rmcp_buffer_create(worker->device, CASE_BYTES, &memory)) {
         worker->failures = 0;
         for (unsigned i = 0; i < N_RUNS; i++)
@@ -541,7 +541,7 @@ static int run_child(void)
     const rmcp_plan_options options = { .struct_size = sizeof options,
                                         .max_workspace = RMCP_NO_WORKSPACE };
     int failed = rmcp_device_open("opencl", NULL, &device) ||
-                 rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &options, &plan) ||
+                 rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &options, &plan) ||
                  rmcp_buffer_create(device, CASE_BYTES, &memory) ||
                  run_in(device, plan, NULL, memory.base, 1, NULL);
     if (failed) fprintf(stderr, "child: %s\n", rmcp_last_error());

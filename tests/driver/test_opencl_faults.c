@@ -67,7 +67,7 @@ static void check_lost(rmcp_device *device, rmcp_memory memory)
     assert_int_equal(rmcp_buffer_create(device, 16, &more), RMCP_E_LOST);
     if (memory.base)
         assert_int_equal(rmcp_copy_to_device(device, NULL, memory, &byte, 1), RMCP_E_LOST);
-    assert_int_equal(rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &plan_options, &plan),
+    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &plan),
                      RMCP_E_LOST);
     assert_null(plan);
     contains("was lost");
@@ -89,13 +89,13 @@ static rmcp_status live(void)
     if (!status) status = rmcp_buffer_create(device, BYTES, &memory);
     if (!status) status = rmcp_copy_to_device(device, NULL, memory, zeros, BYTES);
     if (!status)
-        status = rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &plan_options, &plan);
-    const rmcp_tensors tensors = { .struct_size = sizeof tensors,
+        status = rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &plan);
+    const rmcp_conv_tensors tensors = { .struct_size = sizeof tensors,
                                    .x = memory,
                                    .w = { memory.base, 4 * CASE_X },
                                    .y = { memory.base, 4 * (CASE_X + CASE_W) } };
-    if (!status) status = rmcp_execute(plan, NULL, &tensors);
-    if (!status) status = rmcp_execute_timed(plan, NULL, &tensors, &seconds);
+    if (!status) status = rmcp_conv_execute(plan, NULL, &tensors);
+    if (!status) status = rmcp_conv_execute_timed(plan, NULL, &tensors, &seconds);
     if (!status) assert_true(seconds > 0);
     if (!status) status = rmcp_device_wait(device, NULL);
     if (!status) status = rmcp_copy_to_host(device, NULL, result, memory, BYTES);
@@ -282,14 +282,14 @@ static void orders_out_of_order_queues(void **state)
     rmcp_memory memory;
     assert_int_equal(rmcp_buffer_create(device, 4096, &memory), RMCP_OK);
     rmcp_plan *plan = NULL;
-    assert_int_equal(rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &plan_options, &plan),
+    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &plan),
                      RMCP_OK);
-    const rmcp_tensors tensors = {
+    const rmcp_conv_tensors tensors = {
         .struct_size = sizeof tensors, .x = memory, .w = memory, .y = memory
     };
     for (int i = 0; i < 2; i++) {
         fake->barriers = 0;
-        assert_int_equal(rmcp_execute(plan, queues[i], &tensors), RMCP_OK);
+        assert_int_equal(rmcp_conv_execute(plan, queues[i], &tensors), RMCP_OK);
         if (i == 0)
             assert_true(fake->barriers >= 2); /* before each record, and after the last */
         else

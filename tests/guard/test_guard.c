@@ -56,7 +56,7 @@ static rmcp_status plan(rmcp_device *device, const char *algorithm, char chosen[
 {
     rmcp_plan *made = NULL;
     const rmcp_plan_options options = { .struct_size = sizeof options, .algorithm = algorithm };
-    rmcp_status status = rmcp_plan_create(device, &case_problem, RMCP_FORWARD, &options, &made);
+    rmcp_status status = rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &options, &made);
     snprintf(chosen, 32, "%s", rmcp_plan_algorithm(made));
     rmcp_plan_destroy(made);
     return status;
@@ -111,7 +111,7 @@ static void passes_over_what_is_wrong(void **state)
     assert_string_equal(chosen, "direct");
     rmcp_candidate list[RMCP_MOST_ALGOS] = { { .struct_size = sizeof *list } };
     size_t n = RMCP_MOST_ALGOS;
-    assert_int_equal(rmcp_plan_candidates(device, &case_problem, RMCP_FORWARD, NULL, list, &n),
+    assert_int_equal(rmcp_conv_candidates(device, &case_problem, RMCP_CONV_FORWARD, NULL, list, &n),
                      RMCP_OK);
     for (size_t i = 0; i < n; i++)
         if (!strcmp(list[i].algorithm, "implicit_gemm")) contains(list[i].refusal, "wrong result");
@@ -126,7 +126,7 @@ static void falls_to_the_next_at_first_use(void **state)
 {
     (void)state;
     /* Large enough for the matrix product to look faster. */
-    const rmcp_problem large = { .struct_size = sizeof large,
+    const rmcp_conv large = { .struct_size = sizeof large,
                                  .n = 4,
                                  .c = 64,
                                  .k = 64,
@@ -138,7 +138,7 @@ static void falls_to_the_next_at_first_use(void **state)
     for (unsigned effort = RMCP_ESTIMATE; effort <= RMCP_MEASURE; effort++) {
         rmcp_plan *made = NULL;
         const rmcp_plan_options options = { .struct_size = sizeof options, .effort = effort };
-        assert_int_equal(rmcp_plan_create(device, &large, RMCP_FORWARD, &options, &made), RMCP_OK);
+        assert_int_equal(rmcp_conv_plan(device, &large, RMCP_CONV_FORWARD, &options, &made), RMCP_OK);
         assert_string_equal(rmcp_plan_algorithm(made), "direct");
         rmcp_plan_destroy(made);
         assert_int_equal(look(device, "implicit_gemm").state, RMCP_GUARD_BAD);

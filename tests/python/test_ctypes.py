@@ -91,7 +91,7 @@ class Header(unittest.TestCase):
 
     def test_structs(self):
         found = structs(self.text)
-        self.assertEqual(len(found["rmcp_problem"]), 20)
+        self.assertEqual(len(found["rmcp_conv"]), 20)
         self.assertEqual({struct.C_NAME for struct in binding.STRUCTS}, set(found))
         for struct in binding.STRUCTS:
             name = struct.C_NAME

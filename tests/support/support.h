@@ -14,16 +14,16 @@
 
 #define SUPPORT_LENGTH(array) (sizeof(array) / sizeof *(array))
 
-enum { SUPPORT_N_TENSORS = RMCP_SLOT_BIAS + 1 };
+enum { SUPPORT_N_TENSORS = RMCP_CONV_BIAS + 1 };
 
 /* A device by RMCP_TEST_DEVICE, else "cpu"; never NULL. */
 rmcp_device *support_open(void);
 
 /* The problem of a case string; `pass` may be NULL. */
-rmcp_problem support_case(const char *text, int *pass);
+rmcp_conv support_case(const char *text, int *pass);
 
 /* The same problem in canonical form. */
-struct rmcp_conv support_conv(const rmcp_problem *problem, rmcp_pass pass);
+struct rmcp_convolution support_conv(const rmcp_conv *problem, rmcp_conv_pass pass);
 
 /* The text holds no control character and is not empty: what every message must be. */
 void support_assert_one_line(const char *text);
@@ -39,13 +39,13 @@ struct support_tensors {
 
 /* Arrays for every tensor of `conv`, filled with integers from -most to most. Free with
  * support_tensors_deinit. */
-void support_tensors_init(struct support_tensors *t, const struct rmcp_conv *conv, int64_t most,
+void support_tensors_init(struct support_tensors *t, const struct rmcp_convolution *conv, int64_t most,
                           uint64_t seed);
 void support_tensors_deinit(struct support_tensors *t);
 
 /* Plan and execute; the output tensor of `pass` is replaced by the result. Every step must
  * succeed. `options` may be NULL. */
-void support_run(rmcp_device *device, const rmcp_problem *problem, rmcp_pass pass,
+void support_run(rmcp_device *device, const rmcp_conv *problem, rmcp_conv_pass pass,
                  const rmcp_plan_options *options, struct support_tensors *t);
 
 /* The same with a plan that is already there. */

@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "base/convert.h"
-#include "verify/verify.h"
+#include "core/judge.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,14 +41,14 @@ static const char *const extras[] = { "", ":bias:relu", ":bias:leaky-0.5", ":cla
 
 static void verify_all(rmcp_device *device, const char *text, size_t *n_runs)
 {
-    const rmcp_problem problem = support_case(text, NULL);
-    for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
+    const rmcp_conv problem = support_case(text, NULL);
+    for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
         size_t n_algos = 0;
         for (size_t a = 0; rmcp_algos[a]; a++)
             for (int data = 0; data < RMCP_VERIFY_N_DATA; data++) {
                 struct rmcp_verify_result result;
                 rmcp_status status =
-                    rmcp_verify_case(device, &problem, (rmcp_pass)pass, rmcp_algos[a]->name,
+                    rmcp_verify_case(device, &problem, (rmcp_conv_pass)pass, rmcp_algos[a]->name,
                                      (enum rmcp_verify_data)data, 11, 0, &result);
                 if (status == RMCP_E_UNSUPPORTED) continue;
                 if (status)
@@ -81,12 +81,12 @@ static void test_every_algorithm_passes(void **state)
 static void test_random_problems_pass(void **state)
 {
     for (uint64_t seed = 100; seed < 160; seed++) {
-        rmcp_problem problem;
-        rmcp_pass pass;
+        rmcp_conv problem;
+        rmcp_conv_pass pass;
         struct rmcp_verify_result result;
         char text[RMCP_CASE_MAX];
         rmcp_verify_draw(seed, &problem, &pass);
-        assert_int_equal(rmcp_problem_print(&problem, (int)pass, text, sizeof text), RMCP_OK);
+        assert_int_equal(rmcp_conv_print(&problem, (int)pass, text, sizeof text), RMCP_OK);
         if (rmcp_verify_case(*state, &problem, pass, NULL, (enum rmcp_verify_data)(seed % 2), seed,
                              0, &result))
             fail_msg("%s: %s", text, rmcp_last_error());
@@ -118,7 +118,7 @@ enum spoil {
 
 static struct {
     enum spoil spoil;
-    struct rmcp_conv conv;
+    struct rmcp_convolution conv;
     int64_t at; /* the output element */
     uint64_t workspace_bytes;
     rmcp_status (*submit)(struct rmcp_device *, void *, const struct rmcp_launch_list *,
@@ -156,10 +156,10 @@ static rmcp_status spoiled_submit(struct rmcp_device *device, void *stream,
                                   double *seconds)
 {
     const int out = (int)rmcp_conv_output_slot(&plot.conv);
-    const int in = out == RMCP_SLOT_X ? RMCP_SLOT_W : RMCP_SLOT_X;
+    const int in = out == RMCP_CONV_X ? RMCP_CONV_W : RMCP_CONV_X;
     const size_t element = rmcp_type_bytes(plot.conv.type);
-    const size_t out_bytes = (size_t)rmcp_conv_elements(&plot.conv, (enum rmcp_slot)out) * element;
-    const size_t in_bytes = (size_t)rmcp_conv_elements(&plot.conv, (enum rmcp_slot)in) * element;
+    const size_t out_bytes = (size_t)rmcp_conv_elements(&plot.conv, (unsigned)out) * element;
+    const size_t in_bytes = (size_t)rmcp_conv_elements(&plot.conv, (unsigned)in) * element;
     unsigned char before[4];
     memcpy(before, address(memory, out) + (size_t)plot.at * element, element);
     rmcp_status status = plot.submit(device, stream, list, memory, seconds);
@@ -171,7 +171,7 @@ static rmcp_status spoiled_submit(struct rmcp_device *device, void *stream,
     case BYTE_AFTER: address(memory, out)[out_bytes] ^= 1; break;
     case FAR_AFTER: address(memory, out)[out_bytes + 511] ^= 1; break;
     case INPUT_CHANGED: address(memory, in)[in_bytes - 1] ^= 1; break;
-    case BIAS_CHANGED: address(memory, RMCP_SLOT_BIAS)[0] ^= 1; break;
+    case BIAS_CHANGED: address(memory, RMCP_CONV_BIAS)[0] ^= 1; break;
     case AFTER_INPUT: address(memory, in)[in_bytes] ^= 1; break;
     case AFTER_WORKSPACE: address(memory, RMCP_SLOT_WORKSPACE)[plot.workspace_bytes] ^= 1; break;
     case BEFORE_WORKSPACE: address(memory, RMCP_SLOT_WORKSPACE)[-1] ^= 1; break;
@@ -183,7 +183,7 @@ static rmcp_status spoiled_submit(struct rmcp_device *device, void *stream,
 
 /* Judges a case on a device that spoils its results. Host memory is written directly, so this is
  * always the CPU device. */
-static rmcp_status judge(const char *text, rmcp_pass pass, const char *algorithm,
+static rmcp_status judge(const char *text, rmcp_conv_pass pass, const char *algorithm,
                          enum rmcp_verify_data data, enum spoil spoil, int64_t at,
                          struct rmcp_verify_result *result)
 {
@@ -194,10 +194,10 @@ static rmcp_status judge(const char *text, rmcp_pass pass, const char *algorithm
     struct rmcp_device device = *honest;
     device.driver = &driver;
 
-    const rmcp_problem problem = support_case(text, NULL);
+    const rmcp_conv problem = support_case(text, NULL);
     const rmcp_plan_options options = { .struct_size = sizeof options, .algorithm = algorithm };
     rmcp_plan *plan = NULL;
-    assert_int_equal(rmcp_plan_create(&device, &problem, pass, &options, &plan), RMCP_OK);
+    assert_int_equal(rmcp_conv_plan(&device, &problem, pass, &options, &plan), RMCP_OK);
     plot.conv = support_conv(&problem, pass);
     plot.spoil = spoil;
     plot.at = at;
@@ -242,11 +242,11 @@ static void test_the_judge_finds_each_kind_of_damage(void **state)
                                          "n1c4h6w6k5r3s3p1:bf16" };
     size_t n_workspace = 0;
     for (size_t t = 0; t < SUPPORT_LENGTH(texts); t++)
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++)
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++)
             for (size_t i = 0; i < SUPPORT_LENGTH(rows); i++) {
                 struct rmcp_verify_result result;
                 const char *beside = strstr(rows[i].why, "workspace");
-                assert_int_equal(judge(texts[t], (rmcp_pass)pass, beside ? NULL : "reference",
+                assert_int_equal(judge(texts[t], (rmcp_conv_pass)pass, beside ? NULL : "reference",
                                        rows[i].data, rows[i].spoil, 7, &result),
                                  RMCP_OK);
                 if (beside && !result.outputs) continue;
@@ -257,11 +257,11 @@ static void test_the_judge_finds_each_kind_of_damage(void **state)
                 if (!strstr(result.why, rows[i].why))
                     fail_msg("'%s' is not in '%s'", rows[i].why, result.why);
             }
-    const rmcp_problem problem = support_case(texts[1], NULL);
+    const rmcp_conv problem = support_case(texts[1], NULL);
     rmcp_device *device = NULL;
     rmcp_plan *plan = NULL;
     assert_int_equal(rmcp_device_open("cpu", NULL, &device), RMCP_OK);
-    assert_int_equal(rmcp_plan_create(device, &problem, RMCP_FORWARD, NULL, &plan), RMCP_OK);
+    assert_int_equal(rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, NULL, &plan), RMCP_OK);
     assert_true(n_workspace > 0 || !rmcp_plan_workspace(plan));
     rmcp_plan_destroy(plan);
     rmcp_device_close(device);
@@ -271,7 +271,7 @@ static void test_the_judge_finds_a_changed_bias(void **state)
 {
     (void)state;
     struct rmcp_verify_result result;
-    assert_int_equal(judge("n1c4h6w6k5r3s3p1:bias", RMCP_FORWARD, NULL, RMCP_VERIFY_REALS,
+    assert_int_equal(judge("n1c4h6w6k5r3s3p1:bias", RMCP_CONV_FORWARD, NULL, RMCP_VERIFY_REALS,
                            BIAS_CHANGED, 0, &result),
                      RMCP_OK);
     assert_false(result.passed);
@@ -282,16 +282,16 @@ static void test_the_judge_accepts_honest_results(void **state)
 {
     (void)state;
     for (int data = 0; data < RMCP_VERIFY_N_DATA; data++)
-        for (int pass = 0; pass < RMCP_N_PASSES; pass++) {
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
             struct rmcp_verify_result result;
-            assert_int_equal(judge("n1c4h6w6k5r3s3p1", (rmcp_pass)pass, NULL,
+            assert_int_equal(judge("n1c4h6w6k5r3s3p1", (rmcp_conv_pass)pass, NULL,
                                    (enum rmcp_verify_data)data, HONEST, 0, &result),
                              RMCP_OK);
             if (!result.passed) fail_msg("%s", result.why);
         }
     /* One rounding more is within the bound of reals, and no reason to cry wolf. */
     struct rmcp_verify_result result;
-    assert_int_equal(judge("n1c4h6w6k5r3s3p1", RMCP_FORWARD, "reference", RMCP_VERIFY_REALS,
+    assert_int_equal(judge("n1c4h6w6k5r3s3p1", RMCP_CONV_FORWARD, "reference", RMCP_VERIFY_REALS,
                            OUTPUT_SLIGHTLY, 7, &result),
                      RMCP_OK);
     if (!result.passed) fail_msg("%s", result.why);
@@ -304,7 +304,7 @@ static void test_the_judge_looks_at_every_output(void **state)
     (void)state;
     for (int64_t at = 0; at < 5 * 6 * 6; at++) {
         struct rmcp_verify_result result;
-        assert_int_equal(judge("n1c4h6w6k5r3s3p1", RMCP_FORWARD, "reference", RMCP_VERIFY_INTEGERS,
+        assert_int_equal(judge("n1c4h6w6k5r3s3p1", RMCP_CONV_FORWARD, "reference", RMCP_VERIFY_INTEGERS,
                                OUTPUT_BIT, at, &result),
                          RMCP_OK);
         char why[32];
@@ -319,7 +319,7 @@ static void test_a_failing_device_is_no_result(void **state)
     (void)state;
     struct rmcp_verify_result result;
     support_assert_failed(
-        judge("n1c4h6w6k5r3s3p1", RMCP_FORWARD, NULL, RMCP_VERIFY_REALS, FAILS, 0, &result),
+        judge("n1c4h6w6k5r3s3p1", RMCP_CONV_FORWARD, NULL, RMCP_VERIFY_REALS, FAILS, 0, &result),
         RMCP_E_LOST, "the device is gone");
 }
 
@@ -331,8 +331,8 @@ static void test_the_bound(void **state)
     static const char *const texts[] = { "n1c4h6w6k5r3s3p1", "n1c4h6w6k5r3s3p1:f16",
                                          "n1c4h6w6k5r3s3p1:bf16" };
     for (size_t i = 0; i < SUPPORT_LENGTH(texts); i++) {
-        const rmcp_problem problem = support_case(texts[i], NULL);
-        const struct rmcp_conv conv = support_conv(&problem, RMCP_FORWARD);
+        const rmcp_conv problem = support_case(texts[i], NULL);
+        const struct rmcp_convolution conv = support_conv(&problem, RMCP_CONV_FORWARD);
         const double zero = rmcp_verify_bound(&conv, 0, 0), one = rmcp_verify_bound(&conv, 1, 0);
         assert_true(zero > 0 && zero < 1e-6);
         assert_true(one >= unit[i] && one < 2 * unit[i]);

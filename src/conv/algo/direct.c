@@ -1,5 +1,5 @@
 /* direct: one output a work-item, 64-bit indices: any problem on any GPU, slowly. */
-#include "core/algo.h"
+#include "conv/conv.h"
 #include "conv/gpu/shape.h"
 
 #include <string.h>
@@ -15,12 +15,12 @@ static const char *refuse(const struct rmcp_request *request)
 /* Few of the loads hit a register and all indices have 64 bits: a twentieth of the peak. */
 static double compute_seconds(const struct rmcp_request *request)
 {
-    return request->conv.flops / (0.05 * request->caps->flops_per_second);
+    return rmcp_conv_of(request)->flops / (0.05 * request->caps->flops_per_second);
 }
 
 static double cost(const struct rmcp_request *request)
 {
-    return compute_seconds(request) + rmcp_traffic_seconds(&request->conv, request->caps) +
+    return compute_seconds(request) + rmcp_traffic_seconds(request->problem, request->caps) +
            request->caps->launch_seconds;
 }
 
@@ -31,9 +31,9 @@ static struct rmcp_direct_strides strides_of(const struct rmcp_strides *s)
                                          { s->space[0], s->space[1], s->space[2] } };
 }
 
-static struct rmcp_direct arguments_of(const struct rmcp_conv *conv)
+static struct rmcp_direct arguments_of(const struct rmcp_convolution *conv)
 {
-    const int64_t channels[RMCP_N_PASSES] = { conv->k, conv->c, conv->group_c };
+    const int64_t channels[RMCP_CONV_PASSES] = { conv->k, conv->c, conv->group_c };
     struct rmcp_direct d = {
         .n = conv->n,
         .group_c = conv->group_c,
@@ -57,8 +57,8 @@ static struct rmcp_direct arguments_of(const struct rmcp_conv *conv)
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
-    const struct rmcp_conv *conv = &request->conv;
-    const enum rmcp_slot output = rmcp_conv_output_slot(conv);
+    const struct rmcp_convolution *conv = request->problem;
+    const unsigned output = rmcp_conv_output_slot(conv);
     const int64_t n = rmcp_conv_elements(conv, output), most = INT64_C(1) << 30;
     const int64_t busy = (int64_t)request->caps->compute_units * UNIT_ITEMS;
     int64_t quota = rmcp_launch_quota(n, busy, compute_seconds(request));
@@ -76,7 +76,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     return RMCP_OK;
 }
 
-const struct rmcp_algo rmcp_algo_direct = {
+const struct rmcp_algo rmcp_algo_conv_direct = {
     .name = "direct",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,

@@ -1,11 +1,11 @@
 /* implicit_gemm: a pass as a tiled matrix product whose gathered factor is never built. */
-#include "core/algo.h"
+#include "conv/conv.h"
 #include "conv/gpu/gemm.h"
 #include "conv/gpu/shape.h"
 
 static const char *refuse(const struct rmcp_request *request)
 {
-    return rmcp_gemm_refuse(&request->conv);
+    return rmcp_gemm_refuse(request->problem);
 }
 
 static double cost(const struct rmcp_request *request)
@@ -19,7 +19,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     return rmcp_gemm_emit(request, &way, list);
 }
 
-const struct rmcp_algo rmcp_algo_implicit_gemm = {
+const struct rmcp_algo rmcp_algo_conv_implicit_gemm = {
     .name = "implicit_gemm",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,

@@ -1,6 +1,6 @@
 /* narrow: one output a work-item, for products of few rows, whose tiles would be mostly empty:
  * depthwise and other convolutions with few channels in a group, gradients of a first layer. */
-#include "core/algo.h"
+#include "conv/conv.h"
 #include "conv/gpu/shape.h"
 
 #include <math.h>
@@ -9,10 +9,10 @@ enum { MOST_ROWS = 16, THREADS = 256, SECTOR = 32 };
 
 static const char *refuse(const struct rmcp_request *request)
 {
-    const struct rmcp_conv *conv = &request->conv;
-    if (conv->pass != RMCP_BACKWARD_DATA && conv->group_k > MOST_ROWS)
+    const struct rmcp_convolution *conv = request->problem;
+    if (conv->pass != RMCP_CONV_BACKWARD_DATA && conv->group_k > MOST_ROWS)
         return "more than 16 output channels in a group";
-    if (conv->pass != RMCP_FORWARD && conv->group_c > MOST_ROWS)
+    if (conv->pass != RMCP_CONV_FORWARD && conv->group_c > MOST_ROWS)
         return "more than 16 input channels in a group";
     return rmcp_gemm_refuse(conv);
 }
@@ -21,14 +21,14 @@ static const char *refuse(const struct rmcp_request *request)
  * is decoded anew. */
 static double compute_seconds(const struct rmcp_request *request)
 {
-    const double share = request->conv.pass == RMCP_BACKWARD_WEIGHTS ? 1.0 / 50 : 1.0 / 10;
-    return request->conv.flops / (share * request->caps->flops_per_second);
+    const double share = rmcp_conv_of(request)->pass == RMCP_CONV_BACKWARD_WEIGHTS ? 1.0 / 50 : 1.0 / 10;
+    return rmcp_conv_of(request)->flops / (share * request->caps->flops_per_second);
 }
 
 static double cost(const struct rmcp_request *request)
 {
-    return fmax(compute_seconds(request), rmcp_traffic_seconds(&request->conv, request->caps)) +
-           (double)rmcp_gemm_phases(&request->conv) * request->caps->launch_seconds;
+    return fmax(compute_seconds(request), rmcp_traffic_seconds(request->problem, request->caps)) +
+           (double)rmcp_gemm_phases(request->problem) * request->caps->launch_seconds;
 }
 
 /* `count` pieces of work, each of `threads` work-items, in launches that are not too long. */
@@ -36,7 +36,7 @@ static rmcp_status emit_launches(const struct rmcp_request *request, struct rmcp
                                  const char *kernel, int64_t count, int64_t threads,
                                  const struct rmcp_gemm *g, struct rmcp_narrow o)
 {
-    const struct rmcp_conv *conv = &request->conv;
+    const struct rmcp_convolution *conv = request->problem;
     const int64_t busy = (int64_t)request->caps->compute_units * THREADS / threads;
     const int64_t quota = rmcp_launch_quota(
         count, busy, fmax(compute_seconds(request), rmcp_traffic_seconds(conv, request->caps)));
@@ -56,7 +56,7 @@ static rmcp_status emit_launches(const struct rmcp_request *request, struct rmcp
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
-    const struct rmcp_conv *conv = &request->conv;
+    const struct rmcp_convolution *conv = request->problem;
     rmcp_status status = RMCP_OK;
     for (int64_t phase = 0; phase < rmcp_gemm_phases(conv) && !status; phase++) {
         struct rmcp_gemm g;
@@ -68,7 +68,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
             .lanes = 1,
         };
         const int64_t channels = g.rows * conv->groups;
-        if (conv->pass != RMCP_BACKWARD_WEIGHTS) {
+        if (conv->pass != RMCP_CONV_BACKWARD_WEIGHTS) {
             status = emit_launches(request, list, "narrow", channels * g.columns, 1, &g, o);
             continue;
         }
@@ -80,7 +80,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     return status;
 }
 
-const struct rmcp_algo rmcp_algo_narrow = {
+const struct rmcp_algo rmcp_algo_conv_narrow = {
     .name = "narrow",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,

@@ -5,7 +5,7 @@
  * refuses on this processor (f16, and bf16 before AVX-512) goes through f32 copies there.
  * oneDNN's memory objects are not thread-safe, so each execution in flight takes a set of them from
  * a free list in the plan; the list grows only when more executions run at once than ever before. */
-#include "core/algo.h"
+#include "conv/conv.h"
 #include "base/convert.h"
 #include "onednn/onednn.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 256, N_OPERANDS = RMCP_SLOT_BIAS + 1 };
+enum { ALIGNMENT = 256, N_OPERANDS = RMCP_CONV_BIAS + 1 };
 
 /* One tensor on its way from the caller's memory into the primitive, or back. */
 struct operand {
@@ -36,7 +36,7 @@ struct flight {
 
 struct state {
     const struct rmcp_onednn *dnn;
-    struct rmcp_conv conv;
+    struct rmcp_convolution conv;
     int threads;
     bool own_activation; /* oneDNN's relu and clamp turn NaN into a number; strict plans keep it */
     dnnl_primitive_desc_t desc;
@@ -71,28 +71,28 @@ static dnnl_data_type_t data_type(rmcp_type type)
 
 /* Logical dimensions as oneDNN orders them (weights: groups first), and their strides. Problems keep
  * their own number of spatial dimensions: oneDNN has kernels for each. */
-static int dims_of(const struct rmcp_conv *conv, enum rmcp_slot slot, dnnl_dim_t *dims,
+static int dims_of(const struct rmcp_convolution *conv, unsigned slot, dnnl_dim_t *dims,
                    dnnl_dim_t *strides)
 {
-    if (slot == RMCP_SLOT_BIAS) {
+    if (slot == RMCP_CONV_BIAS) {
         dims[0] = conv->k, strides[0] = 1;
         return 1;
     }
-    const struct rmcp_strides *s = slot == RMCP_SLOT_X   ? &conv->x
-                                   : slot == RMCP_SLOT_W ? &conv->w
+    const struct rmcp_strides *s = slot == RMCP_CONV_X   ? &conv->x
+                                   : slot == RMCP_CONV_W ? &conv->w
                                                          : &conv->y;
-    const int64_t *space = slot == RMCP_SLOT_X   ? conv->input
-                           : slot == RMCP_SLOT_W ? conv->filter
+    const int64_t *space = slot == RMCP_CONV_X   ? conv->input
+                           : slot == RMCP_CONV_W ? conv->filter
                                                  : conv->output;
     int n = 0;
-    if (slot == RMCP_SLOT_W && conv->groups > 1) {
+    if (slot == RMCP_CONV_W && conv->groups > 1) {
         dims[n] = conv->groups, strides[n++] = conv->group_k * s->outer;
         dims[n] = conv->group_k, strides[n++] = s->outer;
     } else {
-        dims[n] = slot == RMCP_SLOT_W ? conv->k : conv->n, strides[n++] = s->outer;
+        dims[n] = slot == RMCP_CONV_W ? conv->k : conv->n, strides[n++] = s->outer;
     }
-    dims[n] = slot == RMCP_SLOT_X   ? conv->c
-              : slot == RMCP_SLOT_W ? conv->group_c
+    dims[n] = slot == RMCP_CONV_X   ? conv->c
+              : slot == RMCP_CONV_W ? conv->group_c
                                     : conv->k;
     strides[n++] = s->inner;
     for (uint32_t d = RMCP_MAX_DIMS - conv->problem.dims; d < RMCP_MAX_DIMS; d++)
@@ -103,14 +103,14 @@ static int dims_of(const struct rmcp_conv *conv, enum rmcp_slot slot, dnnl_dim_t
 static dnnl_status_t make_attributes(const struct state *s, dnnl_primitive_attr_t *out)
 {
     const struct rmcp_onednn *dnn = s->dnn;
-    const struct rmcp_conv *conv = &s->conv;
+    const struct rmcp_convolution *conv = &s->conv;
     dnnl_status_t status = dnn->dnnl_primitive_attr_create(out);
     if (!status)
         status = dnn->dnnl_primitive_attr_set_scratchpad_mode(*out, dnnl_scratchpad_mode_user);
     const rmcp_activation activation = rmcp_conv_activation(conv);
     if (status || activation == RMCP_NO_ACTIVATION || s->own_activation) return status;
 
-    const rmcp_problem *p = &conv->problem;
+    const rmcp_conv *p = &conv->problem;
     const bool clamp = activation == RMCP_CLAMP;
     dnnl_post_ops_t ops = NULL;
     status = dnn->dnnl_post_ops_create(&ops);
@@ -129,14 +129,14 @@ static dnnl_status_t make_attributes(const struct state *s, dnnl_primitive_attr_
 /* Whether the images stay as they are. With NHWC oneDNN has fast kernels for them as they stand, but
  * that for weight gradients of strided 1x1 filters (2.6.3, AVX-512) then writes beyond its workspace:
  * n5c4h4w34k2r1s1u4x1. */
-static bool keeps_images(const struct rmcp_conv *conv)
+static bool keeps_images(const struct rmcp_convolution *conv)
 {
     bool pointwise = true, strided = false;
     for (int d = 0; d < RMCP_MAX_DIMS; d++) {
         pointwise = pointwise && conv->filter[d] == 1;
         strided = strided || conv->stride[d] > 1;
     }
-    if (conv->pass == RMCP_BACKWARD_WEIGHTS && pointwise && strided) return false;
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS && pointwise && strided) return false;
     return conv->layout == RMCP_NHWC;
 }
 
@@ -144,7 +144,7 @@ static bool keeps_images(const struct rmcp_conv *conv)
 static dnnl_status_t make_conv(struct state *s, dnnl_data_type_t type)
 {
     const struct rmcp_onednn *dnn = s->dnn;
-    const struct rmcp_conv *conv = &s->conv;
+    const struct rmcp_convolution *conv = &s->conv;
     struct rmcp_onednn_desc desc[N_OPERANDS];
     memset(desc, 0, sizeof desc);
     struct rmcp_onednn_conv request = { .pass = conv->pass };
@@ -153,16 +153,16 @@ static dnnl_status_t make_conv(struct state *s, dnnl_data_type_t type)
     for (int slot = 0; slot < N_OPERANDS && !status; slot++) {
         if (!s->operand[slot].used) continue;
         dnnl_dims_t dims, strides;
-        int n = dims_of(conv, (enum rmcp_slot)slot, dims, strides);
-        bool keep = slot == RMCP_SLOT_BIAS || (slot != RMCP_SLOT_W && keeps_images(conv));
+        int n = dims_of(conv, (unsigned)slot, dims, strides);
+        bool keep = slot == RMCP_CONV_BIAS || (slot != RMCP_CONV_W && keeps_images(conv));
         status = rmcp_onednn_desc_init(dnn, &desc[slot], n, dims, type, keep ? strides : NULL);
     }
     if (!status) {
-        request.x = rmcp_onednn_desc_get(&desc[RMCP_SLOT_X]);
-        request.w = rmcp_onednn_desc_get(&desc[RMCP_SLOT_W]);
-        request.y = rmcp_onednn_desc_get(&desc[RMCP_SLOT_Y]);
-        request.bias = s->operand[RMCP_SLOT_BIAS].used
-                           ? rmcp_onednn_desc_get(&desc[RMCP_SLOT_BIAS])
+        request.x = rmcp_onednn_desc_get(&desc[RMCP_CONV_X]);
+        request.w = rmcp_onednn_desc_get(&desc[RMCP_CONV_W]);
+        request.y = rmcp_onednn_desc_get(&desc[RMCP_CONV_Y]);
+        request.bias = s->operand[RMCP_CONV_BIAS].used
+                           ? rmcp_onednn_desc_get(&desc[RMCP_CONV_BIAS])
                            : NULL;
         for (uint32_t i = 0; i < conv->problem.dims; i++) {
             request.stride[i] = conv->problem.stride[i];
@@ -188,7 +188,7 @@ static bool is_plain_loops(const struct state *s)
 
 /* Equal padding of at most half the filter, and every tap meets the input somewhere: what networks
  * are made of. */
-static bool is_ordinary(const struct rmcp_conv *conv, int d)
+static bool is_ordinary(const struct rmcp_convolution *conv, int d)
 {
     const int64_t taps = conv->filter[d], step = conv->dilation[d], pad = conv->pad_begin[d];
     if (pad != conv->pad_end[d] || pad > (taps - 1) * step / 2) return false;
@@ -205,24 +205,24 @@ static bool is_ordinary(const struct rmcp_conv *conv, int d)
  * of the padding in weight gradients (n3c16w2k16s3p2-1u3, n5c18t11x9h11w5k24r4s3p1x0x0u4x1x1g6),
  * and those of 3.7.2 are wrong or read outside their tensors with unusual padding
  * (n3c34h9w9k32r5s5p0-3x3-0u2x4g2, n2c16h8w1k5r3s1p3-0x2-4u4x3). Its f32 kernels do neither. */
-static bool is_safe_in_half(const struct rmcp_conv *conv)
+static bool is_safe_in_half(const struct rmcp_convolution *conv)
 {
-    if (conv->pass == RMCP_BACKWARD_WEIGHTS) return false;
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) return false;
     return is_ordinary(conv, 0) && is_ordinary(conv, 1) && is_ordinary(conv, 2);
 }
 
 static rmcp_onednn_md wanted_desc(const struct state *s, int slot)
 {
-    const bool forward = s->conv.pass == RMCP_FORWARD;
+    const bool forward = s->conv.pass == RMCP_CONV_FORWARD;
     static const dnnl_query_t plain[N_OPERANDS] = { dnnl_query_src_md, dnnl_query_weights_md,
                                                     dnnl_query_dst_md, dnnl_query_weights_md };
     static const dnnl_query_t gradient[N_OPERANDS] = { dnnl_query_diff_src_md,
                                                        dnnl_query_diff_weights_md,
                                                        dnnl_query_diff_dst_md };
     /* In a backward pass the tensor written and y are gradients. */
-    bool is_gradient = !forward && (slot == RMCP_SLOT_Y || s->operand[slot].written);
+    bool is_gradient = !forward && (slot == RMCP_CONV_Y || s->operand[slot].written);
     return s->dnn->dnnl_primitive_desc_query_md(s->desc, is_gradient ? gradient[slot] : plain[slot],
-                                                slot == RMCP_SLOT_BIAS ? 1 : 0);
+                                                slot == RMCP_CONV_BIAS ? 1 : 0);
 }
 
 /* ---- the plan ---- */
@@ -240,7 +240,7 @@ static dnnl_status_t make_operand(struct state *s, int slot, dnnl_data_type_t ty
     const struct rmcp_onednn *dnn = s->dnn;
     struct operand *o = &s->operand[slot];
     dnnl_dims_t dims, strides;
-    int n = dims_of(&s->conv, (enum rmcp_slot)slot, dims, strides);
+    int n = dims_of(&s->conv, (unsigned)slot, dims, strides);
     dnnl_status_t status = rmcp_onednn_desc_init(dnn, &o->plain, n, dims, type, strides);
     if (status) return status;
 
@@ -350,11 +350,11 @@ static rmcp_status create(const struct rmcp_request *request, struct state **out
     if (!s) return rmcp_fail_memory("oneDNN plan", sizeof *s);
     pthread_mutex_init(&s->lock, NULL);
     s->dnn = dnn;
-    s->conv = request->conv;
+    s->conv = *rmcp_conv_of(request);
     s->threads = (int)request->caps->threads;
     s->own_activation = request->strict && rmcp_conv_activation(&s->conv) != RMCP_NO_ACTIVATION;
     for (int slot = 0; slot < N_OPERANDS; slot++) {
-        s->operand[slot].elements = rmcp_conv_elements(&s->conv, (enum rmcp_slot)slot);
+        s->operand[slot].elements = rmcp_conv_elements(&s->conv, (unsigned)slot);
         s->operand[slot].used = s->operand[slot].elements > 0;
         s->operand[slot].written = slot == (int)rmcp_conv_output_slot(&s->conv);
     }
@@ -421,7 +421,7 @@ static dnnl_status_t bring(const struct state *s, const struct flight *f, int sl
 /* The activation as a pass of its own over the finished sums. */
 static void activate(const struct state *s, void *data, rmcp_type type)
 {
-    const int64_t n = s->operand[RMCP_SLOT_Y].elements;
+    const int64_t n = s->operand[RMCP_CONV_Y].elements;
 #pragma omp parallel for num_threads(s->threads) if (n > 1 << 15)
     for (int64_t i = 0; i < n; i++)
         rmcp_store(data, type, i,
@@ -454,7 +454,7 @@ static dnnl_status_t compute(const struct state *s, const struct flight *f,
                 f->wanted[slot], o->reorder     ? place(workspace, o->reorder_offset)
                                  : o->converted ? place(workspace, o->convert_offset)
                                                 : place(memory[slot], 0));
-        bool is_gradient = s->conv.pass != RMCP_FORWARD && (slot == RMCP_SLOT_Y || slot == out);
+        bool is_gradient = s->conv.pass != RMCP_CONV_FORWARD && (slot == RMCP_CONV_Y || slot == out);
         args[n_args].arg = is_gradient ? gradient[slot] : forward[slot];
         args[n_args++].memory = f->wanted[slot];
     }
@@ -493,7 +493,7 @@ static rmcp_status run(const void *state, const rmcp_memory *memory)
 /* Convert and reorder weights that will not change, once. */
 static rmcp_status prepare_weights(struct state *s, struct flight *f, rmcp_memory weights)
 {
-    struct operand *o = &s->operand[RMCP_SLOT_W];
+    struct operand *o = &s->operand[RMCP_CONV_W];
     const uint64_t copy_bytes = o->converted ? (uint64_t)o->elements * sizeof(float) : 0;
     const uint64_t bytes = o->reorder ? s->dnn->dnnl_memory_desc_get_size(o->wanted) : copy_bytes;
     if (!bytes) return RMCP_OK; /* the caller's own memory is as good */
@@ -504,7 +504,7 @@ static rmcp_status prepare_weights(struct state *s, struct flight *f, rmcp_memor
     if (!prepared || (copy_bytes && o->reorder && !copy)) {
         status = rmcp_fail_memory("prepared weights", (size_t)(bytes + copy_bytes));
     } else {
-        dnnl_status_t result = bring(s, f, RMCP_SLOT_W, place(weights, 0), copy ? copy : prepared,
+        dnnl_status_t result = bring(s, f, RMCP_CONV_W, place(weights, 0), copy ? copy : prepared,
                                      prepared);
         if (!result) result = s->dnn->dnnl_stream_wait(f->stream);
         if (result) status = failed("preparing weights", result);
@@ -518,7 +518,7 @@ static rmcp_status prepare_weights(struct state *s, struct flight *f, rmcp_memor
 /* ---- the contract ---- */
 
 /* Whether some output reads the tensor along one dimension, and not its padding alone. */
-static bool reads_input(const struct rmcp_conv *conv, int dim)
+static bool reads_input(const struct rmcp_convolution *conv, int dim)
 {
     const int64_t stride = conv->stride[dim];
     for (int64_t t = 0; t < conv->filter[dim]; t++) {
@@ -533,14 +533,14 @@ static const char *refuse(const struct rmcp_request *request)
 {
     /* A kernel of oneDNN 3.6 (brg_conv_fwd:avx2) follows a null pointer there. */
     for (int dim = 0; dim < RMCP_MAX_DIMS; dim++)
-        if (!reads_input(&request->conv, dim)) return "every output reads padding alone";
+        if (!reads_input(request->problem, dim)) return "every output reads padding alone";
     const char *why = NULL;
     return rmcp_onednn_get(&why) ? NULL : why;
 }
 
 static double cost(const struct rmcp_request *request)
 {
-    const struct rmcp_conv *conv = &request->conv;
+    const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
     double bytes = 4.0 * ((double)conv->x_elements + (double)conv->w_elements +
                           (double)conv->y_elements);
@@ -582,7 +582,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     return RMCP_OK;
 }
 
-const struct rmcp_algo rmcp_algo_onednn = {
+const struct rmcp_algo rmcp_algo_conv_onednn = {
     .name = "onednn",
     .version = 1,
     .kind = RMCP_LAUNCH_HOST_CALL,

@@ -1,11 +1,11 @@
 /* reference: the plain loops as an algorithm of the CPU device: any problem, no library, slow. */
-#include "core/algo.h"
+#include "conv/conv.h"
 #include "conv/reference.h"
 
 #include <stdlib.h>
 
 struct state {
-    struct rmcp_conv conv;
+    struct rmcp_convolution conv;
     unsigned threads;
 };
 
@@ -18,7 +18,7 @@ static const char *refuse(const struct rmcp_request *request)
 static double cost(const struct rmcp_request *request)
 {
     const double flops_per_second = 0.5e9; /* of one thread */
-    return request->conv.flops / (flops_per_second * request->caps->threads) + 1e-6;
+    return rmcp_conv_of(request)->flops / (flops_per_second * request->caps->threads) + 1e-6;
 }
 
 static void *address(rmcp_memory memory)
@@ -29,14 +29,14 @@ static void *address(rmcp_memory memory)
 static rmcp_status run(const void *state, const rmcp_memory *memory)
 {
     const struct state *s = state;
-    const struct rmcp_reference reference = {
+    const struct rmcp_conv_reference reference = {
         .conv = &s->conv,
-        .x = address(memory[RMCP_SLOT_X]),
-        .w = address(memory[RMCP_SLOT_W]),
-        .y = address(memory[RMCP_SLOT_Y]),
-        .bias = address(memory[RMCP_SLOT_BIAS]),
+        .x = address(memory[RMCP_CONV_X]),
+        .w = address(memory[RMCP_CONV_W]),
+        .y = address(memory[RMCP_CONV_Y]),
+        .bias = address(memory[RMCP_CONV_BIAS]),
     };
-    rmcp_reference_run(&reference, address(memory[rmcp_conv_output_slot(&s->conv)]), s->threads);
+    rmcp_conv_loops(&reference, address(memory[rmcp_conv_output_slot(&s->conv)]), s->threads);
     return RMCP_OK;
 }
 
@@ -44,7 +44,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 {
     struct state *state = malloc(sizeof *state);
     if (!state) return rmcp_fail_memory("reference plan", sizeof *state);
-    *state = (struct state){ request->conv, request->caps->threads };
+    *state = (struct state){ *rmcp_conv_of(request), request->caps->threads };
     struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_HOST_CALL);
     if (!record) {
         free(state);
@@ -54,7 +54,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     return RMCP_OK;
 }
 
-const struct rmcp_algo rmcp_algo_reference = {
+const struct rmcp_algo rmcp_algo_conv_reference = {
     .name = "reference",
     .version = 1,
     .kind = RMCP_LAUNCH_HOST_CALL,

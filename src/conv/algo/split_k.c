@@ -1,13 +1,13 @@
 /* split_k: the implicit matrix product with each reduction shared by several workgroups: for
  * problems with few outputs and long sums, such as most weight gradients. The parts are added up in
  * a fixed order, so the same inputs give the same bits. */
-#include "core/algo.h"
+#include "conv/conv.h"
 #include "conv/gpu/gemm.h"
 #include "conv/gpu/shape.h"
 
 static const char *refuse(const struct rmcp_request *request)
 {
-    const struct rmcp_conv *conv = &request->conv;
+    const struct rmcp_convolution *conv = request->problem;
     const char *reason = rmcp_gemm_refuse(conv);
     if (reason) return reason;
     if (rmcp_gemm_reduction(conv) < 32) return "the reduction is too short to split";
@@ -25,15 +25,15 @@ static double cost(const struct rmcp_request *request)
 static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
 {
     const struct rmcp_gemm_way way = rmcp_gemm_choose(request, true);
-    *bytes = rmcp_gemm_workspace(&request->conv, &way);
+    *bytes = rmcp_gemm_workspace(request->problem, &way);
     return RMCP_OK;
 }
 
 /* Add up the parts, which lie one after the other in the workspace, each like the output. */
-static rmcp_status emit_reduction(const struct rmcp_conv *conv, int64_t parts,
+static rmcp_status emit_reduction(const struct rmcp_convolution *conv, int64_t parts,
                                   struct rmcp_launch_list *list)
 {
-    const enum rmcp_slot output = rmcp_conv_output_slot(conv);
+    const unsigned output = rmcp_conv_output_slot(conv);
     const int64_t n = rmcp_conv_elements(conv, output);
     const struct rmcp_reduce r = {
         .count = (unsigned)n,
@@ -47,7 +47,7 @@ static rmcp_status emit_reduction(const struct rmcp_conv *conv, int64_t parts,
     if (status) return status;
     rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
     rmcp_arg_memory(launch, output, 0);
-    rmcp_arg_memory(launch, r.epilogue.bias ? RMCP_SLOT_BIAS : RMCP_SLOT_WORKSPACE, 0);
+    rmcp_arg_memory(launch, r.epilogue.bias ? RMCP_CONV_BIAS : RMCP_SLOT_WORKSPACE, 0);
     rmcp_arg_value(launch, &r, sizeof r);
     return RMCP_OK;
 }
@@ -56,10 +56,10 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 {
     const struct rmcp_gemm_way way = rmcp_gemm_choose(request, true);
     rmcp_status status = rmcp_gemm_emit(request, &way, list);
-    return status ? status : emit_reduction(&request->conv, way.splits, list);
+    return status ? status : emit_reduction(request->problem, way.splits, list);
 }
 
-const struct rmcp_algo rmcp_algo_split_k = {
+const struct rmcp_algo rmcp_algo_conv_split_k = {
     .name = "split_k",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,

@@ -52,7 +52,7 @@ static double phase_seconds(const struct rmcp_request *request, const struct rmc
     const struct rmcp_caps *caps = request->caps;
     const int64_t units = caps->compute_units ? caps->compute_units : 1;
     const int64_t at_once = UNIT_THREADS / tile->threads;
-    const int64_t groups = tiles_of(g, tile) * request->conv.groups * splits;
+    const int64_t groups = tiles_of(g, tile) * rmcp_conv_of(request)->groups * splits;
     const int64_t rounds = groups / (units * at_once);
     const int64_t rest = ceil_divide(groups - rounds * units * at_once, units);
     const double busy = fmin(1, (double)(rest * tile->threads) / BUSY_THREADS);
@@ -65,7 +65,7 @@ static double phase_seconds(const struct rmcp_request *request, const struct rmc
 static double way_seconds(const struct rmcp_request *request, const struct rmcp_gemm_tile *tile,
                           int64_t splits)
 {
-    const struct rmcp_conv *conv = &request->conv;
+    const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
     const double traffic = rmcp_traffic_seconds(conv, caps);
     double compute = 0, launches = 0;
@@ -84,7 +84,7 @@ static double way_seconds(const struct rmcp_request *request, const struct rmcp_
     return seconds;
 }
 
-int64_t rmcp_gemm_reduction(const struct rmcp_conv *conv)
+int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv)
 {
     int64_t longest = 0;
     for (int64_t phase = 0; phase < rmcp_gemm_phases(conv); phase++) {
@@ -97,7 +97,7 @@ int64_t rmcp_gemm_reduction(const struct rmcp_conv *conv)
 struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool split)
 {
     const int64_t first = split ? 2 : 1;
-    const int64_t longest = ceil_divide(rmcp_gemm_reduction(&request->conv), 8 * SLICES);
+    const int64_t longest = ceil_divide(rmcp_gemm_reduction(request->problem), 8 * SLICES);
     const int64_t most = !split || longest < first ? first
                          : longest < MOST_SPLITS   ? longest
                                                    : MOST_SPLITS;
@@ -107,13 +107,13 @@ struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool s
             struct rmcp_gemm_way way = { &tiles[i], splits,
                                          way_seconds(request, &tiles[i], splits) };
             const bool fits =
-                rmcp_gemm_workspace(&request->conv, &way) <= request->caps->max_buffer_bytes;
+                rmcp_gemm_workspace(request->problem, &way) <= request->caps->max_buffer_bytes;
             if (!best.tile || (fits && way.seconds < best.seconds)) best = way;
         }
     return best;
 }
 
-uint64_t rmcp_gemm_workspace(const struct rmcp_conv *conv, const struct rmcp_gemm_way *way)
+uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way)
 {
     if (way->splits == 1) return 0;
     const int64_t elements = rmcp_conv_elements(conv, rmcp_conv_output_slot(conv));
@@ -124,11 +124,11 @@ uint64_t rmcp_gemm_workspace(const struct rmcp_conv *conv, const struct rmcp_gem
 
 /* The variant whose work-items read neighbours in memory: those of a along rows or along the
  * reduction, those of b along columns or along the reduction. */
-static void variant_of(const struct rmcp_conv *conv, const struct rmcp_gemm_tile *tile, char *text,
+static void variant_of(const struct rmcp_convolution *conv, const struct rmcp_gemm_tile *tile, char *text,
                        size_t size)
 {
-    const bool last = conv->layout == RMCP_NHWC, data = conv->pass == RMCP_BACKWARD_DATA;
-    const bool weights = conv->pass == RMCP_BACKWARD_WEIGHTS;
+    const bool last = conv->layout == RMCP_NHWC, data = conv->pass == RMCP_CONV_BACKWARD_DATA;
+    const bool weights = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS;
     const bool pointwise = conv->filter[0] * conv->filter[1] * conv->filter[2] == 1;
     const bool a_rows = (weights && last) || (data && (last || pointwise));
     const bool b_columns = weights ? last : !last;
@@ -139,8 +139,8 @@ static void variant_of(const struct rmcp_conv *conv, const struct rmcp_gemm_tile
 static rmcp_status emit_phase(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
                               struct rmcp_gemm *g, struct rmcp_launch_list *list)
 {
-    const struct rmcp_conv *conv = &request->conv;
-    const enum rmcp_slot output = rmcp_conv_output_slot(conv);
+    const struct rmcp_convolution *conv = request->problem;
+    const unsigned output = rmcp_conv_output_slot(conv);
     char variant[32];
     variant_of(conv, way->tile, variant, sizeof variant);
     g->row_tiles = rmcp_divider_of(ceil_divide(g->rows, way->tile->rows));
@@ -173,9 +173,9 @@ rmcp_status rmcp_gemm_emit(const struct rmcp_request *request, const struct rmcp
                            struct rmcp_launch_list *list)
 {
     rmcp_status status = RMCP_OK;
-    for (int64_t phase = 0; phase < rmcp_gemm_phases(&request->conv) && !status; phase++) {
+    for (int64_t phase = 0; phase < rmcp_gemm_phases(request->problem) && !status; phase++) {
         struct rmcp_gemm g;
-        if (rmcp_gemm_init(&g, &request->conv, phase)) status = emit_phase(request, way, &g, list);
+        if (rmcp_gemm_init(&g, request->problem, phase)) status = emit_phase(request, way, &g, list);
     }
     return status;
 }

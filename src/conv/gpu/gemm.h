@@ -2,7 +2,7 @@
 #ifndef RMCP_CONV_GPU_GEMM_H
 #define RMCP_CONV_GPU_GEMM_H
 
-#include "core/algo.h"
+#include "conv/conv.h"
 
 struct rmcp_gemm_tile;
 
@@ -18,10 +18,10 @@ struct rmcp_gemm_way {
 struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool split);
 
 /* The longest reduction of all phases. */
-int64_t rmcp_gemm_reduction(const struct rmcp_conv *conv);
+int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv);
 
 /* Bytes of workspace: an f32 copy of the output for each split; 0 unsplit. */
-uint64_t rmcp_gemm_workspace(const struct rmcp_conv *conv, const struct rmcp_gemm_way *way);
+uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way);
 
 /* Append the launches of gemm.cl, which leave partial sums in the workspace when split. */
 rmcp_status rmcp_gemm_emit(const struct rmcp_request *request, const struct rmcp_gemm_way *way,

@@ -1,23 +1,7 @@
-/* shape.c: fills the structs of args.h and makes launches, for the algorithms that use kernels. */
+/* shape.c: fills the structs of convolution's kernels, for the algorithms that use them. */
 #include "conv/gpu/shape.h"
 
-#include "gpu/kernels.h"
-
-#include <stdio.h>
-
-struct rmcp_divider rmcp_divider_of(int64_t divisor)
-{
-    unsigned shift = 0;
-    while ((INT64_C(1) << shift) < divisor) shift++;
-    const uint64_t excess = (UINT64_C(1) << shift) - (uint64_t)divisor;
-    return (struct rmcp_divider){
-        .divisor = (unsigned)divisor,
-        .multiplier = (unsigned)((excess << 32) / (uint64_t)divisor + 1),
-        .shift = shift,
-    };
-}
-
-struct rmcp_epilogue rmcp_epilogue_of(const struct rmcp_conv *conv)
+struct rmcp_epilogue rmcp_epilogue_of(const struct rmcp_convolution *conv)
 {
     return (struct rmcp_epilogue){
         .bias = rmcp_conv_has_bias(conv),
@@ -28,56 +12,24 @@ struct rmcp_epilogue rmcp_epilogue_of(const struct rmcp_conv *conv)
     };
 }
 
-/* ---- launches ---- */
-
-rmcp_status rmcp_kernel_append(struct rmcp_launch_list *list, const char *stem, rmcp_type type,
-                               const char *rest, int64_t work_items,
-                               struct rmcp_kernel_launch **launch)
+void rmcp_kernel_tensors(struct rmcp_kernel_launch *launch, const struct rmcp_convolution *conv,
+                         unsigned output)
 {
-    static const char *const types[] = { "f32", "f16", "bf16" };
-    char name[64];
-    snprintf(name, sizeof name, "%s_%s%s", stem, types[type], rest);
-    const struct rmcp_kernel *kernel = rmcp_kernel_find(name);
-    if (!kernel) return rmcp_fail(RMCP_E_INTERNAL, "there is no kernel %s", name);
-    struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_KERNEL);
-    if (!record) return RMCP_E_NOMEM;
-
-    const int64_t groups = (work_items + kernel->block - 1) / kernel->block;
-    record->kernel = (struct rmcp_kernel_launch){
-        .kernel = kernel->name,
-        .grid = { (uint32_t)groups, 1, 1 },
-        .block = { kernel->block, 1, 1 },
+    static const unsigned read[RMCP_CONV_PASSES][2] = {
+        [RMCP_CONV_FORWARD] = { RMCP_CONV_W, RMCP_CONV_X },
+        [RMCP_CONV_BACKWARD_DATA] = { RMCP_CONV_W, RMCP_CONV_Y },
+        [RMCP_CONV_BACKWARD_WEIGHTS] = { RMCP_CONV_Y, RMCP_CONV_X },
     };
-    *launch = &record->kernel;
-    return RMCP_OK;
-}
-
-void rmcp_kernel_tensors(struct rmcp_kernel_launch *launch, const struct rmcp_conv *conv,
-                         enum rmcp_slot output)
-{
-    static const enum rmcp_slot read[RMCP_N_PASSES][2] = {
-        [RMCP_FORWARD] = { RMCP_SLOT_W, RMCP_SLOT_X },
-        [RMCP_BACKWARD_DATA] = { RMCP_SLOT_W, RMCP_SLOT_Y },
-        [RMCP_BACKWARD_WEIGHTS] = { RMCP_SLOT_Y, RMCP_SLOT_X },
-    };
-    const enum rmcp_slot *inputs = read[conv->pass];
+    const unsigned *inputs = read[conv->pass];
     rmcp_arg_memory(launch, inputs[0], 0);
     rmcp_arg_memory(launch, inputs[1], 0);
     rmcp_arg_memory(launch, output, 0);
-    rmcp_arg_memory(launch, rmcp_conv_has_bias(conv) ? RMCP_SLOT_BIAS : inputs[0], 0);
-}
-
-int64_t rmcp_launch_quota(int64_t count, int64_t least, double seconds)
-{
-    const double longest = 0.05, launches = seconds / longest;
-    if (launches <= 1) return count;
-    const int64_t quota = launches < (double)count ? (int64_t)((double)count / launches) : 1;
-    return quota > least ? quota : least > 1 ? least : 1;
+    rmcp_arg_memory(launch, rmcp_conv_has_bias(conv) ? RMCP_CONV_BIAS : inputs[0], 0);
 }
 
 /* ---- implicit matrix products ---- */
 
-const char *rmcp_gemm_refuse(const struct rmcp_conv *conv)
+const char *rmcp_gemm_refuse(const struct rmcp_convolution *conv)
 {
     const int64_t most = (INT64_C(1) << 32) / (int64_t)rmcp_type_bytes(conv->type);
     if (conv->x_elements >= most || conv->w_elements >= most || conv->y_elements >= most)
@@ -94,9 +46,9 @@ const char *rmcp_gemm_refuse(const struct rmcp_conv *conv)
     return NULL;
 }
 
-int64_t rmcp_gemm_phases(const struct rmcp_conv *conv)
+int64_t rmcp_gemm_phases(const struct rmcp_convolution *conv)
 {
-    if (conv->pass != RMCP_BACKWARD_DATA) return 1;
+    if (conv->pass != RMCP_CONV_BACKWARD_DATA) return 1;
     int64_t phases = 1;
     for (int i = 0; i < RMCP_MAX_DIMS; i++) {
         if (conv->stride[i] > INT32_MAX / phases) return INT32_MAX;
@@ -115,7 +67,7 @@ static int64_t greatest_common_divisor(int64_t a, int64_t b)
 }
 
 /* Forward and backward weights: positions are those of y, x is gathered. Returns the taps. */
-static int64_t window_of_output(struct rmcp_window *w, const struct rmcp_conv *conv, int i)
+static int64_t window_of_output(struct rmcp_window *w, const struct rmcp_convolution *conv, int i)
 {
     *w = (struct rmcp_window){
         .positions = rmcp_divider_of(conv->output[i]),
@@ -134,7 +86,7 @@ static int64_t window_of_output(struct rmcp_window *w, const struct rmcp_conv *c
  * them when the stride divides i + pad - f * dilation: that is every `apart`-th tap from
  * `first_tap` on, or none. The t-th of them meets output o = p + first - t * (dilation / gcd). */
 static int64_t window_of_input(struct rmcp_window *w, struct rmcp_gemm *g,
-                               const struct rmcp_conv *conv, int i, int64_t phase)
+                               const struct rmcp_convolution *conv, int i, int64_t phase)
 {
     const int64_t stride = conv->stride[i], filter = conv->filter[i];
     const int64_t dilation = filter > 1 ? conv->dilation[i] : 1;
@@ -167,10 +119,10 @@ static bool is_padded(const struct rmcp_window *w)
     return lowest < 0 || highest >= w->size;
 }
 
-bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_conv *conv, int64_t phase)
+bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_convolution *conv, int64_t phase)
 {
-    const bool data = conv->pass == RMCP_BACKWARD_DATA;
-    const bool weights = conv->pass == RMCP_BACKWARD_WEIGHTS;
+    const bool data = conv->pass == RMCP_CONV_BACKWARD_DATA;
+    const bool weights = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS;
     const struct rmcp_strides *x = &conv->x, *w = &conv->w, *y = &conv->y;
     *g = (struct rmcp_gemm){ 0 };
     g->steps.sum_pixels = weights;
@@ -214,7 +166,7 @@ bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_conv *conv, int64_t p
     return true;
 }
 
-double rmcp_traffic_seconds(const struct rmcp_conv *conv, const struct rmcp_caps *caps)
+double rmcp_traffic_seconds(const struct rmcp_convolution *conv, const struct rmcp_caps *caps)
 {
     const double elements =
         (double)conv->x_elements + (double)conv->w_elements + (double)conv->y_elements;

@@ -17,7 +17,7 @@ struct rmcp_direct {
     rmcp_long channels;     /* of the tensor that is written                               */
     rmcp_long input[3], filter[3], output[3], pad[3], stride[3], dilation[3];
     struct rmcp_direct_strides x, w, y;
-    unsigned pass, channels_last; /* an rmcp_pass; 1 for NHWC */
+    unsigned pass, channels_last; /* an rmcp_conv_pass; 1 for NHWC */
     struct rmcp_epilogue epilogue;
 };
 

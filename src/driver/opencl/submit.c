@@ -57,10 +57,10 @@ cl_int rmcp_cl_queue_order(const struct rmcp_cl *cl, const struct rmcp_cl_queue 
 }
 
 /* Memory of another context would crash some drivers and go unnoticed by others. */
-static rmcp_status check_memory(struct rmcp_cl_state *state, const rmcp_memory *memory)
+static rmcp_status check_memory(struct rmcp_cl_state *state, const struct rmcp_launch_list *list,
+                                const rmcp_memory *memory)
 {
-    static const char *const names[RMCP_N_SLOTS] = { "x", "w", "y", "bias", "workspace" };
-    for (int slot = 0; slot < RMCP_N_SLOTS; slot++) {
+    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
         cl_mem base = memory[slot].base;
         if (!base) continue;
         cl_context context = NULL;
@@ -68,7 +68,7 @@ static rmcp_status check_memory(struct rmcp_cl_state *state, const rmcp_memory *
             state->cl->clGetMemObjectInfo(base, CL_MEM_CONTEXT, sizeof context, &context, NULL);
         if (code == CL_INVALID_MEM_OBJECT || (!code && context != state->context))
             return rmcp_fail(RMCP_E_ARG, "tensors.%s is no cl_mem of the device's cl_context",
-                             names[slot]);
+                             list->names[slot] ? list->names[slot] : "memory");
         if (code) return rmcp_cl_fail(&state->lost, code, "clGetMemObjectInfo");
     }
     return RMCP_OK;
@@ -168,7 +168,7 @@ rmcp_status rmcp_cl_submit(struct rmcp_device *device, void *stream,
     struct rmcp_cl_queue queue;
     cl_event first = NULL, last = NULL;
     rmcp_status status = rmcp_cl_queue_take(device, stream, &queue);
-    if (!status) status = check_memory(state, memory);
+    if (!status) status = check_memory(state, list, memory);
     if (status) return status;
 
     cl_int code = CL_SUCCESS;

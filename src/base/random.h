@@ -1,6 +1,6 @@
 /* random.h: a small generator with a printable seed (splitmix64), the same on every machine. */
-#ifndef RMCP_VERIFY_RANDOM_H
-#define RMCP_VERIFY_RANDOM_H
+#ifndef RMCP_BASE_RANDOM_H
+#define RMCP_BASE_RANDOM_H
 
 #include <stdint.h>
 

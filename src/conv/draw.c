@@ -1,6 +1,6 @@
 /* draw.c: random problems for the fuzz suite. */
-#include "verify/random.h"
-#include "verify/verify.h"
+#include "base/random.h"
+#include "conv/conv.h"
 
 /* Small numbers are where the edges are; now and then something larger. */
 static int64_t size(struct rmcp_random *r, int64_t most)
@@ -14,7 +14,7 @@ static int64_t chance(struct rmcp_random *r, int64_t one_in)
     return rmcp_random_below(r, one_in) == 0;
 }
 
-static void draw_channels(struct rmcp_random *r, rmcp_problem *p)
+static void draw_channels(struct rmcp_random *r, rmcp_conv *p)
 {
     p->groups = chance(r, 3) ? rmcp_random_between(r, 2, 9) : 1;
     int64_t group_c = p->groups > 1 ? rmcp_random_between(r, 1, 6) : size(r, 70);
@@ -28,7 +28,7 @@ static void draw_channels(struct rmcp_random *r, rmcp_problem *p)
     p->k = p->groups * group_k;
 }
 
-static void draw_dimension(struct rmcp_random *r, rmcp_problem *p, uint32_t i, bool pointwise)
+static void draw_dimension(struct rmcp_random *r, rmcp_conv *p, uint32_t i, bool pointwise)
 {
     static const int64_t largest[] = { 0, 200, 40, 12 };
     p->filter[i] = pointwise ? 1 : rmcp_random_between(r, 1, chance(r, 8) ? 11 : 4);
@@ -42,18 +42,18 @@ static void draw_dimension(struct rmcp_random *r, rmcp_problem *p, uint32_t i, b
     p->input[i] = least - 1 + size(r, largest[p->dims]);
 }
 
-static double work(const rmcp_problem *p)
+static double work(const rmcp_conv *p)
 {
-    rmcp_shape shape = { .struct_size = sizeof shape };
-    return rmcp_problem_shape(p, &shape) ? 1e300 : shape.flops;
+    rmcp_conv_info shape = { .struct_size = sizeof shape };
+    return rmcp_conv_describe(p, &shape) ? 1e300 : shape.flops;
 }
 
-void rmcp_verify_draw(uint64_t seed, rmcp_problem *problem, rmcp_pass *pass)
+void rmcp_conv_draw(uint64_t seed, rmcp_conv *problem, rmcp_conv_pass *pass)
 {
     struct rmcp_random r = { seed };
-    rmcp_problem p;
+    rmcp_conv p;
     do {
-        p = (rmcp_problem){ .struct_size = sizeof p };
+        p = (rmcp_conv){ .struct_size = sizeof p };
         p.dims = (uint32_t)(chance(&r, 2) ? 2 : rmcp_random_between(&r, 1, 3));
         p.n = rmcp_random_between(&r, 1, 5);
         draw_channels(&r, &p);
@@ -68,5 +68,5 @@ void rmcp_verify_draw(uint64_t seed, rmcp_problem *problem, rmcp_pass *pass)
         if (p.activation == RMCP_CLAMP) p.clamp_low = -1, p.clamp_high = 6;
     } while (work(&p) > 2e7);
     *problem = p;
-    *pass = (rmcp_pass)rmcp_random_below(&r, RMCP_N_PASSES);
+    *pass = (rmcp_conv_pass)rmcp_random_below(&r, RMCP_CONV_PASSES);
 }

@@ -1,0 +1,186 @@
+/* operation.c: convolution as an operation: what planner, caches, guard and judge need to know. */
+#include "base/convert.h"
+#include "base/random.h"
+#include "conv/conv.h"
+#include "conv/reference.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- slots and figures ---- */
+
+static struct rmcp_slot slot(const void *problem, unsigned number)
+{
+    static const char *const names[] = { "x", "w", "y", "bias" };
+    const struct rmcp_convolution *conv = problem;
+    const bool output = number == rmcp_conv_output_slot(conv);
+    return (struct rmcp_slot){
+        .name = names[number],
+        .elements = rmcp_conv_elements(conv, number),
+        .type = conv->type,
+        .read = !output,
+        .written = output,
+    };
+}
+
+static rmcp_type type(const void *problem)
+{
+    return ((const struct rmcp_convolution *)problem)->type;
+}
+
+static double flops(const void *problem)
+{
+    return ((const struct rmcp_convolution *)problem)->flops;
+}
+
+static double bytes(const void *problem)
+{
+    const struct rmcp_convolution *conv = problem;
+    return ((double)conv->x_elements + (double)conv->w_elements + (double)conv->y_elements) *
+           (double)rmcp_type_bytes(conv->type);
+}
+
+static rmcp_status check_options(const void *problem, const rmcp_plan_options *options)
+{
+    const struct rmcp_convolution *conv = problem;
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS && options->fixed_weights.base)
+        return rmcp_fail(RMCP_E_ARG, "fixed_weights is set, but backward weights writes them");
+    return RMCP_OK;
+}
+
+/* ---- texts and traits ---- */
+
+static rmcp_status parse(const char *text, void *problems, size_t *count)
+{
+    rmcp_conv problem = { .struct_size = sizeof problem };
+    struct rmcp_convolution *list = problems;
+    int pass = -1;
+    size_t n = 0;
+    rmcp_status status = rmcp_conv_parse(text, &problem, &pass);
+    for (int i = 0; i < RMCP_CONV_PASSES && !status; i++)
+        if (pass < 0 || pass == i) status = rmcp_conv_init(&list[n++], &problem, i);
+    *count = status ? 0 : n;
+    return status;
+}
+
+static rmcp_status print(const void *problem, char *text, size_t size)
+{
+    const struct rmcp_convolution *conv = problem;
+    return rmcp_conv_print(&conv->problem, (int)conv->pass, text, size);
+}
+
+static const char *const passes[] = { "fwd", "bwd_data", "bwd_weights", NULL };
+static const char *const layouts[] = { "nchw", "nhwc", NULL };
+static const char *const dims[] = { "1-D", "2-D", "3-D", NULL };
+static const struct rmcp_trait traits[] = {
+    { "pass", passes },
+    { "type", rmcp_type_names },
+    { "layout", layouts },
+    { "dims", dims },
+    { NULL, NULL },
+};
+
+static unsigned trait(const void *problem, unsigned number)
+{
+    const struct rmcp_convolution *conv = problem;
+    const unsigned values[] = { conv->pass, conv->type, conv->layout, conv->problem.dims - 1 };
+    return values[number];
+}
+
+/* ---- judging ---- */
+
+/* Padding, strides, odd sizes, both layouts, long sums, one channel a group. */
+static const char *const trials[] = {
+    "n1c8h9w7k24r3s3p1:%s:nchw",
+    "n2c20h6w6k40r3s3p1u2:%s:nhwc",
+    "n1c64h5w5k6r3s3p1:%s:nchw",
+    "n1c16h8w8k16r3s3p1g16:%s:nchw",
+    NULL,
+};
+
+static void draw(uint64_t seed, void *problem)
+{
+    rmcp_conv drawn;
+    rmcp_conv_pass pass;
+    rmcp_conv_draw(seed, &drawn, &pass);
+    rmcp_conv_init(problem, &drawn, (int)pass);
+}
+
+/* The largest integer that keeps every partial sum exact in f32. */
+static int64_t largest_integer(const struct rmcp_convolution *conv)
+{
+    double terms = rmcp_conv_reduction(conv) + 1;
+    for (int64_t m = 4; m > 1; m--)
+        if (terms * (double)(m * m) < 0x1p24) return m;
+    return 1;
+}
+
+static void fill(const void *problem, unsigned number, enum rmcp_data data, uint64_t seed, void *host)
+{
+    const struct rmcp_convolution *conv = problem;
+    const int64_t n = rmcp_conv_elements(conv, number), most = largest_integer(conv);
+    struct rmcp_random r = { seed + 0x1000193u * (uint64_t)(number + 1) };
+    for (int64_t i = 0; i < n; i++)
+        rmcp_store(host, conv->type, i,
+                   data == RMCP_DATA_INTEGERS ? (float)rmcp_random_between(&r, -most, most)
+                                              : rmcp_random_real(&r));
+}
+
+double rmcp_conv_bound(const struct rmcp_convolution *conv, double value, double magnitude)
+{
+    double slope = rmcp_conv_activation(conv) == RMCP_LEAKY_RELU
+                       ? fmax(1, fabs((double)conv->problem.slope))
+                       : 1;
+    return 2 * 0x1p-24 * slope * magnitude * sqrt(rmcp_conv_reduction(conv) + 1) +
+           rmcp_rounding_error(conv->type, value);
+}
+
+static struct rmcp_expected expect(const struct rmcp_reference *r, unsigned number, int64_t index)
+{
+    (void)number; /* a pass writes one */
+    const struct rmcp_conv_reference reference = {
+        .conv = r->problem,
+        .x = r->host[RMCP_CONV_X],
+        .w = r->host[RMCP_CONV_W],
+        .y = r->host[RMCP_CONV_Y],
+        .bias = r->host[RMCP_CONV_BIAS],
+    };
+    const struct rmcp_conv_value value = rmcp_conv_element(&reference, index);
+    const bool exact = r->data == RMCP_DATA_INTEGERS && r->error_factor <= 1;
+    return (struct rmcp_expected){
+        .value = value.value,
+        .allowed = exact ? 0
+                         : r->error_factor *
+                               rmcp_conv_bound(r->problem, value.value, value.magnitude),
+    };
+}
+
+static double expect_cost(const void *problem, unsigned number)
+{
+    (void)number;
+    return rmcp_conv_reduction(problem);
+}
+
+extern const struct rmcp_algo *const rmcp_algos_conv[];
+
+const struct rmcp_operation rmcp_operation_conv = {
+    .name = "conv",
+    .nameless = true,
+    .problem_bytes = sizeof(struct rmcp_convolution),
+    .n_slots = RMCP_CONV_SLOTS,
+    .algos = rmcp_algos_conv,
+    .slot = slot,
+    .type = type,
+    .check_options = check_options,
+    .flops = flops,
+    .bytes = bytes,
+    .parse = parse,
+    .print = print,
+    .traits = traits,
+    .trait = trait,
+    .draw = draw,
+    .trials = trials,
+    .fill = fill,
+    .expect = expect,
+    .expect_cost = expect_cost,
+};

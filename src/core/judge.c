@@ -1,0 +1,242 @@
+/* judge.c: judges a plan's results against the operation's reference. */
+#include "core/judge.h"
+
+#include "base/convert.h"
+#include "base/random.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes before and after each tensor; a multiple of what workspace must be aligned to. */
+enum { GUARD = 512 };
+static const unsigned char guard_byte = 0xa5;
+static const double default_effort = 8e6;
+
+/* A tensor between its guards, on the host and on the device. */
+struct area {
+    struct rmcp_slot slot;
+    uint64_t lead, bytes;
+    unsigned char *host; /* lead + bytes + GUARD: what it was before */
+    unsigned char *now;  /* the same afterwards                      */
+    rmcp_memory buffer;
+};
+
+struct hearing {
+    const rmcp_plan *plan;
+    const struct rmcp_operation *operation;
+    void *stream;
+    struct area area[RMCP_MOST_SLOTS];
+};
+
+static uint64_t total(const struct area *a)
+{
+    return a->lead + a->bytes + GUARD;
+}
+
+/* ---- before ---- */
+
+static rmcp_status make_area(const struct hearing *h, struct area *a, uint64_t shift)
+{
+    a->lead = GUARD + shift;
+    a->host = malloc(total(a));
+    a->now = malloc(total(a));
+    if (!a->host || !a->now) return rmcp_fail_memory("verify: tensor", total(a));
+    memset(a->host, guard_byte, total(a));
+    return rmcp_buffer_create(h->plan->device, total(a), &a->buffer);
+}
+
+static rmcp_status prepare(struct hearing *h, enum rmcp_data data, uint64_t seed)
+{
+    struct rmcp_random r = { seed };
+    uint64_t bytes[RMCP_MOST_SLOTS];
+    rmcp_slot_bytes(h->operation, h->plan->problem, h->plan->workspace_bytes, bytes);
+    for (unsigned slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
+        struct area *a = &h->area[slot];
+        const bool scratch = slot == RMCP_SLOT_WORKSPACE;
+        if (!bytes[slot]) continue;
+        a->slot = scratch ? (struct rmcp_slot){ .name = "workspace" }
+                          : h->operation->slot(h->plan->problem, slot);
+        a->bytes = bytes[slot];
+        const uint64_t element = rmcp_type_bytes(a->slot.type);
+        rmcp_status status =
+            make_area(h, a, scratch ? 0 : element * (uint64_t)rmcp_random_below(&r, 8));
+        if (status) return status;
+        memset(a->host + a->lead, 0xff, a->bytes); /* a NaN in every type */
+        if (a->slot.read)
+            h->operation->fill(h->plan->problem, slot, data, seed, a->host + a->lead);
+        status = rmcp_copy_to_device(h->plan->device, h->stream, a->buffer, a->host, total(a));
+        if (status) return status;
+    }
+    return RMCP_OK;
+}
+
+static rmcp_status run(struct hearing *h)
+{
+    rmcp_memory memory[RMCP_MOST_SLOTS];
+    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
+        memory[slot] = h->area[slot].buffer;
+        memory[slot].offset += h->area[slot].lead;
+    }
+    rmcp_status status =
+        rmcp_plan_execute(h->plan, h->stream, memory, h->plan->workspace_bytes, NULL);
+    return status ? status : rmcp_device_wait(h->plan->device, h->stream);
+}
+
+/* ---- after ---- */
+
+static bool guards_intact(const struct area *a, char *why, size_t size)
+{
+    for (uint64_t i = 0; i < total(a); i++) {
+        if (i == a->lead) i += a->bytes;
+        if (a->now[i] == guard_byte) continue;
+        if (i < a->lead)
+            snprintf(why, size, "wrote %" PRIu64 " bytes before %s", a->lead - i, a->slot.name);
+        else
+            snprintf(why, size, "wrote %" PRIu64 " bytes after the end of %s",
+                     i - a->lead - a->bytes, a->slot.name);
+        return false;
+    }
+    return true;
+}
+
+/* Fetch a tensor and look at its guards and, if it is an input alone, at its values. */
+static rmcp_status fetch(struct hearing *h, struct area *a, struct rmcp_judgement *j)
+{
+    rmcp_status status =
+        rmcp_copy_to_host(h->plan->device, h->stream, a->now, a->buffer, total(a));
+    if (status || !j->passed) return status;
+    j->passed = guards_intact(a, j->why, sizeof j->why);
+    if (j->passed && a->slot.read && !a->slot.written && memcmp(a->now, a->host, total(a))) {
+        j->passed = false;
+        snprintf(j->why, sizeof j->why, "changed its input %s", a->slot.name);
+    }
+    return RMCP_OK;
+}
+
+static bool all_written(const struct area *a, struct rmcp_judgement *j)
+{
+    for (int64_t i = 0; i < a->slot.elements; i++)
+        if (isnan(rmcp_load(a->now + a->lead, a->slot.type, i))) {
+            snprintf(j->why, sizeof j->why, "%s[%" PRId64 "] of %" PRId64 " is NaN or was never written",
+                     a->slot.name, i, a->slot.elements);
+            return false;
+        }
+    return true;
+}
+
+double rmcp_error_share(struct rmcp_expected expected, rmcp_type type, float got)
+{
+    union {
+        float f32;
+        uint16_t half;
+    } rounded;
+    rmcp_store(&rounded, type, 0, (float)expected.value);
+    const float value = rmcp_load(&rounded, type, 0);
+    if (got == value || (isnan(got) && isnan(value))) return 0;
+    if (!(expected.allowed > 0) || !isfinite(got) || !isfinite(value)) return HUGE_VAL;
+    return fabs((double)got - expected.value) / expected.allowed;
+}
+
+/* Which of `n` outputs the i-th of `checked` comparisons looks at: the ends, then anywhere. */
+static int64_t sample(int64_t checked, int64_t n, int64_t i, uint64_t seed)
+{
+    if (checked == n) return i;
+    if (i == 0) return 0;
+    if (i == 1) return n - 1;
+    struct rmcp_random r = { seed + (uint64_t)i };
+    return rmcp_random_below(&r, n);
+}
+
+static void compare(const struct hearing *h, const struct rmcp_reference *reference, unsigned slot,
+                    uint64_t seed, double effort, struct rmcp_judgement *j)
+{
+    const struct area *a = &h->area[slot];
+    const int64_t n = a->slot.elements;
+    const double affordable = effort / h->operation->expect_cost(h->plan->problem, slot);
+    int64_t checked = affordable < 64 ? 64 : affordable < 1e15 ? (int64_t)affordable : INT64_MAX;
+    if (checked > n) checked = n;
+    j->checked += checked;
+
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int64_t i = 0; i < checked; i++) {
+        const int64_t at = sample(checked, n, i, seed);
+        const struct rmcp_expected expected = h->operation->expect(reference, slot, at);
+        const float value = rmcp_load(a->now + a->lead, a->slot.type, at);
+        const double share = rmcp_error_share(expected, a->slot.type, value);
+#pragma omp critical
+        if (share > j->worst) {
+            j->worst = share;
+            if (share > 1) {
+                j->passed = false;
+                snprintf(j->why, sizeof j->why,
+                         "%s[%" PRId64 "] is %.9g, expected %.9g; allowed error %.3g", a->slot.name,
+                         at, (double)value, expected.value, expected.allowed);
+            }
+        }
+    }
+}
+
+/* Every output against the reference. */
+static rmcp_status compare_all(const struct hearing *h, enum rmcp_data data, uint64_t seed,
+                               double effort, struct rmcp_judgement *j)
+{
+    const double factor = h->plan->algo->error_factor;
+    struct rmcp_reference reference = {
+        .problem = h->plan->problem,
+        .data = data,
+        .error_factor = factor > 0 ? factor : 1,
+    };
+    for (unsigned slot = 0; slot < h->operation->n_slots; slot++) {
+        const struct area *a = &h->area[slot];
+        if (a->host && a->slot.read) reference.host[slot] = a->host + a->lead;
+    }
+    rmcp_status status =
+        h->operation->reference_begin ? h->operation->reference_begin(&reference) : RMCP_OK;
+    for (unsigned slot = 0; slot < h->operation->n_slots && !status && j->passed; slot++)
+        if (h->area[slot].host && h->area[slot].slot.written)
+            compare(h, &reference, slot, seed, effort, j);
+    if (h->operation->reference_end) h->operation->reference_end(&reference);
+    return status;
+}
+
+rmcp_status rmcp_judge_plan(const rmcp_plan *plan, void *stream, enum rmcp_data data, uint64_t seed,
+                            double effort, struct rmcp_judgement *j)
+{
+    struct hearing h = { .plan = plan, .operation = plan->request.operation, .stream = stream };
+    *j = (struct rmcp_judgement){ .passed = true };
+    snprintf(j->algorithm, sizeof j->algorithm, "%s", plan->algo->name);
+    rmcp_status status = prepare(&h, data, seed);
+    if (!status) status = run(&h);
+    for (int slot = 0; slot < RMCP_MOST_SLOTS && !status; slot++) {
+        struct area *a = &h.area[slot];
+        if (!a->host) continue;
+        if (a->slot.written) j->outputs += a->slot.elements;
+        status = fetch(&h, a, j);
+    }
+    for (int slot = 0; slot < RMCP_MOST_SLOTS && !status && j->passed; slot++)
+        if (h.area[slot].host && h.area[slot].slot.written) j->passed = all_written(&h.area[slot], j);
+    if (!status && j->passed)
+        status = compare_all(&h, data, seed, effort > 0 ? effort : default_effort, j);
+    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
+        free(h.area[slot].host);
+        free(h.area[slot].now);
+        rmcp_buffer_destroy(plan->device, h.area[slot].buffer);
+    }
+    return status;
+}
+
+rmcp_status rmcp_judge_problem(rmcp_device *device, const struct rmcp_operation *operation,
+                               const void *problem, const char *algorithm, enum rmcp_data data,
+                               uint64_t seed, double effort, struct rmcp_judgement *j)
+{
+    *j = (struct rmcp_judgement){ 0 };
+    rmcp_plan *plan = NULL;
+    rmcp_plan_options options = { .struct_size = sizeof options, .algorithm = algorithm };
+    rmcp_status status = rmcp_plan_make(device, operation, problem, &options, &plan);
+    if (!status) status = rmcp_judge_plan(plan, NULL, data, seed, effort, j);
+    rmcp_plan_destroy(plan);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* operation.c: finding operations, case strings of any of them, and what their references share. */
+#include "core/operation.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const rmcp_type_names[] = { "f32", "f16", "bf16", NULL };
+
+size_t rmcp_type_bytes(rmcp_type type)
+{
+    return type == RMCP_F32 ? 4 : 2;
+}
+
+double rmcp_rounding_error(rmcp_type type, double value)
+{
+    static const struct {
+        double unit, smallest; /* relative, and half of the smallest number */
+    } rounding[] = {
+        [RMCP_F32] = { 0x1p-24, 0x1p-149 },
+        [RMCP_F16] = { 0x1p-11, 0x1p-24 },
+        [RMCP_BF16] = { 0x1p-8, 0x1p-133 },
+    };
+    return rounding[type].unit * fabs(value) + rounding[type].smallest;
+}
+
+const struct rmcp_operation *rmcp_operation_find(const char *name, size_t length)
+{
+    for (size_t i = 0; rmcp_operations[i]; i++)
+        if (strlen(rmcp_operations[i]->name) == length &&
+            !strncmp(rmcp_operations[i]->name, name, length))
+            return rmcp_operations[i];
+    return NULL;
+}
+
+/* The one whose case strings have no name in front. */
+static const struct rmcp_operation *nameless(void)
+{
+    size_t i = 0;
+    while (rmcp_operations[i] && !rmcp_operations[i]->nameless) i++;
+    return rmcp_operations[i];
+}
+
+rmcp_status rmcp_case_parse(const char *text, const struct rmcp_operation **operation,
+                            struct rmcp_any_problem problems[static RMCP_MOST_PASSES],
+                            size_t *count)
+{
+    *count = 0;
+    *operation = NULL;
+    if (!text) return rmcp_fail(RMCP_E_ARG, "text is NULL");
+    const size_t length = strcspn(text, ":");
+    const struct rmcp_operation *found = text[length] ? rmcp_operation_find(text, length) : NULL;
+    *operation = found ? found : nameless();
+    if (!*operation) return rmcp_fail(RMCP_E_ARG, "'%.60s' names no operation", text);
+    /* Problems of the operation's own size, then each in a room of its own. */
+    unsigned char packed[RMCP_MOST_PASSES * RMCP_PROBLEM_BYTES];
+    rmcp_status status = (*operation)->parse(found ? text + length + 1 : text, packed, count);
+    for (size_t i = 0; i < *count && !status; i++)
+        memcpy(problems[i].bytes, packed + i * (*operation)->problem_bytes,
+               (*operation)->problem_bytes);
+    if (status) *count = 0;
+    return status;
+}
+
+rmcp_status rmcp_case_print(const struct rmcp_operation *operation, const void *problem, char *text,
+                            size_t size)
+{
+    const size_t lead = operation->nameless ? 0 : strlen(operation->name) + 1;
+    if (size) *text = '\0';
+    if (size <= lead) return rmcp_fail(RMCP_E_ARG, "a case string needs more than %zu bytes", size);
+    if (lead) snprintf(text, size, "%s:", operation->name);
+    return operation->print(problem, text + lead, size - lead);
+}
