@@ -1,10 +1,10 @@
 /* sim_kernel.c: rmcp sim --kernel: one kernel by the direct runner. */
+#include "base/clock.h"
 #include "cli/sim.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* What the callbacks of the executor need. */
 struct session {
@@ -53,13 +53,6 @@ static void on_trace(void *context, const struct sim_trace *t)
     fprintf(to, "%u,%u,%u.%u %08" PRIx64 " exec %" PRIx64 " vcc %" PRIx64 " scc %d  %s\n",
             t->workgroup[0], t->workgroup[1], t->workgroup[2], t->wave, t->address, t->exec, t->vcc,
             t->scc, text);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static int finish(struct session *s, const struct sim_result *result, double seconds)
@@ -114,9 +107,9 @@ static int run(struct session *s, const char *name, int n_arguments, char **text
             sim_arguments_place(kernel, arguments, n_arguments, segment, sizeof segment, &launch);
     if (!status) status = sim_arguments_try(arguments, n_arguments);
     if (!status) {
-        double start = now();
+        double start = rmcp_clock();
         rmcp_status ran = sim_runner_run(s->runner, name, &launch, &result);
-        status = ran ? cli_failed("sim", ran) : finish(s, &result, now() - start);
+        status = ran ? cli_failed("sim", ran) : finish(s, &result, rmcp_clock() - start);
         for (int i = 0; i < n_arguments && !ran; i++) {
             int saved = sim_argument_save(&arguments[i]);
             if (saved) status = saved;
