@@ -170,6 +170,28 @@ static void says_what_cannot_be_started(void **state)
     unlink(path);
 }
 
+/* As a shell would have it: found in PATH, our streams, scripts that do not say what runs them. */
+static void attends_programs(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/rmcp-test-child-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, "exit $(($1 + 1))\n", 17), 17);
+    assert_int_equal(fchmod(file, 0700), 0);
+    close(file);
+    char *found[] = { "sh", "-c", "exit 6", NULL }, *script[] = { path, "6", NULL };
+    struct rmcp_child_request request = { .argv = found, .attended = true };
+    assert_int_equal(rmcp_child_run(&request, &child), RMCP_OK);
+    assert_int_equal(child.end, RMCP_CHILD_EXITED);
+    assert_int_equal(child.code, 6);
+    request.argv = script;
+    assert_int_equal(rmcp_child_run(&request, &child), RMCP_OK);
+    assert_int_equal(child.end, RMCP_CHILD_EXITED);
+    assert_int_equal(child.code, 7);
+    unlink(path);
+}
+
 /* A host that blocks and ignores signals does not pass that on, unless it is to. */
 static void gives_fresh_signals(void **state)
 {
@@ -340,6 +362,7 @@ int main(void)
         CHECKED(keeps_the_end_of_a_flood),
         CHECKED(does_not_wait_for_grandchildren),
         CHECKED(says_what_cannot_be_started),
+        CHECKED(attends_programs),
         CHECKED(gives_fresh_signals),
         CHECKED(survives_a_host_that_reaps),
         CHECKED(survives_a_host_without_streams),
