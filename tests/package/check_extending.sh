@@ -5,7 +5,7 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$1"
-cp -r meson.build meson_options.txt include src sim data examples bench tests "$work"
+cp -r tools meson.build meson_options.txt include src sim data examples bench tests "$work"
 : >"$work/tests/meson.build"
 sed -n '/^```c$/,/^```$/{/^```/d;p}' docs/extending.md >"$work/src/conv/algo/pointwise_loops.c"
 cd "$work"
