@@ -21,6 +21,7 @@ usage: ./setup.sh COMMAND
   build   build only: the command is build/rmcp, the library build/librmcp.so
 
 Missing Debian packages are installed with apt-get (through sudo when not root).
+RMCP_PYTHON=PROGRAM ./setup.sh test takes the PyTorch of another Python than the system's.
 RMCP_DEVICE=opencl ./setup.sh demo takes another device than the best one.
 TEXT
 }
@@ -56,6 +57,7 @@ configure() {
     state=$(find src include tests examples data -name '*.[ch]' -o -name '*.cl' -o -name '*.inc' -o -name meson.build | sort
         command -v clang-19 || true
         pkg-config --modversion cmocka 2>/dev/null || true
+        tools/find_python.sh numpy torch 2>/dev/null || true
         printf '%s\n' "$@")
     if [ ! -f "$folder/build.ninja" ]; then
         rm -rf "$folder"
