@@ -1,7 +1,7 @@
 /* card.c: which card a log speaks of, and what an override makes of it. */
 #include "explain/card.h"
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * The first parts of all patterns form one automaton (Aho and Corasick), so that the time does not
  * grow with the table. Colour sequences and zero bytes (UTF-16) are taken out while reading, and a
  * line may be as long as it likes: a pattern's later parts are looked for within REACH bytes. */
-#include "core/error.h"
+#include "base/error.h"
 #include "explain/card.h"
 
 #include <errno.h>

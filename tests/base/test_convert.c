@@ -1,7 +1,7 @@
 /* test_convert.c: half and bfloat16 against arithmetic that shares nothing with the library's. */
 #include "support.h"
 
-#include "core/convert.h"
+#include "base/convert.h"
 #include "verify/random.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_launches.c: work that would take long on a device comes in several launches, and they do all
  * of it. On whatever OpenCL driver is installed, with the figures of a slow device; skipped
  * without. */
-#include "kernels/shape.h"
+#include "conv/gpu/shape.h"
 #include "support.h"
 #include "verify/verify.h"
 

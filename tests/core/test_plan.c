@@ -1,7 +1,7 @@
 /* test_plan.c: what the public functions promise about devices, buffers, plans and executions. */
 #include "support.h"
 
-#include "core/convert.h"
+#include "base/convert.h"
 #include "verify/verify.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * device, and a message per thread. Also run under ThreadSanitizer. */
 #include "support.h"
 
-#include "core/convert.h"
+#include "base/convert.h"
 #include "verify/random.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* subject_hip.c: the HIP device on a fake library, under the override, for the conformance test. */
 #include "conformance.h"
+#include "gpu/images.h"
 #include "hip_world.h"
-#include "kernels/images.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* test_hip.c: what is HIP's own, on a fake library: which chip it is, which code it gets, how it
  * uses HIP. Usage: test_hip libfake_hip.so */
 #include "codeobj/codeobj.h"
-#include "hip/topology.h"
+#include "driver/hip/topology.h"
+#include "gpu/images.h"
 #include "hip_world.h"
-#include "kernels/images.h"
 #include "life.h"
 
 #include <setjmp.h>

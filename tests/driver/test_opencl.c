@@ -2,8 +2,8 @@
  * caller's objects, copies out of range, binaries kept on disk. */
 #define _XOPEN_SOURCE 700 /* nftw */
 
+#include "driver/opencl/devices.h"
 #include "life.h"
-#include "opencl/devices.h"
 
 #include <ftw.h>
 #include <setjmp.h>

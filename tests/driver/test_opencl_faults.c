@@ -2,9 +2,9 @@
  * known for. Usage: test_opencl_faults libfake_opencl.so */
 #define _XOPEN_SOURCE 700 /* nftw */
 
+#include "driver/opencl/api.h"
 #include "fake_opencl.h"
 #include "life.h"
-#include "opencl/api.h"
 
 #include <dlfcn.h>
 #include <ftw.h>

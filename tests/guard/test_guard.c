@@ -87,7 +87,9 @@ static void tries_once_and_remembers(void **state)
     snprintf(other.driver, sizeof other.driver, "HIP 9.9.9");
     assert_int_equal(rmcp_guard_look(&other, algo_named("direct"), RMCP_F32).state,
                      RMCP_GUARD_UNTRIED);
-    assert_string_equal(rmcp_guard_remark(), "");
+    char remark[RMCP_GUARD_REMARK_MAX];
+    rmcp_guard_remark(remark);
+    assert_string_equal(remark, "");
     rmcp_device_close(device);
     assert_int_equal(fake->live, 0);
 }
@@ -191,18 +193,26 @@ static void skips_what_a_process_died_of(void **state)
     rmcp_device_close(device);
 }
 
-static void survives_a_damaged_record(void **state)
+/* The file of the record with this ending. */
+static const char *record_path(const char *ending)
 {
-    (void)state;
-    char chosen[32], path[512], host[64] = "";
-    enum rmcp_guard_state seen;
-    die_at_first_use(&seen);
+    static char path[512];
+    char host[64] = "";
     gethostname(host, sizeof host - 1);
     for (char *c = host; *c; c++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *c))
             *c = '_';
-    snprintf(path, sizeof path, "%s/rmcp/first_use/%s.txt", getenv("XDG_CACHE_HOME"), host);
-    FILE *file = fopen(path, "a");
+    snprintf(path, sizeof path, "%s/rmcp/first_use/%s%s", getenv("XDG_CACHE_HOME"), host, ending);
+    return path;
+}
+
+static void survives_a_damaged_record(void **state)
+{
+    (void)state;
+    char chosen[32];
+    enum rmcp_guard_state seen;
+    die_at_first_use(&seen);
+    FILE *file = fopen(record_path(".2.txt"), "a");
     assert_non_null(file);
     for (int i = 0; i < 3000; i++) fputc(i % 256, file);
     fputs("0123456789abcdef * * * good 1 1 forged\nhalf a line", file);
@@ -222,7 +232,9 @@ static void works_without_a_place_to_remember(void **state)
     rmcp_device *device = open_card();
     assert_int_equal(plan(device, "direct", chosen), RMCP_OK);
     assert_int_equal(look(device, "direct").state, RMCP_GUARD_GOOD);
-    contains(rmcp_guard_remark(), "cannot be written");
+    char remark[RMCP_GUARD_REMARK_MAX];
+    rmcp_guard_remark(remark);
+    contains(remark, "cannot be written");
     assert_int_equal(rmcp_guard_forget(NULL), RMCP_E_IO);
     rmcp_device_close(device);
     setenv("XDG_CACHE_HOME", cache, 1);
@@ -292,6 +304,176 @@ static void tries_once_for_many_threads(void **state)
     assert_int_equal(fake->live, 0);
 }
 
+/* ---- the rmcp command that tries apart ---- */
+
+/* An rmcp command with these bytes, and RMCP_COMMAND set to it; each has its own name. */
+static void use_command(const char *text)
+{
+    static int n;
+    char path[256];
+    snprintf(path, sizeof path, "%s/../rmcp-%d", getenv("XDG_CACHE_HOME"), n++);
+    mkdir(getenv("XDG_CACHE_HOME"), 0700); /* for the .. */
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    assert_int_equal(chmod(path, 0700), 0);
+    setenv("RMCP_COMMAND", path, 1);
+}
+
+/* How many lines of the record have this word. */
+static int count_lines(const char *word)
+{
+    char line[512];
+    int n = 0;
+    FILE *file = fopen(record_path(".2.txt"), "r");
+    if (!file) return 0;
+    while (fgets(line, sizeof line, file)) n += strstr(line, word) != NULL;
+    fclose(file);
+    return n;
+}
+
+#define BEGIN "#!/bin/sh\necho rmcp-trial 1 " RMCP_TEST_VERSION " begin\n"
+
+/* One that says nothing of a trial of our version has tried nothing: it is tried here instead, and
+ * the record says what was found here and nothing else. */
+static void holds_no_command_against_an_algorithm(void **state)
+{
+    static const char *const commands[] = {
+        "#!/bin/sh\nexit 127\n",
+        "#!/bin/sh\nexit 126\n",
+        "#!/bin/sh\nexit 0\n",
+        "#!/bin/sh\nkill -SEGV $$\n",
+        "#!/bin/sh\necho 'rmcp: error while loading shared libraries: libdw.so.1' >&2\nexit 127\n",
+        "#!/bin/sh\necho 'rmcp: error while loading shared libraries: libdw.so.1'\nexit 127\n",
+        "#!/no/such/interpreter\n",
+        "not a program\n",
+        "\177ELF and no more",
+        "",
+        "#!/bin/sh\necho rmcp-trial 1 9.9.9 begin; echo rmcp-trial 1 bad other\n",
+        "#!/bin/sh\necho rmcp-trial 2 " RMCP_TEST_VERSION " begin; echo rmcp-trial 2 bad other\n",
+        "#!/bin/sh\necho rmcp-trial 1 " RMCP_TEST_VERSION "0 begin; echo rmcp-trial 1 bad other\n",
+        "#!/bin/sh\nprintf 'rmcp-trial 1 " RMCP_TEST_VERSION " beg'\n",
+        "#!/bin/sh\necho 'rmcp verify: no option --trial'; exit 2\n",
+        "#!/bin/sh\necho 'FAIL n1 direct: wrong'; echo '3 runs, 3 failures'; exit 1\n",
+        "#!/bin/sh\nhead -c 300000 /dev/zero\nhead -c 300000 /dev/zero >&2\n",
+        BEGIN "echo rmcp-trial 1 untried no memory\n",
+    };
+    char chosen[32];
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        begin(state);
+        use_command(commands[i]);
+        rmcp_device *device = open_card();
+        if (plan(device, "direct", chosen))
+            fail_msg("command %zu, '%s': %s", i, commands[i], rmcp_last_error());
+        assert_int_equal(look(device, "direct").state, RMCP_GUARD_GOOD);
+        assert_true(fake->launches > 0);
+        assert_int_equal(count_lines(" direct/"), 2);
+        assert_int_equal(count_lines(" trying "), 1);
+        assert_int_equal(count_lines(" good "), 1);
+        /* What is wrong is still seen, by trying it here. */
+        assert_int_equal(plan(device, "implicit_gemm", chosen), RMCP_E_UNSUPPORTED);
+        contains(rmcp_last_error(), "wrong result in");
+        rmcp_device_info info = { .struct_size = sizeof info };
+        assert_int_equal(rmcp_device_describe(device, &info), RMCP_OK);
+        if (!strstr(commands[i], " untried ")) contains(info.why, "first use: the rmcp command");
+        rmcp_device_close(device);
+    }
+    assert_int_equal(fake->live, 0);
+    unsetenv("RMCP_COMMAND");
+}
+
+/* The lines decide, whatever becomes of the process. */
+static void believes_the_lines_of_a_trial(void **state)
+{
+    static const struct {
+        const char *command;
+        rmcp_status status;
+        const char *reason;
+    } rows[] = {
+        { BEGIN "echo rmcp-trial 1 good ''\nexit 3\n", RMCP_OK, NULL },
+        { BEGIN "echo rmcp-trial 1 good ''\nexec >&-\nsleep 30\n", RMCP_OK, NULL },
+        { BEGIN "echo rmcp-trial 1 bad wrong here\n", RMCP_E_UNSUPPORTED, "direct: wrong here" },
+        { BEGIN, RMCP_E_UNSUPPORTED, "ended without a result" },
+        { BEGIN "printf 'rmcp-trial 1 good '\n", RMCP_E_UNSUPPORTED, "ended without a result" },
+        { BEGIN "echo rmcp-trial 1 goodness\n", RMCP_E_UNSUPPORTED, "ended without a result" },
+        { BEGIN "kill -KILL $$\n", RMCP_E_UNSUPPORTED, "ended without a result" },
+        { BEGIN "sleep 30\n", RMCP_E_UNSUPPORTED, "no result within 1 seconds" },
+    };
+    char chosen[32];
+    setenv("RMCP_GUARD_LIMIT", "1", 1);
+    for (int reaped = 0; reaped < 2; reaped++) {
+        if (reaped) signal(SIGCHLD, SIG_IGN); /* a host that wants no exit statuses */
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            begin(state);
+            use_command(rows[i].command);
+            rmcp_device *device = open_card();
+            assert_int_equal(plan(device, "direct", chosen), rows[i].status);
+            if (rows[i].reason) contains(rmcp_last_error(), rows[i].reason);
+            assert_int_equal(fake->launches, 0); /* nothing was tried here */
+            assert_int_equal(count_lines(rows[i].status ? " bad " : " good "), 1);
+            rmcp_device_close(device);
+        }
+    }
+    signal(SIGCHLD, SIG_DFL);
+    unsetenv("RMCP_GUARD_LIMIT");
+    unsetenv("RMCP_COMMAND");
+}
+
+/* Earlier releases took a command that does not load for a bad algorithm. */
+static void does_not_read_the_old_record(void **state)
+{
+    (void)state;
+    char chosen[32], old[512], line[512];
+    rmcp_device *device = open_card();
+    assert_int_equal(plan(device, "implicit_gemm", chosen), RMCP_E_UNSUPPORTED);
+    snprintf(old, sizeof old, "%s", record_path(".txt"));
+    assert_int_equal(rename(record_path(".2.txt"), old), 0);
+    assert_int_equal(rmcp_guard_forget(NULL), RMCP_OK); /* what this process knows */
+    assert_int_equal(remove(record_path(".2.txt")), 0);
+    assert_int_equal(look(device, "implicit_gemm").state, RMCP_GUARD_UNTRIED);
+    assert_int_equal(plan(device, "direct", chosen), RMCP_OK);
+    FILE *file = fopen(old, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) assert_null(strstr(line, " direct/"));
+    fclose(file);
+    rmcp_device_close(device);
+}
+
+/* Of what the environment names only the last folder is made, and never a home. */
+static void makes_no_home(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *home, *cache, *made; /* below the folder of the test */
+    } rows[] = {
+        { "nobody", NULL, NULL },
+        { "", NULL, "/.cache/rmcp" },
+        { "nobody", "some/cache", NULL },
+        { "nobody", "cache-2", "/cache-2/rmcp" },
+    };
+    char chosen[32], *cache = strdup(getenv("XDG_CACHE_HOME")), folder[256], path[600];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(cache, '/') - cache), cache);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, rows[i].home);
+        setenv("HOME", path, 1);
+        unsetenv("XDG_CACHE_HOME");
+        snprintf(path, sizeof path, "%s/%s", folder, rows[i].cache ? rows[i].cache : "");
+        if (rows[i].cache) setenv("XDG_CACHE_HOME", path, 1);
+        assert_int_equal(rmcp_guard_forget(NULL), rows[i].made ? RMCP_OK : RMCP_E_IO);
+        rmcp_device *device = open_card();
+        assert_int_equal(plan(device, "direct", chosen), RMCP_OK);
+        rmcp_device_close(device);
+        snprintf(path, sizeof path, "%s%s", folder, rows[i].made ? rows[i].made : "/nobody");
+        assert_int_equal(access(path, F_OK), rows[i].made ? 0 : -1);
+        snprintf(path, sizeof path, "%s/some", folder);
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    setenv("HOME", "", 1);
+    setenv("XDG_CACHE_HOME", cache, 1);
+    free(cache);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2 || !world_begin(argv[1])) return 99;
@@ -304,7 +486,11 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(can_be_switched_off, begin),
         cmocka_unit_test_setup(blames_only_the_algorithm, begin),
         cmocka_unit_test_setup(tries_once_for_many_threads, begin),
+        cmocka_unit_test_setup(does_not_read_the_old_record, begin),
+        cmocka_unit_test_setup(believes_the_lines_of_a_trial, begin),
+        cmocka_unit_test_setup(holds_no_command_against_an_algorithm, begin),
         cmocka_unit_test_setup(works_without_a_place_to_remember, begin),
+        cmocka_unit_test_setup(makes_no_home, begin),
     };
     const int failures = cmocka_run_group_tests(tests, NULL, NULL);
     world_end();

@@ -22,11 +22,11 @@ compare() { # CHIP OTHER VERSION
     [ -d "$compiled/$1" ] || { echo "$1: not in this build"; return; }
     extra=
     case $1 in gfx9*) extra="-mllvm -greedy-reverse-local-assignment" ;; esac # as compile.sh has it
-    while read -r name file entry block options; do
+    while read -r name operation file entry block options; do
         # Word splitting is wanted: lists of options.
         # shellcheck disable=SC2086
         $clang -x cl -cl-std=CL1.2 -DBARE -O3 -w -target amdgcn-amd-amdhsa -mcpu="$2" -nogpulib \
-            -mcode-object-version="$3" $extra $options -S -o "$work/k.s" "$sources/$file"
+            -mcode-object-version="$3" -I "$sources" $extra $options -S -o "$work/k.s" "$sources/$file"
         reduce "$compiled/$1/$name.s" "$work/ours"
         reduce "$work/k.s" "$work/theirs"
         cmp "$work/ours" "$work/theirs" || { echo "FAIL: $name differs for $1 and $2" >&2; exit 1; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The proof of src/kernels/prove.c on objects in which one thing is wrong, each planted by hand.
+# The proof of tools/kernels/prove.c on objects in which one thing is wrong, each planted by hand.
 # usage: check_prove.sh PROVE
 # Exit status 77 (skip) without clang 19.
 set -eu

@@ -1,9 +1,9 @@
 /* test_comgr.c: AMD's own code object manager, which HIP reads code objects with, accepts ours as
  * they are and retagged. Needs no GPU; exit status 77 (skip) without the library. */
 #include "codeobj/codeobj.h"
-#include "core/dynlib.h"
-#include "kernels/images.h"
-#include "kernels/kernels.h"
+#include "base/dynlib.h"
+#include "gpu/images.h"
+#include "gpu/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

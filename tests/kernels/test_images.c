@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "codeobj/codeobj.h"
-#include "kernels/images.h"
-#include "kernels/kernels.h"
+#include "gpu/images.h"
+#include "gpu/kernels.h"
 
 static void check_code_object(const char *target, const struct rmcp_kernel *row, const void *bytes,
                               size_t size)

@@ -12,7 +12,10 @@ owner() { exec "$@" verify --first-owner --yes --device "$device" --skip "$skip"
 
 # Without a terminal and without --yes nothing risky is done.
 "$@" verify --first-owner --device cpu --log "$work/careful" </dev/null >"$work/out" 2>"$work/err" || fail "the careful run: $?"
-grep -q '^step skip tiny kernel: declined' "$work/careful" || fail "a kernel was run without asking"
+[ "$(grep '^step try' "$work/careful")" = "step try properties" ] || fail "run without asking: $(grep '^step try' "$work/careful")"
+for step in copy tiny small large time; do
+    grep -q "^step skip $step.*: declined" "$work/careful" || fail "'$step' was not declined"
+done
 echo "a diary" >"$work/diary"
 ! "$@" verify --first-owner --device cpu --log "$work/diary" >"$work/out" 2>"$work/err" || fail "it wrote to another file"
 [ "$(cat "$work/diary")" = "a diary" ] || fail "it changed another file"

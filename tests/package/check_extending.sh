@@ -7,7 +7,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$1"
 cp -r meson.build meson_options.txt include src sim data examples bench tests "$work"
 : >"$work/tests/meson.build"
-sed -n '/^```c$/,/^```$/{/^```/d;p}' docs/extending.md >"$work/src/algo/pointwise_loops.c"
+sed -n '/^```c$/,/^```$/{/^```/d;p}' docs/extending.md >"$work/src/conv/algo/pointwise_loops.c"
 cd "$work"
 meson setup build -Dkernel_targets= >log 2>&1 || { cat log; exit 1; }
 ninja -C build rmcp >log 2>&1 || { cat log; exit 1; }

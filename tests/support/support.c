@@ -1,7 +1,7 @@
 /* support.c: what the tests share: a device, cases, and running a plan on host arrays. */
 #include "support.h"
 
-#include "core/convert.h"
+#include "base/convert.h"
 #include "verify/random.h"
 
 #include <stdlib.h>

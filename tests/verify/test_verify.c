@@ -2,7 +2,7 @@
  * that spoils results in one way each must be found out. */
 #include "support.h"
 
-#include "core/convert.h"
+#include "base/convert.h"
 #include "verify/verify.h"
 
 #include <math.h>
