@@ -79,9 +79,16 @@ build() {
     compile build
 }
 
-demo() {
+# Build, with what that needs installed.
+set_up() {
+    # Word splitting is wanted: a list of package names.
+    # shellcheck disable=SC2086
     install_packages $build_packages
     build
+}
+
+demo() {
+    set_up
     say "the devices of this machine"
     build/rmcp devices
     say "a quick check against the reference"
@@ -140,8 +147,7 @@ trap 'rm -f "$log"' EXIT
 case ${1-} in
 demo) demo ;;
 test) run_all_tests ;;
-# shellcheck disable=SC2086
-build) install_packages $build_packages; build ;;
+build) set_up ;;
 -h | --help | help) usage ;;
 '') usage >&2; exit 2 ;;
 *) printf "setup.sh: no command '%s'\n" "$1" >&2; usage >&2; exit 2 ;;
