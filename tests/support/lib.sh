@@ -6,7 +6,6 @@
 # $work is a folder that goes when the script ends, $python any Python 3, $n_checks and $n_failures count.
 # Standard input is empty unless a command is given another.
 tools=$(cd "$(dirname "$0")/../../tools" && pwd)
-# shellcheck disable=SC2034 # of the script
 python=$("$tools/find_python.sh") || python=python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
