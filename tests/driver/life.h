@@ -3,7 +3,7 @@
 #ifndef RMCP_TESTS_LIFE_H
 #define RMCP_TESTS_LIFE_H
 
-#include "opencl_case.h"
+#include "small_case.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
