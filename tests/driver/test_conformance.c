@@ -1,6 +1,6 @@
 /* test_conformance.c: what every driver must do, whichever it is: devices, memory, execution,
  * threads, and each of its calls and each allocation failing in turn.
- * Usage: test_conformance SUBJECT [LIBRARY] */
+ * Usage: test_conformance SUBJECT [LIBRARY [SKIPPED-TESTS]] */
 #include "allocations.h"
 #include "conformance.h"
 #include "core/device.h"
@@ -389,7 +389,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof subjects / sizeof *subjects; i++)
         if (!strcmp(argv[1], subjects[i]->name)) subject = subjects[i];
     if (!subject) {
-        fprintf(stderr, "usage: test_conformance SUBJECT [LIBRARY]\n");
+        fprintf(stderr, "usage: test_conformance SUBJECT [LIBRARY [SKIPPED-TESTS]]\n");
         return 99;
     }
     if (!subject->begin(argc > 2 ? argv[2] : NULL, why, sizeof why)) {
@@ -417,6 +417,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(fails_cleanly_in_the_first_use, calm),
         cmocka_unit_test_setup(fails_cleanly_wherever_memory_runs_out, calm),
     };
+    if (argc > 3) cmocka_set_skip_filter(argv[3]);
     const int failures = cmocka_run_group_tests_name(subject->name, tests, NULL, NULL);
     if (subject->end) subject->end();
     return failures;
