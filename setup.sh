@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what RMCP needs on Debian or Ubuntu, builds it, and runs it: ./setup.sh demo|test|build
+# Installs what RMCP needs on Debian or Ubuntu, builds it, and runs it: ./setup.sh demo|test|build|release
 set -eu
 cd "$(dirname "$0")"
 
@@ -19,6 +19,7 @@ usage: ./setup.sh COMMAND
   demo    build, list the devices, check one quickly, train a small network on it
   test    build in every configuration and run all tests, sanitizers included
   build   build only: the command is build/rmcp, the library build/librmcp.so
+  release the same in build-release, with kernels for every chip, not only RDNA1, RDNA2 and NVIDIA's
 
 Missing Debian packages are installed with apt-get (through sudo when not root).
 RMCP_PYTHON=PROGRAM ./setup.sh test takes the PyTorch of another Python than the system's.
@@ -54,7 +55,7 @@ configure() {
     shift
     # The kernels are the same in every build: compiled once.
     set -- "-Dkernel_folder=$PWD/build/kernels" "$@"
-    state=$(find src include tests examples data -name '*.[ch]' -o -name '*.cl' -o -name '*.inc' -o -name meson.build | sort
+    state=$(find src sim tools include tests examples data -name '*.[ch]' -o -name '*.cl' -o -name '*.inc' -o -name meson.build | sort
         command -v clang-19 || true
         pkg-config --modversion cmocka 2>/dev/null || true
         tools/find_python.sh numpy torch 2>/dev/null || true
@@ -69,8 +70,10 @@ configure() {
     printf '%s\n' "$state" >"$folder/setup.state"
 }
 
+# What the kernels of each operation and target took is said where they are compiled.
 compile() {
     ninja -C "$1" >"$log" 2>&1 || { grep -v '^\[[0-9]*/' "$log" >&2; fail "cannot build $1"; }
+    grep -E '^[a-z0-9]+: [a-z_]+: ([1-9][0-9]* of [0-9]+ kernels compiled|.* packed$)' "$log" || true
 }
 
 build() {
@@ -79,16 +82,24 @@ build() {
     compile build
 }
 
-# Build, with what that needs installed.
+# The kernels of all targets; about a minute of one core for each that is compiled the first time.
+release() {
+    say "building with kernels for every target"
+    configure build-release -Dkernel_targets=gfx803,gfx900,gfx906,gfx1010,gfx1030,gfx1102,gfx1200,nvptx
+    compile build-release
+    build-release/rmcp version
+}
+
+# set_up STEP: with what building needs installed.
 set_up() {
     # Word splitting is wanted: a list of package names.
     # shellcheck disable=SC2086
     install_packages $build_packages
-    build
+    "$1"
 }
 
 demo() {
-    set_up
+    set_up build
     say "the devices of this machine"
     build/rmcp devices
     say "a quick check against the reference"
@@ -147,7 +158,8 @@ trap 'rm -f "$log"' EXIT
 case ${1-} in
 demo) demo ;;
 test) run_all_tests ;;
-build) set_up ;;
+build) set_up build ;;
+release) set_up release ;;
 -h | --help | help) usage ;;
 '') usage >&2; exit 2 ;;
 *) printf "setup.sh: no command '%s'\n" "$1" >&2; usage >&2; exit 2 ;;

@@ -1,10 +1,12 @@
 /* images.c: finds and unpacks the kernels that were compiled when the library was built. */
 #include "gpu/images.h"
 
+#include "chip/chips.h"
 #include "gpu/archive.h"
 #include "gpu/kernels.h"
 #include "kernel_targets.h" /* KERNEL_ARCHIVES(X), KERNEL_COMPILER, KERNEL_MISSING: of this build */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,37 +15,27 @@
 
 /* ---- which chips a target serves ---- */
 
-/* Families as LLVM's generic targets draw them (gfx10-1-generic …). gfx1102 is the gfx11 chip that
- * has every restriction of gfx11-generic. gfx900 and gfx906 differ in mixed-precision FMA. */
-static const struct {
-    const char *target, *chips;
-} families[] = {
-    { "gfx803", "gfx803" },
-    { "gfx900", "gfx900 gfx902 gfx909 gfx90c" },
-    { "gfx906", "gfx906" },
-    { "gfx1010", "gfx1010 gfx1011 gfx1012 gfx1013" },
-    { "gfx1030", "gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036" },
-    { "gfx1102", "gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153" },
-    { "gfx1200", "gfx1200 gfx1201" },
-    { "nvptx", "sm_60 and up" },
-};
-enum { N_FAMILIES = sizeof families / sizeof *families, OLDEST_SM = 60 };
+/* Families of AMD's chips are drawn in chip/chips.inc. */
+static const char ptx[] = "nvptx";
+enum { OLDEST_SM = 60 };
 
-static bool has_word(const char *text, const char *word, size_t length)
+/* The target for a chip, whether or not this build has it; NULL when there is none. */
+static const char *target_of(const char *chip)
 {
-    for (; *text; text += strcspn(text, " "), text += strspn(text, " "))
-        if (strcspn(text, " ") == length && !strncmp(text, word, length)) return true;
-    return false;
+    if (!strncmp(chip, "sm_", 3)) return atoi(chip + 3) >= OLDEST_SM ? ptx : NULL;
+    const struct rmcp_chip *known = rmcp_chip_by_name(chip, strcspn(chip, ":")); /* features */
+    return known ? known->kernels : NULL;
 }
 
-/* The row of `families` for a chip, whether or not this build has it; -1 when there is none. */
-static int family_of(const char *chip)
+/* The chips of a target, separated by blanks. */
+static void list_chips(const char *target, char *text, size_t room)
 {
-    if (!strncmp(chip, "sm_", 3)) return atoi(chip + 3) >= OLDEST_SM ? N_FAMILIES - 1 : -1;
-    const size_t length = strcspn(chip, ":"); /* features follow */
-    for (int i = 0; i < N_FAMILIES - 1 && length; i++)
-        if (has_word(families[i].chips, chip, length)) return i;
-    return -1;
+    const struct rmcp_chip *chip;
+    size_t used = 0;
+    snprintf(text, room, "%s", strcmp(target, ptx) ? target : "sm_60 and up");
+    for (size_t i = 0; (chip = rmcp_chip_at(i)) && used < room; i++)
+        if (chip->kernels && !strcmp(chip->kernels, target))
+            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? " " : "", chip->name);
 }
 
 /* ---- the archives of this build ---- */
@@ -88,13 +80,12 @@ bool rmcp_kernel_target_at(size_t index, struct rmcp_kernel_target *out)
     for (; a->target; a++)
         if ((a == archives || strcmp(a->target, a[-1].target)) && !index--) break;
     if (!a->target) return false;
-    *out = (struct rmcp_kernel_target){ .name = a->target, .chips = a->target };
+    *out = (struct rmcp_kernel_target){ .name = a->target };
     for (; a->target && !strcmp(a->target, out->name); a++) {
         out->bytes += unpacked_bytes(a);
         out->packed_bytes += (uint64_t)(a->end - a->begin);
     }
-    for (int i = 0; i < N_FAMILIES; i++)
-        if (!strcmp(families[i].target, out->name)) out->chips = families[i].chips;
+    list_chips(out->name, out->chips, sizeof out->chips);
     return true;
 }
 
@@ -110,8 +101,8 @@ const char *rmcp_kernel_missing(void)
 
 const char *rmcp_kernel_target_for(const char *chip)
 {
-    const int family = family_of(chip);
-    const struct archive *a = family < 0 ? NULL : archive_of(families[family].target, NULL);
+    const char *target = target_of(chip);
+    const struct archive *a = target ? archive_of(target, NULL) : NULL;
     return a ? a->target : NULL;
 }
 
@@ -119,12 +110,12 @@ rmcp_status rmcp_kernel_target_find(const char *chip, const char **target)
 {
     *target = rmcp_kernel_target_for(chip);
     if (*target) return RMCP_OK;
-    const int family = family_of(chip);
-    if (family < 0)
+    const char *left_out = target_of(chip);
+    if (!left_out)
         return rmcp_fail(RMCP_E_UNSUPPORTED, "there are no kernels for the chip '%.40s'", chip);
     return rmcp_fail(RMCP_E_UNSUPPORTED,
                      "this build has no kernels for %.40s: the target %s was left out%s%s", chip,
-                     families[family].target, *KERNEL_MISSING ? "; " : "", KERNEL_MISSING);
+                     left_out, *KERNEL_MISSING ? "; " : "", KERNEL_MISSING);
 }
 
 /* ---- unpacking ---- */

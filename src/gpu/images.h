@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 struct rmcp_kernel_target {
-    const char *name;  /* "gfx1010", "nvptx"                       */
-    const char *chips; /* "gfx1010 gfx1011 …", "sm_60 and up"      */
+    const char *name; /* "gfx1010", "nvptx"                       */
+    char chips[128];  /* "gfx1010 gfx1011 …", "sm_60 and up"      */
     uint64_t bytes, packed_bytes;
 };
 

@@ -4,7 +4,7 @@
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
 cd "$1"
-cp -r meson.build meson_options.txt include src sim data examples bench tests "$work"
+cp -r tools meson.build meson_options.txt include src sim data examples bench tests "$work"
 : >"$work/tests/meson.build"
 # shellcheck disable=SC2016 # backquotes of Markdown
 sed -n '/^```c$/,/^```$/{/^```/d;p}' docs/extending.md >"$work/src/conv/algo/pointwise_loops.c"

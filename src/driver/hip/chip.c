@@ -1,7 +1,8 @@
 /* chip.c: which chip a HIP device really is, and which code is right for it. */
 #include "driver/hip/chip.h"
 
-#include "driver/hip/topology.h"
+#include "chip/chips.h"
+#include "chip/kfd.h"
 #include "gpu/images.h"
 
 #include <inttypes.h>
@@ -9,48 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NODES = 64, AMD = 0x1002 };
-
-/* The family that is run under an override, by PCI number, for systems without the topology. */
-static const char *chip_of_pci_id(uint32_t device)
+static const struct rmcp_kfd_node *node_at(const struct rmcp_kfd *kfd, const struct rmcp_pci *pci)
 {
-    switch (device) {
-    case 0x7310:
-    case 0x7312:
-    case 0x7318:
-    case 0x7319:
-    case 0x731a:
-    case 0x731b:
-    case 0x731e:
-    case 0x731f: return "gfx1010";
-    case 0x7360:
-    case 0x7362: return "gfx1011";
-    case 0x7340:
-    case 0x7341:
-    case 0x7347:
-    case 0x734f: return "gfx1012";
-    default: return NULL;
-    }
-}
-
-static const struct rmcp_kfd_node *node_at(const struct rmcp_kfd_node *nodes, int n,
-                                           const struct rmcp_pci *pci)
-{
-    for (int i = 0; i < n; i++)
-        if (nodes[i].pci.domain == pci->domain && nodes[i].pci.bus == pci->bus &&
-            nodes[i].pci.device == pci->device && nodes[i].pci.function == pci->function)
-            return &nodes[i];
+    for (size_t i = 0; i < kfd->n_nodes; i++)
+        if (*kfd->nodes[i].chip && rmcp_pci_same(&kfd->nodes[i].pci, pci)) return &kfd->nodes[i];
     return NULL;
 }
 
 /* Without the kernel driver's word. */
-static rmcp_status guess(const struct rmcp_pci *pci, const char *why, struct rmcp_hip_chip *chip)
+static rmcp_status guess(const struct rmcp_sysfs *sysfs, const struct rmcp_pci *pci,
+                         const char *why, struct rmcp_hip_chip *chip)
 {
-    uint32_t vendor = 0, device = 0;
-    const bool has_ids = pci && rmcp_pci_ids(pci, &vendor, &device) && vendor == AMD;
-    const char *known = has_ids ? chip_of_pci_id(device) : NULL;
+    uint32_t vendor = 0, device = 0, revision = 0;
+    const bool is_amd =
+        pci && rmcp_pci_ids(sysfs, pci, &vendor, &device, &revision) && vendor == RMCP_PCI_AMD;
+    const struct rmcp_chip *known = is_amd ? rmcp_chip_by_pci(device, revision, NULL) : NULL;
     if (known) {
-        snprintf(chip->silicon, sizeof chip->silicon, "%s", known);
+        snprintf(chip->silicon, sizeof chip->silicon, "%s", known->name);
         snprintf(chip->remark, sizeof chip->remark, "chip by its PCI number %04" PRIx32, device);
         return RMCP_OK;
     }
@@ -74,16 +50,19 @@ rmcp_status rmcp_hip_chip_find(const char *believed, const char *address, struct
                          believed);
     memcpy(out->believed, believed, length);
 
-    struct rmcp_kfd_node nodes[MOST_NODES];
+    const struct rmcp_sysfs sysfs = rmcp_sysfs_here();
+    struct rmcp_kfd kfd;
     struct rmcp_pci pci;
-    char why[256] = "";
+    char why[256];
     const bool placed = rmcp_pci_parse(address, &pci);
-    int n = rmcp_kfd_nodes(nodes, MOST_NODES, why, sizeof why);
-    if (n > MOST_NODES) n = MOST_NODES;
-    const struct rmcp_kfd_node *node = placed ? node_at(nodes, n, &pci) : NULL;
+    const int error = rmcp_kfd_read(&sysfs, &kfd);
+    const struct rmcp_kfd_node *node = placed && !error ? node_at(&kfd, &pci) : NULL;
     if (!node) {
-        if (n >= 0) snprintf(why, sizeof why, "the kernel driver lists no GPU at '%.40s'", address);
-        return guess(placed ? &pci : NULL, why, out);
+        if (error)
+            snprintf(why, sizeof why, "%.160s cannot be read: %s", kfd.folder, strerror(error));
+        else
+            snprintf(why, sizeof why, "the kernel driver lists no GPU at '%.40s'", address);
+        return guess(&sysfs, placed ? &pci : NULL, why, out);
     }
     snprintf(out->silicon, sizeof out->silicon, "%s", node->chip);
     out->compute_units = node->compute_units;
