@@ -3,7 +3,7 @@
 #include "core/guard.h"
 #include "core/plan.h"
 #include "hip_world.h"
-#include "opencl_case.h"
+#include "small_case.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
-/* opencl_case.h: one small convolution with its expected result, for the OpenCL tests. */
-#ifndef RMCP_TESTS_OPENCL_CASE_H
-#define RMCP_TESTS_OPENCL_CASE_H
+/* small_case.h: one small convolution with its expected result, for the tests of drivers. */
+#ifndef RMCP_TESTS_SMALL_CASE_H
+#define RMCP_TESTS_SMALL_CASE_H
 
 #include "rmcp.h"
 
