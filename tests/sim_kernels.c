@@ -14,7 +14,7 @@
  *   --quiet       do not print each report and failure
  * Exit status: 0 when every result is right, nothing was reported, and all kernels ran if asked. */
 #include "kernels/kernels.h"
-#include "sim_device.h"
+#include "sim/device/device.h"
 #include "verify/verify.h"
 
 #include "core/hash.h"

@@ -3,7 +3,7 @@
  * OBJECT and LIBRARY are the same source (tests/sim_generate.py), for the GPU and for the host.
  * Exit status 1 when a program differs or is reported; each one prints a line with its name. TEXT
  * is appended to it: how to repeat it. */
-#include "sim/runner.h"
+#include "sim/runner/runner.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/internal.h"
+#include "sim/state/internal.h"
 #include "sim_rows.h"
 
 /* ---- spoiling ---- */
