@@ -2,7 +2,7 @@
  *
  * One row per instruction (the .inc files of this folder) is the whole description; the enum
  * of rows, the decoder, the printer and the register uses are all made from it. LLVM 19 is
- * the judge (tests/test_isa_llvm.c): what it accepts, refuses and prints, so do we. */
+ * the judge (tests/isa/test_isa_llvm.c): what it accepts, refuses and prints, so do we. */
 #ifndef RMCP_ISA_ISA_H
 #define RMCP_ISA_ISA_H
 

@@ -1,4 +1,4 @@
-/* sim_programs.h: the operations of generated programs, the same text for the GPU and for the host.
+/* programs.h: the operations of generated programs, the same text for the GPU and for the host.
  *
  * Each is defined for every input: shifts are masked, divisors are not zero, conversions stay in
  * range, signed results wrap. What IEEE leaves open (the bits of a NaN, which zero fmin returns) is

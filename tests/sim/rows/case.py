@@ -6,7 +6,7 @@ import subprocess
 
 CHIPS = ["gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030"]
 MODE = 0x3f0  # denormals on, DX10 clamp, IEEE; nearest even
-# How a result word is compared; sim_rows_cases.c has the same numbers.
+# How a result word is compared; rows_cases.c has the same numbers.
 EXACT, ANY, NAN32, ULP32, ULP16, NAN64, ROUGH64, HALVES = 0, 1, 2, 4, 5, 6, 7, 8
 
 
@@ -85,7 +85,7 @@ assemble.verbose = False
 
 
 def frame(wave64):
-    """Prologue and epilogue: see sim_rows.h for the places."""
+    """Prologue and epilogue: see rows.h for the places."""
     rows = 16
     per = 256 if wave64 else 128
     before = ["s_add_u32 s2, s2, s4", "s_addc_u32 s3, s3, 0",

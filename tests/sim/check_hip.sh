@@ -1,7 +1,7 @@
 #!/bin/bash
 # Programs in HIP on the simulated card, under the ROCm that is installed: rocminfo, what hipcc makes of
 # tests/hip, kernels that a card ends. Exit status 77 (skip) without ROCm.
-# usage: check_sim_hip.sh RMCP SOURCE-FOLDER [PREBUILT-PROGRAMS]
+# usage: check_hip.sh RMCP SOURCE-FOLDER [PREBUILT-PROGRAMS]
 set -eu
 rmcp=$1 source=$2/tests/hip programs=${3-}
 fail() { echo "FAIL: $*"; exit 1; }

@@ -1,4 +1,4 @@
-/* sim_kernels.c: our convolution kernels on the executor against the reference.
+/* kernels.c: our convolution kernels on the executor against the reference.
  * usage: sim_kernels [OPTION…] FOLDER CHIP FILE…
  * FOLDER has the code objects, CHIP executes them, FILE is a list of cases like
  * data/verify-full.txt.
@@ -169,7 +169,7 @@ static uint32_t rules_of(const char *name)
 
 static int usage(void)
 {
-    fputs("usage: sim_kernels [OPTION…] FOLDER CHIP FILE… (options: see tests/sim_kernels.c)\n",
+    fputs("usage: sim_kernels [OPTION…] FOLDER CHIP FILE… (options: see tests/sim/kernels.c)\n",
           stderr);
     return 2;
 }

@@ -1,4 +1,4 @@
-/* fuzz_sim.c: libFuzzer target: any bytes as code and as the way it is dispatched.
+/* fuzz.c: libFuzzer target: any bytes as code and as the way it is dispatched.
  *
  * The first 16 bytes choose chip, wave size, checks, memory and sizes; the rest is the program,
  * behind a few instructions that give it valid pointers. Whatever it does, the executor must touch
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz_sim_words.h"
+#include "fuzz_words.h"
 #include "sim/sim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

@@ -1,10 +1,10 @@
-/* sim_rows.c: runs instructions on the executor and compares all that they may change.
+/* rows.c: runs instructions on the executor and compares all that they may change.
  *
  *   sim_rows list           rows that have semantics: name, encoding, forms, modifiers, chips
  *   sim_rows run FILE       run the cases of FILE; fails when one differs or a row has none
  *   sim_rows mutate FILE    spoil one instruction at a time: a case of it must fail
  *
- * FILE comes from sim_rows/make.py, which has computed what must come out. A case is a few words
+ * FILE comes from rows/make.py, which has computed what must come out. A case is a few words
  * of code between a prologue, which loads registers and LDS from memory, and an epilogue, which
  * stores them. What a case does not speak of must stay as it was. */
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "sim/state/internal.h"
-#include "sim_rows.h"
+#include "rows.h"
 
 /* ---- spoiling ---- */
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The full verification suite on a simulated card, in pieces, with the count so far after each; by hand.
-# usage: sim_full.sh RMCP [SECONDS [OPTION-OF-SIM…]]   stops after so many seconds (default: never)
+# usage: full.sh RMCP [SECONDS [OPTION-OF-SIM…]]   stops after so many seconds (default: never)
 set -eu
 rmcp=$(realpath "$1") limit=${2:-0}
 [ $# -lt 2 ] || shift

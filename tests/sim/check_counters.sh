@@ -1,8 +1,8 @@
 #!/bin/sh
-# Stores that a wave takes through a barrier without waiting for them: check_sim_counters.sh RMCP
+# Stores that a wave takes through a barrier without waiting for them: check_counters.sh RMCP
 # Another wave that reads them must be reported; everything that is legal must not be.
 set -eu
-. "$(dirname "$0")/sim_asm.sh"
+. "$(dirname "$0")/asm.sh"
 # two waves
 block=64 grid=64 bytes=256
 

@@ -1,4 +1,4 @@
-# sim_asm.sh: for tests of planted faults: a few lines of assembly made a kernel, run, and judged by patterns.
+# asm.sh: for tests of planted faults: a few lines of assembly made a kernel, run, and judged by patterns.
 # Sourced with the rmcp command in $1; leaves the current folder in a temporary one.
 # shellcheck shell=sh
 set -eu

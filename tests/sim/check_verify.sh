@@ -1,7 +1,7 @@
 #!/bin/bash
 # Our own convolutions on simulated cards, under the ROCm that is installed. Exit status 77 (skip)
 # without ROCm.
-# usage: check_sim_verify.sh RMCP
+# usage: check_verify.sh RMCP
 set -eu
 rmcp=$1
 fail() { echo "FAIL: $*"; exit 1; }

@@ -1,6 +1,6 @@
-/* sim_programs.c: runs generated programs on the executor and on the host, and compares all bits.
+/* programs.c: runs generated programs on the executor and on the host, and compares all bits.
  * usage: sim_programs OBJECT LIBRARY CHIP [TEXT]
- * OBJECT and LIBRARY are the same source (tests/sim_generate.py), for the GPU and for the host.
+ * OBJECT and LIBRARY are the same source (tests/sim/generate.py), for the GPU and for the host.
  * Exit status 1 when a program differs or is reported; each one prints a line with its name. TEXT
  * is appended to it: how to repeat it. */
 #include "sim/runner/runner.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in tests/sim_programs.h. */
+/* As in tests/sim/programs.h. */
 enum { N_IN = 1024, N_SLOTS = 8, N_ATOMS = 16 };
 
 struct args {

@@ -1,9 +1,9 @@
-/* fuzz_sim_words.c: random instructions of every row of the instruction table.
+/* fuzz_words.c: random instructions of every row of the instruction table.
  *
  * Random bits rarely decode, and what decodes rarely reaches memory that is there; so the fields of
- * an encoding are filled with registers that the prologue of fuzz_sim.c has set, most of the time.
+ * an encoding are filled with registers that the prologue of fuzz.c has set, most of the time.
  */
-#include "fuzz_sim_words.h"
+#include "fuzz_words.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-"""sim_generate.py: writes random kernels that run on a GPU and on the host with the same bits.
+"""generate.py: writes random kernels that run on a GPU and on the host with the same bits.
 
 A program is a sequence of phases. Between two phases all work-items of a workgroup meet: at a
 barrier on the GPU, at the end of a loop over the work-items on the host. Within a phase memory
@@ -19,7 +19,7 @@ BLOCKS = [(64, 1, 1), (32, 1, 1), (96, 1, 1), (128, 1, 1), (40, 1, 1), (8, 8, 1)
 # The arrays of a workgroup in local memory: name, type, elements of a work-item.
 LOCALS = [("word", "u32", 1), ("byte", "u8", 1), ("shorts", "u16", 1), ("wide", "u64", 1), ("real", "f32", 1),
           ("quad", "u32x4", 1), ("pair", "f64", 1)]
-SWAPS = [1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 31]  # those that sim_programs.h has
+SWAPS = [1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 31]  # those that programs.h has
 ATOMICS = ["add", "or", "xor", "and", "max", "min"]
 
 
@@ -531,7 +531,7 @@ class Program:
         return "\n".join(self.lines) + "\n"
 
 
-PRELUDE = """#include "sim_programs.h"
+PRELUDE = """#include "programs.h"
 #ifdef __OPENCL_C_VERSION__
 #define PHASE(function, t) c.turn = t; function(&c, &s, &p, &a); BARRIER();
 #else

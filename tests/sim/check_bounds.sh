@@ -1,8 +1,8 @@
 #!/bin/sh
-# Accesses past the end of LDS, scratch and buffers: check_sim_bounds.sh RMCP
+# Accesses past the end of LDS, scratch and buffers: check_bounds.sh RMCP
 # Loads, stores and atomics of both wave sizes, directly and by FLAT; the last bytes inside are fine.
 set -eu
-. "$(dirname "$0")/sim_asm.sh"
+. "$(dirname "$0")/asm.sh"
 
 # bounds NAME SETUP ACCESS INSIDE OUTSIDE PATTERN: SETUP makes an address of v2, which is OUTSIDE for
 # lane 5 and INSIDE for all others: that lane only must be reported. Undefined LDS is another test's.

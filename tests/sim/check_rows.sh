@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every instruction of the simulator against results computed in Python, and mutations of it.
-# Arguments: the program sim_rows, sim_rows/make.py.
+# Arguments: the program sim_rows, rows/make.py.
 set -eu
 if ! command -v llvm-mc-19 >/dev/null; then
     echo "skipped: llvm-mc-19 is not installed"

@@ -1,4 +1,4 @@
-/* sim_driver.c: the simulated kernel driver by its own interface, without ROCm: run by rmcp sim. */
+/* driver.c: the simulated kernel driver by its own interface, without ROCm: run by rmcp sim. */
 #define _GNU_SOURCE
 #include "sim/driver/abi.h"
 #include "sim/driver/cards.h"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""check_sim_programs.py: generated programs on the executor against the same source on the host.
+"""check_programs.py: generated programs on the executor against the same source on the host.
 
-usage: check_sim_programs.py RUNNER [--programs N] [--first SEED] [--all] [--level L] [--wave W] [--keep FOLDER]
+usage: check_programs.py RUNNER [--programs N] [--first SEED] [--all] [--level L] [--wave W] [--keep FOLDER]
 
 Each batch of programs is compiled by clang once for the host and once for gfx1010, at a level of
 optimisation and a wave size that take turns; --all compiles and runs every batch at every level and
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-import sim_generate
+import generate
 
 BATCH = 10
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -43,7 +43,7 @@ def run_batch(arguments, folder, first, count, configs):
     """Generate, compile and run one batch; returns (failed runs, runs, text)."""
     base = os.path.join(folder, f"b{first}")
     with open(base + ".c", "w") as file:
-        file.write(sim_generate.write_programs(range(first, first + count)))
+        file.write(generate.write_programs(range(first, first + count)))
     include = ["-I", HERE]
     commands = [(HOST + include + [base + ".c", "-o", base + ".so", "-lm"], None)]
     for level, wave in configs:

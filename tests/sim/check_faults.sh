@@ -1,8 +1,8 @@
 #!/bin/sh
-# Planted faults on the executor, each in a few lines of assembly: check_sim_faults.sh RMCP
+# Planted faults on the executor, each in a few lines of assembly: check_faults.sh RMCP
 # Every one must be reported as what it is, at its instruction; the repaired program must not be.
 set -eu
-. "$(dirname "$0")/sim_asm.sh"
+. "$(dirname "$0")/asm.sh"
 
 assemble wait <<'END'
     global_load_dword v2, v1, s[4:5]

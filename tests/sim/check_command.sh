@@ -1,8 +1,8 @@
 #!/bin/sh
 # rmcp sim --kernel as a command: its arguments, where kernels are found, and what it says of wrong use:
-# check_sim_command.sh RMCP
+# check_command.sh RMCP
 set -eu
-. "$(dirname "$0")/sim_asm.sh"
+. "$(dirname "$0")/asm.sh"
 
 cat >k.cl <<'END'
 #define ID (__builtin_amdgcn_workgroup_id_x() * 64 + __builtin_amdgcn_workitem_id_x())

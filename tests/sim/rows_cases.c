@@ -1,9 +1,9 @@
-/* sim_rows_cases.c: reads cases, sets up their memory and compares what became of it. */
+/* rows_cases.c: reads cases, sets up their memory and compares what became of it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim_rows.h"
+#include "rows.h"
 
 /* ---- the file ---- */
 

@@ -1,6 +1,6 @@
-/* fuzz_sim_words.h: instructions for the fuzzer of the executor, of every row of the table. */
-#ifndef RMCP_TESTS_FUZZ_SIM_WORDS_H
-#define RMCP_TESTS_FUZZ_SIM_WORDS_H
+/* fuzz_words.h: instructions for the fuzzer of the executor, of every row of the table. */
+#ifndef RMCP_TESTS_SIM_FUZZ_WORDS_H
+#define RMCP_TESTS_SIM_FUZZ_WORDS_H
 
 #include "isa/isa.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""sim_torch.py: a ResNet-18, its convolutions on the simulated card, against PyTorch; run by rmcp sim."""
+"""resnet.py: a ResNet-18, its convolutions on the simulated card, against PyTorch; run by rmcp sim."""
 import copy
 import pathlib
 import sys
@@ -11,7 +11,7 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "python"))
 import rmcp.torch
 
 torch.manual_seed(1)

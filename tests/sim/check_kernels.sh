@@ -1,13 +1,13 @@
 #!/bin/sh
 # Our convolution kernels, compiled for several chips, on the executor against the reference.
-# usage: check_sim_kernels.sh SIM_KERNELS SOURCES LIST OUT CASES [OPTION…]
-# SIM_KERNELS is tests/sim_kernels.c, SOURCES is src/kernels, LIST prints the table of kernels; objects
+# usage: check_kernels.sh SIM_KERNELS SOURCES LIST OUT CASES [OPTION…]
+# SIM_KERNELS is tests/sim/kernels.c, SOURCES is src/kernels, LIST prints the table of kernels; objects
 # are kept in OUT and made again when a source is newer, but for targets that SHIPPED, the folder of the
 # library's own objects, has. TARGETS (default: gfx1010 gfx1012 gfx1030): each
 # is run on a chip of that name with its own objects, gfx1010 with both kinds of data; on gfx1010 once more with
 # the silicon bugs acted out, which must not change anything. OPTIONs go to SIM_KERNELS. The whole suite, by hand:
-#   tests/check_sim_kernels.sh build/tests/sim_kernels src/kernels build/src/kernels/kernel-list \
-#       build/tests/sim_objects data/verify-full.txt
+#   tests/sim/check_kernels.sh build/tests/sim/sim_kernels src/kernels build/src/kernels/kernel-list \
+#       build/tests/sim/sim_objects data/verify-full.txt
 set -eu
 if [ "$1" = one ]; then # one TARGET SOURCES OUT NAME FILE ENTRY BLOCK OPTIONS…
     target=$2 sources=$3 out=$4/$5 file=$6

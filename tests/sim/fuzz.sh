@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the fuzzer of the executor from real code. usage: fuzz_sim.sh FUZZER KERNELS [RUNS [PROCESSES [SEEDS]]]
+# Runs the fuzzer of the executor from real code. usage: fuzz.sh FUZZER KERNELS [RUNS [PROCESSES [SEEDS]]]
 # KERNELS is src/kernels; without clang the fuzzer starts from nothing, or from the files in the folder SEEDS.
 # The runs are shared by the processes; an input that goes wrong is left in the current folder.
 set -eu

@@ -1,4 +1,4 @@
-/* sim_rows.h: the cases of sim_rows.c: their file, the memory they run on, the comparison. */
+/* rows.h: the cases of rows.c: their file, the memory they run on, the comparison. */
 #ifndef RMCP_TESTS_SIM_ROWS_H
 #define RMCP_TESTS_SIM_ROWS_H
 
