@@ -3,7 +3,8 @@
  * Compilers pack bytes and halves into registers whose other bits nothing ever wrote, and take them
  * out again with shifts and masks. So lanes that are neither written nor unwritten as a whole have
  * their written bits in wave.vgpr_bits. Only instructions that meet such lanes come here. */
-#include "sim/state/internal.h"
+#include "sim/check/check.h"
+#include "sim/state/registers.h"
 
 #define ALL UINT32_MAX
 

@@ -3,7 +3,10 @@
  * The facts are those of isa/rules.h; here they hold for what a wave really executed. An effect is
  * acted out by executing a memory instruction later, when the register that it reads has been
  * overwritten, or by giving a scalar instruction the EXEC of the v_cmpx behind it. */
-#include "sim/state/internal.h"
+#include <string.h>
+
+#include "sim/check/check.h"
+#include "sim/state/registers.h"
 
 enum { LDS_LAST = 1, VECTOR_LAST = 2, LDS_BRANCHED = 4, VECTOR_BRANCHED = 8 };
 enum { WATCH_DELAYED = 64 }; /* in facts.live while instructions wait; every op watches it */
@@ -71,7 +74,7 @@ static bool writes_one_of(const struct op *op, const uint64_t set[2])
 
 static void check(struct wave *w, const struct op *op)
 {
-    struct facts *f = &w->facts;
+    struct wave_facts *f = &w->facts;
     const struct isa_row *row = op->inst.row;
     if (op->single != ISA_N_RULES) found(w, op, (enum isa_rule)op->single, 0);
     if (row->flags & ISA_CMPX && f->live & ISA_FACT_EXEC)
@@ -89,7 +92,7 @@ static void check(struct wave *w, const struct op *op)
 
 static void step(struct wave *w, const struct op *op, uint64_t at)
 {
-    struct facts *f = &w->facts;
+    struct wave_facts *f = &w->facts;
     const struct isa_row *row = op->inst.row;
     f->live &= (uint8_t)~op->kill;
     if (op->kill & ISA_FACT_VMEM) memset(f->vmem_read, 0, sizeof f->vmem_read);
@@ -121,7 +124,7 @@ static void step(struct wave *w, const struct op *op, uint64_t at)
 
 /* ---- acting out ---- */
 
-void delayed_run(struct wave *w)
+static void delayed_run(struct wave *w)
 {
     uint64_t pc = w->pc;
     for (unsigned i = 0; i < w->n_delayed && w->state == WAVE_RUN; i++) {

@@ -2,8 +2,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "sim/state/internal.h"
+#include "sim/check/check.h"
 
 /* What was already told in this dispatch. */
 struct seen {
@@ -86,4 +87,15 @@ void report(struct wave *w, const struct op *op, const struct finding *f, const 
     if (fatal) atomic_store(&run->stop, true);
     pthread_mutex_unlock(&run->lock);
     if (fatal) w->state = WAVE_DONE;
+}
+
+void run_illegal(struct wave *w, const struct op *op)
+{
+    struct finding f = { .kind = SIM_ILLEGAL, .rule = -1 };
+    report(w, op, &f,
+           !op->decoded ? "%s has no such instruction (word 0x%08x)"
+           : op->inst.row->encoding == ISA_MIMG
+               ? "images and textures are not simulated (%s, word 0x%08x)"
+               : "no semantics for this instruction on %s (word 0x%08x)",
+           isa_chip_name(w->core->sim->options.chip), op->inst.word[0]);
 }

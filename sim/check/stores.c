@@ -9,16 +9,18 @@
  * Without a barrier between store and read nothing is said: flags that waves spin on are legal. In
  * CU mode all waves of a workgroup share one L0 cache, which keeps their order, so only LDS counts.
  */
-#include "sim/state/internal.h"
+#include <string.h>
 
-static const struct queue *queue_of(const struct wave *w, const struct store *s)
+#include "sim/check/check.h"
+
+static const struct wait_queue *queue_of(const struct wave *w, const struct store *s)
 {
     return s->counter == ISA_LGKMCNT ? &w->lgkm : s->counter == ISA_VMCNT ? &w->vm : &w->vs;
 }
 
 static bool is_waited(const struct wave *w, const struct store *s)
 {
-    const struct queue *q = queue_of(w, s);
+    const struct wait_queue *q = queue_of(w, s);
     return s->number < q->n_begun - q->n;
 }
 

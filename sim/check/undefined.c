@@ -4,7 +4,11 @@
  * one when the value reaches an address, a jump, EXEC, a branch, a scalar comparison, or memory
  * other than scratch. VGPRs are followed by lane, SGPRs by bit (bitwise instructions on lane masks
  * keep garbage only in lanes that are off). */
-#include "sim/state/internal.h"
+#include <string.h>
+
+#include "sim/check/check.h"
+#include "sim/math/dpp.h"
+#include "sim/state/registers.h"
 
 static void undefined(struct wave *w, const struct op *op, uint64_t lanes, char file, unsigned reg,
                       const char *where)
@@ -157,8 +161,9 @@ static uint64_t result_defined(const struct wave *w, const struct op *op)
         if (op->in[i]->type == ISA_MASK)
             lanes &= mask_defined(w, op->in[i]->reg);
         else
-            lanes &= i == 0 && dpp ? dpp_mask(w, inst, vector_defined(w, op->in[0]))
-                                   : vector_defined(w, op->in[i]);
+            lanes &= i == 0 && dpp
+                         ? dpp_mask(inst, w->exec, w->n_lanes, vector_defined(w, op->in[0]))
+                         : vector_defined(w, op->in[i]);
     }
     if (inst->row->implicit & ISA_R_VCC) lanes &= mask_defined(w, ISA_VCC_LO);
     if (inst->row->flags & ISA_ACC && op->out) lanes &= vector_defined(w, op->out);
@@ -301,8 +306,8 @@ static bool is_scratch(const struct wave *w, const struct op *op)
 static void memory(struct wave *w, const struct op *op)
 {
     const struct isa_row *row = op->inst.row;
-    bool moves_lanes = op->run == run_ds_lanes;
-    need_vector(w, op, moves_lanes && !op->data ? NULL : op->address, UINT32_MAX, "an address");
+    if (row->id != ISA_ds_swizzle_b32_DS) /* has its data there */
+        need_vector(w, op, op->address, UINT32_MAX, "an address");
     need_scalar(w, op, op->base, "an address");
     need_scalar(w, op, op->soffset, "an address");
     if (row->flags & ISA_STORE && !is_scratch(w, op)) {

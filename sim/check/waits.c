@@ -3,7 +3,7 @@
  * Results are in the registers at once; what is kept is which of them a program may not know of
  * yet. Both kinds of registers have a bit in wave.*_attention, so that an instruction that touches
  * none of them costs nothing. */
-#include "sim/state/internal.h"
+#include "sim/check/check.h"
 
 static uint64_t bit(unsigned n)
 {
@@ -69,7 +69,7 @@ static void set_pending(struct wave *w, const struct pending *p, bool on)
     }
 }
 
-static void retire(struct wave *w, struct queue *q)
+static void retire(struct wave *w, struct wait_queue *q)
 {
     struct pending p = q->entry[q->head];
     q->head = (q->head + 1) % MAX_PENDING;
@@ -77,7 +77,7 @@ static void retire(struct wave *w, struct queue *q)
     set_pending(w, &p, false);
 }
 
-static void push(struct wave *w, struct queue *q, const struct pending *p, bool unordered)
+static void push(struct wave *w, struct wait_queue *q, const struct pending *p, bool unordered)
 {
     if (q->n == MAX_PENDING) retire(w, q); /* the counter is full: the hardware waits by itself */
     q->entry[(q->head + q->n++) % MAX_PENDING] = *p;
@@ -92,7 +92,7 @@ static void push(struct wave *w, struct queue *q, const struct pending *p, bool 
 
 /* An instruction that only counts: a store. Those of FLAT may be to memory or to LDS and count in
  * both. */
-void wave_counts(struct wave *w, struct queue *q)
+void wave_counts(struct wave *w, struct wait_queue *q)
 {
     if (w->core->run->checks & SIM_CHECK_WAITCNT) push(w, q, &(struct pending){ 0 }, false);
 }
@@ -100,7 +100,7 @@ void wave_counts(struct wave *w, struct queue *q)
 void wave_load_begins(struct wave *w, const struct op *op, unsigned counter, bool unordered)
 {
     if (!(w->core->run->checks & SIM_CHECK_WAITCNT)) return;
-    struct queue *q = counter == ISA_VMCNT ? &w->vm : &w->lgkm;
+    struct wait_queue *q = counter == ISA_VMCNT ? &w->vm : &w->lgkm;
     const struct isa_operand *to = op->out ? op->out : op->data;
     struct pending p = { .address = w->pc - op->bytes };
     if (to && to->kind == ISA_KIND_VGPR)
@@ -118,7 +118,7 @@ void wave_load_begins(struct wave *w, const struct op *op, unsigned counter, boo
     if (op->inst.row->encoding == ISA_FLAT) wave_counts(w, q == &w->vm ? &w->lgkm : &w->vm);
 }
 
-void wave_wait(struct wave *w, struct queue *q, unsigned left)
+void wave_wait(struct wave *w, struct wait_queue *q, unsigned left)
 {
     if (q->unordered && left) return;
     while (q->n > left) retire(w, q);
@@ -133,7 +133,7 @@ void wave_wait(struct wave *w, struct queue *q, unsigned left)
 /* The load that a register waits for. */
 static uint64_t loader_of(const struct wave *w, unsigned reg, bool scalar)
 {
-    const struct queue *queues[] = { &w->vm, &w->lgkm };
+    const struct wait_queue *queues[] = { &w->vm, &w->lgkm };
     for (unsigned k = 0; k < 2; k++)
         for (unsigned i = 0; i < queues[k]->n; i++) {
             const struct pending *p = &queues[k]->entry[(queues[k]->head + i) % MAX_PENDING];
@@ -147,8 +147,8 @@ static uint64_t loader_of(const struct wave *w, unsigned reg, bool scalar)
 static bool is_ordered_write(const struct wave *w, const struct op *op, unsigned v)
 {
     const bool flat = op->inst.row->encoding == ISA_FLAT;
-    const struct queue *q = op->inst.row->flags & ISA_IS_DS ? &w->lgkm : &w->vm;
-    const struct queue *other = q == &w->vm ? &w->lgkm : &w->vm;
+    const struct wait_queue *q = op->inst.row->flags & ISA_IS_DS ? &w->lgkm : &w->vm;
+    const struct wait_queue *other = q == &w->vm ? &w->lgkm : &w->vm;
     bool is_load =
         op->inst.row->flags & (ISA_VMEM | ISA_IS_DS) && op->out && op->out->kind == ISA_KIND_VGPR;
     if (!is_load || q->unordered) return false;

@@ -6,7 +6,7 @@
  * the last, since a jump may lead to any. */
 #include <stdlib.h>
 
-#include "sim/state/internal.h"
+#include "sim/exec/exec.h"
 
 /* Fused multiply-adds of whole registers need not even a call each. */
 static bool is_fma(const struct op *op)
@@ -28,7 +28,7 @@ bool bundle_takes(const struct op *op)
 bool bundle_make(struct op *const *ops, unsigned n)
 {
     if (n < 2) return true;
-    struct bundle *bundles = calloc(n, sizeof *bundles);
+    struct valu_bundle *bundles = calloc(n, sizeof *bundles);
     struct step *steps = calloc(n, sizeof *steps);
     if (!bundles || !steps) {
         free(bundles);
@@ -38,7 +38,7 @@ bool bundle_make(struct op *const *ops, unsigned n)
     ops[0]->own_bundles = bundles;
     ops[0]->own_steps = steps;
     for (unsigned i = n; i-- > 0;) {
-        struct bundle *b = &bundles[i];
+        struct valu_bundle *b = &bundles[i];
         const struct op *op = ops[i];
         if (i + 1 < n) *b = bundles[i + 1];
         for (unsigned k = 0; k < 4; k++) b->vgpr_used[k] |= op->vgpr_used[k];
@@ -59,7 +59,7 @@ bool bundle_make(struct op *const *ops, unsigned n)
     return true;
 }
 
-void bundle_run(struct wave *w, const struct bundle *b)
+void bundle_run(struct wave *w, const struct valu_bundle *b)
 {
     struct sim_stats *stats = &w->core->stats;
     const struct lanes *lanes = w->core->sim->lanes;

@@ -1,7 +1,10 @@
 /* code.c: decoded code, kept by page and compared with memory once a dispatch. */
 #include <stdlib.h>
+#include <string.h>
 
-#include "sim/state/internal.h"
+#include "sim/check/check.h"
+#include "sim/exec/exec.h"
+#include "sim/memory/memory.h"
 
 enum { PAGE_BYTES = 4 * PAGE_WORDS };
 

@@ -1,6 +1,6 @@
 /* occupancy.c: how many workgroups of a dispatch a card holds at a time. Those may wait for each
  * other; what waits for a workgroup that is not among them waits for ever. */
-#include "sim/state/internal.h"
+#include "sim/exec/exec.h"
 
 enum {
     DEFAULT_UNITS = 36,

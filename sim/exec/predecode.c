@@ -1,7 +1,11 @@
 /* predecode.c: makes an instruction ready to be executed many times. */
 #include <stdlib.h>
+#include <string.h>
 
-#include "sim/state/internal.h"
+#include "sim/check/check.h"
+#include "sim/exec/exec.h"
+#include "sim/math/atomics.h"
+#include "sim/memory/memory.h"
 
 const struct isa_operand *op_find(const struct isa_inst *inst, enum isa_role role)
 {

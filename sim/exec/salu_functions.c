@@ -3,7 +3,7 @@
  * `a` and `b` are the sources, 32-bit ones zero-extended; of SOPK a is the old register and b the
  * sign-extended constant. The low 32 or 64 bits of the result are used. SCC is left alone unless
  * the function sets it. */
-#include "sim/state/internal.h"
+#include "sim/exec/exec.h"
 
 #define FN(name) static uint64_t name(uint64_t a, uint64_t b, bool *scc)
 #define UNUSED                                                                                     \

@@ -1,5 +1,10 @@
 /* valu_run.c: operands of vector ALU instructions fetched, their results written back. */
-#include "sim/state/internal.h"
+#include <string.h>
+
+#include "sim/check/check.h"
+#include "sim/exec/exec.h"
+#include "sim/math/dpp.h"
+#include "sim/state/registers.h"
 
 /* ---- rows ---- */
 
@@ -64,63 +69,7 @@ void run_valu_mask(struct wave *w, const struct op *op)
     if (op->flags & OP_MASK_OUT) mask_write(w, op->sdst, args.mask_out & w->exec);
 }
 
-/* ---- DPP ---- */
-
-/* The lane that a lane reads by a DPP16 control, or -1 when there is none. */
-static int dpp16_lane(unsigned control, int lane)
-{
-    int row = lane & ~15, in = lane & 15, n = (int)(control & 15);
-    if (control < 0x100) return (lane & ~3) + (int)(control >> 2 * (lane & 3) & 3);
-    switch (control & 0x1f0) {
-    case 0x100: return in + n < 16 ? lane + n : -1; /* row_shl */
-    case 0x110: return in - n >= 0 ? lane - n : -1; /* row_shr */
-    case 0x120: return row + ((in - n) & 15);       /* row_ror */
-    case 0x140:
-        return n ? (lane & ~7) + (7 - (lane & 7)) /* row_half_mirror */
-                 : row + (15 - in);               /* row_mirror */
-    case 0x150: return row + n;                   /* row_share */
-    case 0x160: return row + (in ^ n);            /* row_xmask */
-    default: return -1;
-    }
-}
-
-/* Move lanes; returns those that take a result. */
-static uint64_t dpp(const struct wave *w, const struct isa_inst *inst, const uint32_t *from,
-                    uint32_t *to)
-{
-    uint64_t enabled = w->full;
-    for (unsigned lane = 0; lane < w->n_lanes; lane++) {
-        uint64_t bit = UINT64_C(1) << lane;
-        int source;
-        bool zero = true; /* what is not there reads as 0; else the lane is left out */
-        if (inst->form == ISA_FORM_DPP8) {
-            source = (int)((lane & ~7u) + (inst->dpp8 >> 3 * (lane & 7) & 7));
-        } else {
-            source = dpp16_lane(inst->dpp_ctrl, (int)lane);
-            zero = inst->bound_ctrl;
-            /* rows and banks of four lanes; wave64 has four rows, wave32 two */
-            if (!(inst->row_mask >> (lane / 16) & 1) || !(inst->bank_mask >> (lane / 4 % 4) & 1))
-                enabled &= ~bit;
-        }
-        bool there = source >= 0 && (inst->fi || w->exec >> source & 1);
-        to[lane] = there ? from[source] : 0;
-        if (!there && !zero) enabled &= ~bit;
-    }
-    return enabled;
-}
-
-uint64_t dpp_mask(const struct wave *w, const struct isa_inst *inst, uint64_t mask)
-{
-    uint32_t from[MAX_LANES] = { 0 }, to[MAX_LANES];
-    uint64_t result = 0;
-    for (unsigned i = 0; i < w->n_lanes; i++) from[i] = mask >> i & 1 ? 0 : 1;
-    uint64_t enabled = dpp(w, inst, from, to);
-    for (unsigned i = 0; i < w->n_lanes; i++)
-        if (!to[i] || !(enabled >> i & 1)) result |= UINT64_C(1) << i;
-    return result;
-}
-
-/* ---- SDWA and other modifiers of sources ---- */
+/* ---- sources with modifiers ---- */
 
 static uint32_t sdwa_select(uint32_t value, unsigned select, bool sign)
 {
@@ -176,7 +125,7 @@ static uint64_t fetch_source(struct wave *w, const struct op *op, unsigned i,
     }
     if (i == 0 && (inst->form == ISA_FORM_DPP16 || inst->form == ISA_FORM_DPP8)) {
         /* Not in place: lanes look at others. */
-        enabled = dpp(w, inst, args->src[0][0], tmp[0]);
+        enabled = dpp_move(inst, w->exec, n, args->src[0][0], tmp[0]);
         args->src[0][0] = tmp[0];
     }
     bool half = !packed && has_half_source(op, i) && inst->op_sel >> i & 1 &&

@@ -1,5 +1,9 @@
 /* wave.c: the state a wave starts with, and the loop that executes it. */
-#include "sim/state/internal.h"
+#include <string.h>
+
+#include "sim/check/check.h"
+#include "sim/exec/exec.h"
+#include "sim/state/registers.h"
 
 /* ---- start ---- */
 
@@ -109,16 +113,6 @@ void wave_init(struct wave *w, struct core *core, unsigned number)
     init_sgprs(w);
 }
 
-void exec_changed(struct wave *w)
-{
-    uint64_t exec = w->sgpr[ISA_EXEC_LO];
-    if (w->n_lanes == 64) exec |= (uint64_t)w->sgpr[ISA_EXEC_HI] << 32;
-    w->exec = exec;
-    w->n_active = (unsigned)__builtin_popcountll(exec);
-    for (unsigned lane = 0; lane < w->n_lanes; lane++)
-        w->exec_row[lane] = 0u - (uint32_t)(exec >> lane & 1);
-}
-
 /* ---- execution ---- */
 
 static inline const struct op *fetch(struct wave *w)
@@ -144,7 +138,7 @@ static inline bool needs_attention(const struct wave *w, const uint64_t vgprs[4]
 }
 
 /* Can a bundle be executed as one: nothing to report, nothing to remember? */
-static inline bool is_quiet(const struct wave *w, const struct bundle *b)
+static inline bool is_quiet(const struct wave *w, const struct valu_bundle *b)
 {
     return !(w->facts.live & b->watch) && !needs_attention(w, b->vgpr_used, b->sgpr_used);
 }

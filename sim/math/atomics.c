@@ -1,7 +1,8 @@
 /* atomics.c: read-modify-write operations, on LDS and on memory that others share. */
 #include <math.h>
+#include <string.h>
 
-#include "sim/state/internal.h"
+#include "sim/math/atomics.h"
 
 /* The operation is in the name: "global_atomic_smin_x2", "ds_add_rtn_u32", "s_buffer_atomic_or". */
 enum atomic atomic_of(const struct isa_row *row)

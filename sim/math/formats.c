@@ -1,5 +1,7 @@
 /* formats.c: elements of typed buffers, by the format numbers of gfx10. */
-#include "sim/state/internal.h"
+#include <string.h>
+
+#include "sim/math/formats.h"
 
 /* How a component is stored; the names are those of the instruction set. */
 enum number { UNORM, SNORM, UINT, SINT, FLOAT };

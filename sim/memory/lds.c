@@ -1,5 +1,10 @@
 /* lds.c: local memory of a workgroup, and lane permutations that go through its hardware. */
-#include "sim/state/internal.h"
+#include <string.h>
+
+#include "sim/check/check.h"
+#include "sim/math/atomics.h"
+#include "sim/memory/memory.h"
+#include "sim/state/registers.h"
 
 static void lds_fault(struct wave *w, const struct op *op, uint64_t lanes, uint64_t address,
                       unsigned bytes)

@@ -1,7 +1,9 @@
 /* memory.c: GPU addresses to host memory, with a few remembered mappings for each thread. */
 #include <stdio.h>
+#include <string.h>
 
-#include "sim/state/internal.h"
+#include "sim/check/check.h"
+#include "sim/memory/memory.h"
 
 static bool holds(const struct sim_mapping *m, uint64_t address, uint64_t bytes, unsigned access)
 {
@@ -104,4 +106,14 @@ void memory_fault(struct wave *w, const struct op *op, uint64_t lanes, uint64_t 
     struct finding f = { .kind = SIM_FAULT, .rule = -1, .lanes = lanes, .data_address = address };
     report(w, op, &f, "%s of %u bytes at 0x%llx%s%s", what, bytes, (unsigned long long)address,
            *where ? ": " : "", where);
+}
+
+void misaligned(struct wave *w, const struct op *op, uint64_t lanes, uint64_t address,
+                unsigned bytes, const char *what)
+{
+    if (!(w->core->run->checks & (SIM_CHECK_ALIGNMENT | SIM_CHECK_UNALIGNED))) return;
+    struct finding f = {
+        .kind = SIM_MISALIGNED, .rule = -1, .lanes = lanes, .data_address = address
+    };
+    report(w, op, &f, "%s of %u bytes at 0x%llx", what, bytes, (unsigned long long)address);
 }

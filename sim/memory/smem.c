@@ -1,5 +1,10 @@
 /* smem.c: scalar loads, stores and atomics. */
-#include "sim/state/internal.h"
+#include <string.h>
+
+#include "sim/check/check.h"
+#include "sim/math/atomics.h"
+#include "sim/memory/memory.h"
+#include "sim/state/registers.h"
 
 /* Address of a scalar access, and how many of its dwords a buffer holds. */
 static uint64_t smem_address(struct wave *w, const struct op *op, unsigned *n_inside)

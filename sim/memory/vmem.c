@@ -1,5 +1,12 @@
 /* vmem.c: buffer, flat, global and scratch memory instructions. */
+#include <string.h>
+
+#include "sim/check/check.h"
+#include "sim/math/atomics.h"
+#include "sim/math/formats.h"
+#include "sim/memory/memory.h"
 #include "sim/memory/vmem.h"
+#include "sim/state/registers.h"
 
 /* ---- moving data ---- */
 
@@ -157,16 +164,6 @@ static void check_alignment(struct wave *w, const struct op *op, const struct ac
         misaligned(w, op, UINT64_C(1) << lane, w->core->address[lane], op->width, "access");
         return;
     }
-}
-
-void misaligned(struct wave *w, const struct op *op, uint64_t lanes, uint64_t address,
-                unsigned bytes, const char *what)
-{
-    if (!(w->core->run->checks & (SIM_CHECK_ALIGNMENT | SIM_CHECK_UNALIGNED))) return;
-    struct finding f = {
-        .kind = SIM_MISALIGNED, .rule = -1, .lanes = lanes, .data_address = address
-    };
-    report(w, op, &f, "%s of %u bytes at 0x%llx", what, bytes, (unsigned long long)address);
 }
 
 /* ---- what other waves see ---- */

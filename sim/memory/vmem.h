@@ -2,7 +2,7 @@
 #ifndef RMCP_SIM_MEMORY_VMEM_H
 #define RMCP_SIM_MEMORY_VMEM_H
 
-#include "sim/state/internal.h"
+#include "sim/state/core.h"
 
 /* Where the lanes of an instruction go. Byte k of a lane lies at address + k; in swizzled memory
  * each next dword of a lane is `step` bytes further instead of 4. */

@@ -1,5 +1,7 @@
 /* vmem_address.c: addresses of buffer, flat, global and scratch instructions, and their bounds. */
+#include "sim/check/check.h"
 #include "sim/memory/vmem.h"
+#include "sim/state/registers.h"
 
 static uint64_t swizzle(const struct wave *w, uint64_t offset, unsigned lane)
 {

@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/state/internal.h"
 #include "rows.h"
+#include "sim/check/check.h"
+#include "sim/exec/exec.h"
+#include "sim/math/valu.h"
 
 /* ---- spoiling ---- */
 
