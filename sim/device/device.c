@@ -18,7 +18,7 @@ struct loaded {
     uint64_t launches;
 };
 
-struct state {
+struct sim_device {
     struct sim_device_options options;
     struct sim_device_counts counts;
     struct loaded kernels[MOST_KERNELS];
@@ -27,12 +27,12 @@ struct state {
 };
 
 /* rmcp_memory.base: host memory; each launch copies it to memory of the executor and back. */
-struct buffer {
+struct device_buffer {
     uint64_t bytes;
     unsigned char *data;
 };
 
-static struct state *state_of(const rmcp_device *device)
+static struct sim_device *state_of(const rmcp_device *device)
 {
     return device->state;
 }
@@ -42,9 +42,9 @@ static struct state *state_of(const rmcp_device *device)
 static rmcp_status allocate(struct rmcp_device *device, uint64_t bytes, void **base)
 {
     (void)device;
-    struct buffer *b = malloc(sizeof *b);
+    struct device_buffer *b = malloc(sizeof *b);
     if (!b) return rmcp_fail_memory("buffer", sizeof *b);
-    *b = (struct buffer){ bytes, malloc(bytes) };
+    *b = (struct device_buffer){ bytes, malloc(bytes) };
     if (!b->data) {
         free(b);
         return rmcp_fail_memory("buffer", bytes);
@@ -56,7 +56,7 @@ static rmcp_status allocate(struct rmcp_device *device, uint64_t bytes, void **b
 static void release(struct rmcp_device *device, void *base)
 {
     (void)device;
-    struct buffer *b = base;
+    struct device_buffer *b = base;
     free(b->data);
     free(b);
 }
@@ -65,7 +65,7 @@ static rmcp_status write_memory(struct rmcp_device *device, void *stream, rmcp_m
                                 const void *source, uint64_t bytes)
 {
     (void)device, (void)stream;
-    const struct buffer *b = target.base;
+    const struct device_buffer *b = target.base;
     memcpy(b->data + target.offset, source, bytes);
     return RMCP_OK;
 }
@@ -74,7 +74,7 @@ static rmcp_status read_memory(struct rmcp_device *device, void *stream, void *t
                                rmcp_memory source, uint64_t bytes)
 {
     (void)device, (void)stream;
-    const struct buffer *b = source.base;
+    const struct device_buffer *b = source.base;
     memcpy(target, b->data + source.offset, bytes);
     return RMCP_OK;
 }
@@ -89,7 +89,7 @@ static rmcp_status wait_device(struct rmcp_device *device, void *stream)
 
 static void on_report(void *context, const struct sim_report *r)
 {
-    const struct state *s = context;
+    const struct sim_device *s = context;
     if (s->options.quiet) return;
     printf("report: %s %s%s%s at +0x%" PRIx64 " '%s', group %u,%u,%u wave %u lanes %" PRIx64
            ": %s\n",
@@ -99,7 +99,7 @@ static void on_report(void *context, const struct sim_report *r)
            r->lanes, r->reason);
 }
 
-static rmcp_status load_object(struct state *s, struct loaded *k)
+static rmcp_status load_object(struct sim_device *s, struct loaded *k)
 {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s.co", s->options.folder, k->name);
@@ -120,7 +120,7 @@ static rmcp_status load_object(struct state *s, struct loaded *k)
 
 static rmcp_status load_kernel(struct rmcp_device *device, const char *kernel, void **handle)
 {
-    struct state *s = state_of(device);
+    struct sim_device *s = state_of(device);
     for (size_t i = 0; i < s->n_kernels; i++)
         if (!strcmp(s->kernels[i].name, kernel)) {
             *handle = &s->kernels[i];
@@ -181,7 +181,7 @@ static void add_stats(struct sim_stats *sum, const struct sim_stats *one)
     sum->workgroups += one->workgroups;
 }
 
-static void add_result(struct state *s, const struct sim_result *r)
+static void add_result(struct sim_device *s, const struct sim_result *r)
 {
     struct sim_device_counts *c = &s->counts;
     c->launches++;
@@ -199,7 +199,7 @@ static double now(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static rmcp_status run(struct state *s, const struct rmcp_kernel_launch *launch,
+static rmcp_status run(struct sim_device *s, const struct rmcp_kernel_launch *launch,
                        const rmcp_memory *memory)
 {
     struct loaded *k = launch->handle;
@@ -211,7 +211,7 @@ static rmcp_status run(struct state *s, const struct rmcp_kernel_launch *launch,
     for (uint32_t i = 0; i < launch->n_args; i++) {
         const int slot = (int)launch->args[i].slot;
         if (launch->args[i].kind != RMCP_ARG_MEMORY || address[slot]) continue;
-        const struct buffer *b = memory[slot].base;
+        const struct device_buffer *b = memory[slot].base;
         if (!b) return rmcp_fail(RMCP_E_INTERNAL, "%s: slot %d is empty", k->name, slot);
         address[slot] = sim_runner_buffer(k->runner, b->bytes, 0, &host[slot]);
         if (!address[slot]) return rmcp_fail_memory("buffer", b->bytes);
@@ -235,7 +235,7 @@ static rmcp_status run(struct state *s, const struct rmcp_kernel_launch *launch,
     if (status) return status;
     add_result(s, &result);
     for (int slot = 0; slot < RMCP_N_SLOTS; slot++) {
-        const struct buffer *b = memory[slot].base;
+        const struct device_buffer *b = memory[slot].base;
         if (host[slot]) memcpy(b->data, host[slot], b->bytes);
     }
     if (!result.completed)
@@ -261,7 +261,7 @@ static rmcp_status submit(struct rmcp_device *device, void *stream,
 
 static void close_device(struct rmcp_device *device)
 {
-    struct state *s = device->state;
+    struct sim_device *s = device->state;
     for (size_t i = 0; i < s->n_kernels; i++) sim_runner_destroy(s->kernels[i].runner);
     free(s);
 }
@@ -281,7 +281,7 @@ static const struct rmcp_driver driver = {
 rmcp_status sim_device_open(const struct sim_device_options *options, rmcp_device **out)
 {
     struct rmcp_device *device = calloc(1, sizeof *device);
-    struct state *s = calloc(1, sizeof *s);
+    struct sim_device *s = calloc(1, sizeof *s);
     if (!device || !s) {
         free(device);
         free(s);
@@ -317,7 +317,7 @@ const struct sim_device_counts *sim_device_counts(const rmcp_device *device)
 
 uint64_t sim_device_launches(const rmcp_device *device, const char *kernel)
 {
-    const struct state *s = state_of(device);
+    const struct sim_device *s = state_of(device);
     for (size_t i = 0; i < s->n_kernels; i++)
         if (!strcmp(s->kernels[i].name, kernel)) return s->kernels[i].launches;
     return 0;

@@ -51,7 +51,7 @@ static const struct key keys[] = {
 };
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
-struct reader {
+struct card_reader {
     struct sim_machine *machine;
     sim_card_text *find;
     char *error;
@@ -59,14 +59,14 @@ struct reader {
     unsigned depth, line;
 };
 
-static bool wrong(struct reader *r, const char *what, const char *value)
+static bool wrong(struct card_reader *r, const char *what, const char *value)
 {
     snprintf(r->error, SIM_ERROR_MAX, "line %u: %s '%.60s'", r->line, what, value);
     return false;
 }
 
 /* A card is whole when every key was given. */
-static bool finish_card(struct reader *r)
+static bool finish_card(struct card_reader *r)
 {
     if (!r->machine->n) return true;
     const struct sim_card *card = &r->machine->cards[r->machine->n - 1];
@@ -79,7 +79,7 @@ static bool finish_card(struct reader *r)
     return true;
 }
 
-static bool set_key(struct reader *r, const char *name, const char *value)
+static bool set_key(struct card_reader *r, const char *name, const char *value)
 {
     unsigned i = 0;
     while (i < N_KEYS && strcmp(keys[i].name, name)) i++;
@@ -106,7 +106,7 @@ static bool set_key(struct reader *r, const char *name, const char *value)
     return true;
 }
 
-static bool begin_card(struct reader *r, const char *name)
+static bool begin_card(struct card_reader *r, const char *name)
 {
     if (!finish_card(r)) return false;
     if (r->machine->n == SIM_MAX_CARDS) return wrong(r, "more than 8 cards; too much is", name);
@@ -118,9 +118,9 @@ static bool begin_card(struct reader *r, const char *name)
     return true;
 }
 
-static bool read_text(struct reader *r, const char *text);
+static bool read_text(struct card_reader *r, const char *text);
 
-static bool include(struct reader *r, const char *name)
+static bool include(struct card_reader *r, const char *name)
 {
     const char *text = r->find ? r->find(name) : NULL;
     if (!text) return wrong(r, "no card", name);
@@ -133,7 +133,7 @@ static bool include(struct reader *r, const char *name)
 }
 
 /* One line, comment and outer blanks already gone. */
-static bool read_line(struct reader *r, char *line)
+static bool read_line(struct card_reader *r, char *line)
 {
     const size_t length = strcspn(line, " \t");
     char *value = line + length + strspn(line + length, " \t");
@@ -144,7 +144,7 @@ static bool read_line(struct reader *r, char *line)
     return set_key(r, line, value);
 }
 
-static bool read_text(struct reader *r, const char *text)
+static bool read_text(struct card_reader *r, const char *text)
 {
     r->line = 0;
     while (*text) {
@@ -167,7 +167,7 @@ static bool read_text(struct reader *r, const char *text)
 bool sim_machine_parse(const char *text, sim_card_text *find, struct sim_machine *out,
                        char error[static SIM_ERROR_MAX])
 {
-    struct reader r = { .machine = out, .find = find, .error = error };
+    struct card_reader r = { .machine = out, .find = find, .error = error };
     memset(out, 0, sizeof *out);
     if (!read_text(&r, text) || !finish_card(&r)) return false;
     if (!out->n) snprintf(error, SIM_ERROR_MAX, "no line 'card NAME'");

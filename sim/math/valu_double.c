@@ -146,12 +146,12 @@ static inline int exponent(uint64_t u)
     return (int)(u >> 52 & 2047);
 }
 
-struct scaled {
+struct scaled_f64 {
     double value;
     bool post;
 };
 
-static struct scaled div_scale(double x, double den, double num)
+static struct scaled_f64 div_scale(double x, double den, double num)
 {
     const uint64_t d = of_f64(den), q = of_f64(num);
     int de, e;
@@ -159,24 +159,24 @@ static struct scaled div_scale(double x, double den, double num)
     const bool finite = exponent(d) != 2047 && exponent(q) != 2047;
     const bool tiny = finite && (e - de < -1022 || (e - de == -1022 && nm < dm));
     const bool tiny_rcp = exponent(d) != 2047 && fabs(den) > 0x1p1022;
-    if (den == 0 || num == 0) return (struct scaled){ F(INF | QUIET), false };
+    if (den == 0 || num == 0) return (struct scaled_f64){ F(INF | QUIET), false };
     if (exponent(q) - exponent(d) >= 768)
-        return (struct scaled){ x == den ? x * 0x1p128 : x, true };
-    if (!exponent(d)) return (struct scaled){ x * 0x1p128, false };
-    if (tiny_rcp && tiny) return (struct scaled){ x == den ? x * 0x1p-128 : x, true };
-    if (tiny_rcp) return (struct scaled){ x * 0x1p-128, false };
-    if (tiny) return (struct scaled){ x == num ? x * 0x1p128 : x, true };
-    if (exponent(q) <= 53) return (struct scaled){ x * 0x1p128, false };
-    return (struct scaled){ x, false };
+        return (struct scaled_f64){ x == den ? x * 0x1p128 : x, true };
+    if (!exponent(d)) return (struct scaled_f64){ x * 0x1p128, false };
+    if (tiny_rcp && tiny) return (struct scaled_f64){ x == den ? x * 0x1p-128 : x, true };
+    if (tiny_rcp) return (struct scaled_f64){ x * 0x1p-128, false };
+    if (tiny) return (struct scaled_f64){ x == num ? x * 0x1p128 : x, true };
+    if (exponent(q) <= 53) return (struct scaled_f64){ x * 0x1p128, false };
+    return (struct scaled_f64){ x, false };
 }
 
 static void div_scale_rows(struct valu_args *args)
 {
     args->mask_out = 0;
     for (unsigned i = 0; i < args->n; i++) {
-        const struct scaled r = div_scale(F(pair(args->src[0][0][i], args->src[0][1][i])),
-                                          F(pair(args->src[1][0][i], args->src[1][1][i])),
-                                          F(pair(args->src[2][0][i], args->src[2][1][i])));
+        const struct scaled_f64 r = div_scale(F(pair(args->src[0][0][i], args->src[0][1][i])),
+                                              F(pair(args->src[1][0][i], args->src[1][1][i])),
+                                              F(pair(args->src[2][0][i], args->src[2][1][i])));
         store(args, i, quiet(of_f64(r.value)));
         args->mask_out |= (uint64_t)r.post << i;
     }

@@ -166,12 +166,12 @@ static inline int exponent(uint32_t u)
     return u >> 23 & 255;
 }
 
-struct scaled {
+struct scaled_f32 {
     float value;
     bool post; /* v_div_fmas is to scale the quotient */
 };
 
-static struct scaled div_scale(float x, float den, float num)
+static struct scaled_f32 div_scale(float x, float den, float num)
 {
     const uint32_t d = of_f32(den), q = of_f32(num);
     int dist, e;
@@ -180,21 +180,22 @@ static struct scaled div_scale(float x, float den, float num)
     /* |num / den| < 2^-126; |1 / den| < 2^-126 */
     const bool tiny = finite && (e - dist < -126 || (e - dist == -126 && nm < dm));
     const bool tiny_rcp = exponent(d) != 255 && fabsf(den) > 0x1p126f;
-    if (den == 0 || num == 0) return (struct scaled){ F(0x7fc00000), false };
-    if (exponent(q) - exponent(d) >= 96) return (struct scaled){ x == den ? x * 0x1p64f : x, true };
-    if (!exponent(d)) return (struct scaled){ x * 0x1p64f, false };
-    if (tiny_rcp && tiny) return (struct scaled){ x == den ? x * 0x1p-64f : x, true };
-    if (tiny_rcp) return (struct scaled){ x * 0x1p-64f, false };
-    if (tiny) return (struct scaled){ x == num ? x * 0x1p64f : x, true };
-    if (exponent(q) <= 23) return (struct scaled){ x * 0x1p64f, false };
-    return (struct scaled){ x, false };
+    if (den == 0 || num == 0) return (struct scaled_f32){ F(0x7fc00000), false };
+    if (exponent(q) - exponent(d) >= 96)
+        return (struct scaled_f32){ x == den ? x * 0x1p64f : x, true };
+    if (!exponent(d)) return (struct scaled_f32){ x * 0x1p64f, false };
+    if (tiny_rcp && tiny) return (struct scaled_f32){ x == den ? x * 0x1p-64f : x, true };
+    if (tiny_rcp) return (struct scaled_f32){ x * 0x1p-64f, false };
+    if (tiny) return (struct scaled_f32){ x == num ? x * 0x1p64f : x, true };
+    if (exponent(q) <= 23) return (struct scaled_f32){ x * 0x1p64f, false };
+    return (struct scaled_f32){ x, false };
 }
 
 static void div_scale_rows(struct valu_args *args)
 {
     args->mask_out = 0;
     for (unsigned i = 0; i < args->n; i++) {
-        struct scaled r =
+        struct scaled_f32 r =
             div_scale(F(args->src[0][0][i]), F(args->src[1][0][i]), F(args->src[2][0][i]));
         args->dst[0][i] = quiet(of_f32(r.value));
         args->mask_out |= (uint64_t)r.post << i;
