@@ -4,8 +4,6 @@
  * one when the value reaches an address, a jump, EXEC, a branch, a scalar comparison, or memory
  * other than scratch. VGPRs are followed by lane, SGPRs by bit (bitwise instructions on lane masks
  * keep garbage only in lanes that are off). */
-#include <string.h>
-
 #include "sim/check/check.h"
 #include "sim/math/dpp.h"
 #include "sim/state/registers.h"
@@ -47,14 +45,16 @@ static uint64_t logic_defined(const struct wave *w, const struct op *op)
     uint64_t da = scalar_defined(w, op->in[0]), db = scalar_defined(w, op->in[1]);
     uint64_t a = op->in[0] ? scalar_read(w, op->in[0]) : 0;
     uint64_t b = op->in[1] ? scalar_read(w, op->in[1]) : 0;
-    const char *name = op->inst.row->name + 2;
-    if (!strncmp(name, "cselect", 7)) return w->scc ? da : db;
-    if (!strncmp(name, "andn2", 5)) return (da & db) | (da & ~a) | (db & b);
-    if (!strncmp(name, "orn2", 4)) return (da & db) | (da & a) | (db & ~b);
-    if (!strncmp(name, "and", 3) || !strncmp(name, "nand", 4))
-        return (da & db) | (da & ~a) | (db & ~b);
-    if (!strncmp(name, "or", 2) || !strncmp(name, "nor", 3)) return (da & db) | (da & a) | (db & b);
-    return da & db;
+    switch (op->inst.row->does) {
+    case ISA_DOES_SELECT: return w->scc ? da : db;
+    case ISA_DOES_ANDN2: return (da & db) | (da & ~a) | (db & b);
+    case ISA_DOES_ORN2: return (da & db) | (da & a) | (db & ~b);
+    case ISA_DOES_AND:
+    case ISA_DOES_NAND: return (da & db) | (da & ~a) | (db & ~b);
+    case ISA_DOES_OR:
+    case ISA_DOES_NOR: return (da & db) | (da & a) | (db & b);
+    default: return da & db;
+    }
 }
 
 static void set_scalar(struct wave *w, const struct op *op, const struct isa_operand *to,
@@ -96,7 +96,7 @@ static void salu(struct wave *w, const struct op *op)
     if (row->implicit & ISA_W_EXEC) {
         /* s_and_saveexec and its kin: garbage in lanes that are off does not matter to AND. */
         uint64_t known = scalar_defined(w, op->in[0]), exec = w->exec;
-        bool masks = strstr(row->name, "s_and_") || strstr(row->name, "andn1");
+        bool masks = row->does == ISA_DOES_AND || row->does == ISA_DOES_ANDN1;
         uint64_t bad = ~known & (masks ? exec : w->full);
         if (op->in[0] && op->in[0]->kind == ISA_KIND_REG && bad)
             undefined(w, op, bad, 's', op->in[0]->reg, "EXEC");
@@ -104,7 +104,7 @@ static void salu(struct wave *w, const struct op *op)
         return;
     }
     uint64_t bits = ~UINT64_C(0);
-    if (op->flags & OP_LOGIC) {
+    if (row->does != ISA_DOES_NONE) {
         bits = logic_defined(w, op);
     } else {
         const uint64_t a = scalar_defined(w, op->in[0]), b = scalar_defined(w, op->in[1]);

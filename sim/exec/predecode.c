@@ -1,10 +1,8 @@
 /* predecode.c: makes an instruction ready to be executed many times. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/check/check.h"
 #include "sim/exec/exec.h"
-#include "sim/math/atomics.h"
 #include "sim/memory/memory.h"
 
 const struct isa_operand *op_find(const struct isa_inst *inst, enum isa_role role)
@@ -12,26 +10,6 @@ const struct isa_operand *op_find(const struct isa_inst *inst, enum isa_role rol
     for (unsigned i = 0; i < inst->n_operands; i++)
         if (inst->op[i].role == role) return &inst->op[i];
     return NULL;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
-/* Results of 16 bits: gfx10 keeps the other half of the register. */
-static bool is_half(const struct isa_row *row)
-{
-    const char *name = row->name;
-    if (row->encoding == ISA_VOP3P || row->flags & ISA_PARTIAL || strstr(name, "pk") ||
-        strstr(name, "sad"))
-        return false;
-    if (row->dst == ISA_MASK || row->flags & ISA_CMPX) return false;
-    if (valu_result_of(row->id) == VALU_F16) return true;
-    if (valu_result_of(row->id) != VALU_INT || strstr(name, "32_")) return false;
-    return ends_with(name, "_u16") || ends_with(name, "_i16") || ends_with(name, "_b16") ||
-           ends_with(name, "_u16_f16") || ends_with(name, "_i16_f16");
 }
 
 /* Rows of a constant: one word of it in every lane. */
@@ -133,7 +111,7 @@ static bool predecode_valu(struct op *op)
     default: break;
     }
     if (!op->fn.valu) return true; /* illegal */
-    if (is_half(row)) op->flags |= OP_HALF;
+    if (row->flags & ISA_HALF) op->flags |= OP_HALF;
     if (row->flags & ISA_PERMLANE) op->flags |= OP_CROSS | OP_OLD_DST;
     if (row->flags & ISA_PARTIAL) op->flags |= OP_OLD_DST;
     enum valu_kind kind = valu_result_of(row->id);
@@ -186,49 +164,29 @@ static void predecode_salu(struct op *op)
         op->run = run_salu_k;
     else
         op->run = run_salu;
-    static const uint16_t logic[] = {
-        ISA_s_and_b32_SOP2,     ISA_s_and_b64_SOP2,     ISA_s_or_b32_SOP2,    ISA_s_or_b64_SOP2,
-        ISA_s_xor_b32_SOP2,     ISA_s_xor_b64_SOP2,     ISA_s_andn2_b32_SOP2, ISA_s_andn2_b64_SOP2,
-        ISA_s_orn2_b32_SOP2,    ISA_s_orn2_b64_SOP2,    ISA_s_nand_b32_SOP2,  ISA_s_nand_b64_SOP2,
-        ISA_s_nor_b32_SOP2,     ISA_s_nor_b64_SOP2,     ISA_s_xnor_b32_SOP2,  ISA_s_xnor_b64_SOP2,
-        ISA_s_mov_b32_SOP1,     ISA_s_mov_b64_SOP1,     ISA_s_not_b32_SOP1,   ISA_s_not_b64_SOP1,
-        ISA_s_cselect_b32_SOP2, ISA_s_cselect_b64_SOP2,
-    };
-    for (size_t i = 0; i < sizeof logic / sizeof *logic; i++)
-        if (logic[i] == row->id) op->flags |= OP_LOGIC;
 }
 
-/* How wide an access is and which part of the register it takes, by its name. */
+/* How wide an access is and which part of the register it takes. */
 static void predecode_width(struct op *op)
 {
     static const struct {
-        const char *part;
-        uint8_t width;
+        uint8_t width; /* of a typed access: what bounds are checked with */
         bool is_signed;
-    } table[] = {
-        { "_ubyte", 1, false },     { "_sbyte", 1, true },    { "_byte", 1, false },
-        { "_ushort", 2, false },    { "_sshort", 2, true },   { "_short", 2, false },
-        { "_dwordx16", 64, false }, { "_dwordx2", 8, false }, { "_dwordx3", 12, false },
-        { "_dwordx4", 16, false },  { "_dword", 4, false },   { "_x2", 8, false },
-        { "_i8", 1, true },         { "_u8", 1, false },      { "_b8", 1, false },
-        { "_i16", 2, true },        { "_u16", 2, false },     { "_b16", 2, false },
-        { "_b96", 12, false },      { "_b128", 16, false },   { "_b64", 8, false },
-        { "_i64", 8, false },       { "_u64", 8, false },     { "_f64", 8, false },
+        uint8_t n_typed;
+    } table[ISA_N_MOVES] = {
+        [ISA_MOVES_U8] = { 1, false, 0 },  [ISA_MOVES_I8] = { 1, true, 0 },
+        [ISA_MOVES_U16] = { 2, false, 0 }, [ISA_MOVES_I16] = { 2, true, 0 },
+        [ISA_MOVES_W1] = { 4, false, 0 },  [ISA_MOVES_W2] = { 8, false, 0 },
+        [ISA_MOVES_W3] = { 12, false, 0 }, [ISA_MOVES_W4] = { 16, false, 0 },
+        [ISA_MOVES_W8] = { 32, false, 0 }, [ISA_MOVES_W16] = { 64, false, 0 },
+        [ISA_MOVES_X] = { 4, false, 1 },   [ISA_MOVES_XY] = { 4, false, 2 },
+        [ISA_MOVES_XYZ] = { 4, false, 3 }, [ISA_MOVES_XYZW] = { 4, false, 4 },
     };
-    const char *name = op->inst.row->name;
-    op->width = 4;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (!strstr(name, table[i].part)) continue;
-        op->width = table[i].width;
-        op->is_signed = table[i].is_signed;
-        break;
-    }
-    if (strstr(name, "_d16")) op->half = strstr(name, "_d16_hi") ? 2 : 1;
-    const char *typed = strstr(name, "_format_");
-    if (typed) {
-        const char *components = strrchr(name, '_') + 1;
-        op->n_typed = (uint8_t)strlen(components); /* "x" to "xyzw" */
-    }
+    const struct isa_row *row = op->inst.row;
+    op->width = table[row->moves].width;
+    op->is_signed = table[row->moves].is_signed;
+    op->n_typed = table[row->moves].n_typed;
+    if (row->flags & (ISA_D16 | ISA_D16_HI)) op->half = row->flags & ISA_D16_HI ? 2 : 1;
 }
 
 /* Byte offsets of the one or two places in LDS that an instruction names. */
@@ -236,7 +194,7 @@ static void predecode_places(struct op *op)
 {
     const struct isa_inst *inst = &op->inst;
     const bool two = inst->row->flags & ISA_TWO_DATA;
-    const unsigned unit = !two ? 1 : op->width * (strstr(inst->row->name, "st64") ? 64u : 1u);
+    const unsigned unit = !two ? 1 : op->width * (inst->row->flags & ISA_ST64 ? 64u : 1u);
     op->n_places = two ? 2 : 1;
     op->offset[0] = (uint32_t)inst->imm * unit;
     op->offset[1] = inst->offset1 * unit;
@@ -261,7 +219,7 @@ static void predecode_memory(struct op *op)
         op_find(inst, row->encoding == ISA_MUBUF || row->encoding == ISA_MTBUF ? ISA_OP_RSRC
                                                                                : ISA_OP_SADDR);
     op->soffset = op_find(inst, ISA_OP_SOFF);
-    if (row->flags & ISA_ATOMIC) op->atomic = (uint8_t)atomic_of(row);
+    if (row->flags & ISA_ATOMIC) op->atomic = row->does;
     if (row->id == ISA_s_atc_probe_SMEM || row->id == ISA_s_atc_probe_buffer_SMEM) return;
     if (row->flags & ISA_SCALAR_MEM) {
         op->run = op->atomic                ? run_smem_atomic
@@ -281,7 +239,7 @@ static void predecode_memory(struct op *op)
         else
             op->run = row->id == ISA_ds_nop_DS ? run_nothing : run_ds_lanes;
     } else if (row->flags & ISA_VMEM && !(row->flags & ISA_IMAGE)) {
-        if (inst->lds || inst->tfe || (op->n_typed && strstr(row->name, "_d16"))) return;
+        if (inst->lds || inst->tfe || row->moves >= ISA_MOVES_HX) return; /* not modelled */
         if (row->flags & ISA_CACHE)
             op->run = run_nothing;
         else if (row->flags & ISA_ATOMIC)

@@ -1,6 +1,4 @@
 /* salu.c: scalar ALU instructions, and which function executes each scalar instruction. */
-#include <string.h>
-
 #include "sim/check/check.h"
 #include "sim/exec/exec.h"
 #include "sim/state/registers.h"
@@ -56,32 +54,19 @@ static void run_bitset(struct wave *w, const struct op *op)
 }
 
 /* The EXEC that s_*_saveexec and s_*_wrexec make of the old one and a source. */
-static uint64_t new_exec(unsigned id, uint64_t s, uint64_t exec)
+static uint64_t new_exec(unsigned does, uint64_t s, uint64_t exec)
 {
-    switch (id) {
-    case ISA_s_and_saveexec_b32_SOP1:
-    case ISA_s_and_saveexec_b64_SOP1: return s & exec;
-    case ISA_s_or_saveexec_b32_SOP1:
-    case ISA_s_or_saveexec_b64_SOP1: return s | exec;
-    case ISA_s_xor_saveexec_b32_SOP1:
-    case ISA_s_xor_saveexec_b64_SOP1: return s ^ exec;
-    case ISA_s_andn2_saveexec_b32_SOP1:
-    case ISA_s_andn2_saveexec_b64_SOP1:
-    case ISA_s_andn2_wrexec_b32_SOP1:
-    case ISA_s_andn2_wrexec_b64_SOP1: return s & ~exec;
-    case ISA_s_orn2_saveexec_b32_SOP1:
-    case ISA_s_orn2_saveexec_b64_SOP1: return s | ~exec;
-    case ISA_s_nand_saveexec_b32_SOP1:
-    case ISA_s_nand_saveexec_b64_SOP1: return ~(s & exec);
-    case ISA_s_nor_saveexec_b32_SOP1:
-    case ISA_s_nor_saveexec_b64_SOP1: return ~(s | exec);
-    case ISA_s_xnor_saveexec_b32_SOP1:
-    case ISA_s_xnor_saveexec_b64_SOP1: return ~(s ^ exec);
-    case ISA_s_andn1_saveexec_b32_SOP1:
-    case ISA_s_andn1_saveexec_b64_SOP1:
-    case ISA_s_andn1_wrexec_b32_SOP1:
-    case ISA_s_andn1_wrexec_b64_SOP1: return ~s & exec;
-    default: return ~s | exec; /* s_orn1_saveexec */
+    switch (does) {
+    case ISA_DOES_AND: return s & exec;
+    case ISA_DOES_OR: return s | exec;
+    case ISA_DOES_XOR: return s ^ exec;
+    case ISA_DOES_NAND: return ~(s & exec);
+    case ISA_DOES_NOR: return ~(s | exec);
+    case ISA_DOES_XNOR: return ~(s ^ exec);
+    case ISA_DOES_ANDN1: return ~s & exec;
+    case ISA_DOES_ORN1: return ~s | exec;
+    case ISA_DOES_ANDN2: return s & ~exec;
+    default: return s | ~exec; /* ISA_DOES_ORN2 */
     }
 }
 
@@ -90,10 +75,10 @@ static void run_saveexec(struct wave *w, const struct op *op)
 {
     uint64_t old = w->sgpr[ISA_EXEC_LO];
     if (op->n_dst > 1) old |= (uint64_t)w->sgpr[ISA_EXEC_HI] << 32;
-    uint64_t now = new_exec(op->inst.id, scalar_read(w, op->in[0]), old);
+    const struct isa_row *row = op->inst.row;
+    uint64_t now = new_exec(row->does, scalar_read(w, op->in[0]), old);
     if (op->n_dst < 2) now = (uint32_t)now;
-    bool saves = strstr(op->inst.row->name, "saveexec");
-    scalar_write(w, op, saves ? old : now);
+    scalar_write(w, op, row->flags & ISA_OLD_EXEC ? old : now);
     w->sgpr[ISA_EXEC_LO] = (uint32_t)now;
     if (op->n_dst > 1) w->sgpr[ISA_EXEC_HI] = (uint32_t)(now >> 32);
     exec_changed(w);

@@ -230,14 +230,14 @@ void run_ds_atomic(struct wave *w, const struct op *op)
     uint32_t base[MAX_LANES];
     const uint32_t *offset = op->offset;
     const unsigned n_places = op->n_places, bytes = op->width;
-    const bool compares = op->atomic == ATOMIC_CMPSWAP || op->atomic == ATOMIC_FCMPSWAP;
+    const bool compares = op->atomic == ISA_DOES_CMPSWAP || op->atomic == ISA_DOES_FCMPSWAP;
     if (op->inst.row->flags & ISA_SRC2) {
         run_illegal(w, op);
         return;
     }
     memcpy(base, base_row(w, op), w->n_lanes * sizeof *base);
     for (unsigned p = 0; p < n_places; p++)
-        if (!check_lanes(w, op, base, offset[p], op->atomic != ATOMIC_SWAP)) return;
+        if (!check_lanes(w, op, base, offset[p], op->atomic != ISA_DOES_SWAP)) return;
     for (unsigned p = 0; p < n_places; p++) lds_touched(w, op, base, offset[p]);
     for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);

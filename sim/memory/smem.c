@@ -74,7 +74,7 @@ void run_smem_atomic(struct wave *w, const struct op *op)
 {
     unsigned inside;
     const uint64_t address = smem_address(w, op, &inside);
-    const bool compares = op->atomic == ATOMIC_CMPSWAP;
+    const bool compares = op->atomic == ISA_DOES_CMPSWAP;
     const unsigned bytes = op->n_dst * (compares ? 2 : 4);
     uint32_t *data = w->sgpr + op->dst;
     if (op->dst + op->n_dst > ISA_VCC_LO) {

@@ -380,7 +380,7 @@ void run_vmem_atomic(struct wave *w, const struct op *op)
     const unsigned bytes = op->width;
     const struct isa_operand *data = op->data ? op->data : op->out;
     const uint32_t *row = vgpr_row(w, data->reg - ISA_VGPR0);
-    const bool compares = op->atomic == ATOMIC_CMPSWAP || op->atomic == ATOMIC_FCMPSWAP;
+    const bool compares = op->atomic == ISA_DOES_CMPSWAP || op->atomic == ISA_DOES_FCMPSWAP;
     unsigned to = op->out ? op->dst : data->reg - (unsigned)ISA_VGPR0;
     if (!find_addresses(w, op, &a)) return;
     if (w->core->crossed) touches(w, op, &a, bytes);

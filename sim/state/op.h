@@ -25,18 +25,16 @@ struct source {
 
 /* op.flags */
 enum {
-    OP_HALF = 1 << 0,      /* result of 16 bits: the other half of the register stays      */
-    OP_CROSS = 1 << 1,     /* lanes look at each other: results need rows of their own     */
-    OP_MODIFY = 1 << 2,    /* omod or clamp of a float result                              */
-    OP_OLD_DST = 1 << 3,   /* the function finds old values in its result rows             */
-    OP_MASK_OUT = 1 << 4,  /* writes a lane mask to op->sdst                               */
-    OP_CMPX = 1 << 5,      /* the mask goes to EXEC                                        */
-    OP_VCC_IN = 1 << 6,    /* the mask read is VCC, without an operand                     */
-    OP_COPIES = 1 << 7,    /* each lane or bit of the result is a copy: see undefined.c    */
-    OP_LOGIC = 1 << 8,     /* bitwise scalar operation                                     */
-    OP_MEMORY = 1 << 9,    /* VMEM, DS or SMEM                                             */
-    OP_INDEXED = 1 << 10,  /* M0 moves register numbers                                    */
-    OP_IN_ORDER = 1 << 11, /* a load whose kind returns in order: may overwrite its like   */
+    OP_HALF = 1 << 0,     /* result of 16 bits: the other half of the register stays      */
+    OP_CROSS = 1 << 1,    /* lanes look at each other: results need rows of their own     */
+    OP_MODIFY = 1 << 2,   /* omod or clamp of a float result                              */
+    OP_OLD_DST = 1 << 3,  /* the function finds old values in its result rows             */
+    OP_MASK_OUT = 1 << 4, /* writes a lane mask to op->sdst                               */
+    OP_CMPX = 1 << 5,     /* the mask goes to EXEC                                        */
+    OP_VCC_IN = 1 << 6,   /* the mask read is VCC, without an operand                     */
+    OP_COPIES = 1 << 7,   /* each lane or bit of the result is a copy: see undefined.c    */
+    OP_MEMORY = 1 << 8,   /* VMEM, DS or SMEM                                             */
+    OP_INDEXED = 1 << 9,  /* M0 moves register numbers                                    */
 };
 
 /* What an instruction needs at every execution comes first, in two lines of the host's cache; the
@@ -60,7 +58,7 @@ struct op {
     uint8_t bytes;        /* length in memory                                 */
     uint8_t klass;        /* enum sim_class                                   */
     uint8_t watch;        /* pattern classes it has to do with; WATCH_ALWAYS  */
-    uint8_t atomic;       /* enum atomic                                      */
+    uint8_t atomic;       /* enum isa_does                                    */
     uint8_t width;        /* memory: bytes of a lane in one piece             */
     bool is_signed;       /* loads of less than 4 bytes                       */
     uint8_t half;         /* 1: the low, 2: the high half of the register     */

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "columns.h"
 #include "isa/isa.h"
 
 /* Opcode space of an encoding: 1024 is the largest. */
@@ -262,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_overlap),
         cmocka_unit_test(test_rows_are_sane),
+        cmocka_unit_test(test_columns_agree_with_names),
         cmocka_unit_test(test_never_reads_past_the_end),
         cmocka_unit_test(test_print_stays_in_its_buffer),
         cmocka_unit_test(test_uses),
