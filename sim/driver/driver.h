@@ -10,7 +10,7 @@
 #define RMCP_SIM_DRIVER_H
 
 #include "sim/driver/abi.h"
-#include "sim/driver/cards.h"
+#include "sim/cards/cards.h"
 #include "sim/driver/protocol.h"
 #include "sim/sim.h"
 

@@ -1,5 +1,5 @@
 /* test_cards.c: descriptions of simulated cards: what is read, what is refused, what is written. */
-#include "sim/driver/cards.h"
+#include "sim/cards/cards.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "driver.h"
 
-#include "sim/driver/cards.h"
+#include "sim/cards/cards.h"
 
 #include <errno.h>
 #include <fcntl.h>

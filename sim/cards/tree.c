@@ -1,6 +1,6 @@
 /* tree.c: the files that the kernel would show of a machine with these cards, written to a folder.
  */
-#include "sim/driver/cards.h"
+#include "sim/cards/cards.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* cards.c: reading the text that describes simulated cards. */
-#include "sim/driver/cards.h"
+#include "sim/cards/cards.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* builtin.c: the card descriptions that come with the command. */
-#include "sim/driver/cards.h"
+#include "sim/cards/cards.h"
 
 #include <string.h>
 
