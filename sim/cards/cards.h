@@ -1,6 +1,6 @@
 /* cards.h: descriptions of the simulated cards, read from text and written as a sysfs tree. */
-#ifndef RMCP_SIM_CARDS_H
-#define RMCP_SIM_CARDS_H
+#ifndef RMCP_SIM_CARDS_CARDS_H
+#define RMCP_SIM_CARDS_CARDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
