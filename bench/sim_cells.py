@@ -3,7 +3,7 @@
 
 usage: sim_cells.py SIM_KERNELS LIST CASES CLANG…
 
-Compiles the kernels of LIST (lines as build/src/kernels/kernel-list prints them) with each clang for
+Compiles the kernels of LIST (lines as build/tools/kernels/kernel-list prints them) with each clang for
 gfx1030 and for gfx1010, runs CASES with each on the executor as on a gfx1010 chip
 (tests/sim/kernels.c), and prints a table: the silicon-bug patterns that were executed and, with their
 documented effects acted out, how many results are still right. OUT=FOLDER keeps the objects, and
@@ -11,7 +11,7 @@ takes those that are there.
 """
 import collections
 import concurrent.futures
-import glob
+import shutil
 import os
 import re
 import subprocess
@@ -24,21 +24,20 @@ TARGETS = ["gfx1030", "gfx1010"]
 
 def copy_sources(folder):
     """Older releases know neither a fence of one address space nor sched_barrier; all get the same text."""
-    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../src/kernels")
-    os.makedirs(folder, exist_ok=True)
-    for path in glob.glob(here + "/*.h") + glob.glob(here + "/*.cl"):
-        text = open(path).read().replace('"workgroup", "local"', '"workgroup"')
-        text = text.replace("__builtin_amdgcn_sched_barrier(0)", "(void)0")
-        with open(os.path.join(folder, os.path.basename(path)), "w") as file:
-            file.write(text)
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../src")
+    shutil.copytree(here, folder, dirs_exist_ok=True)
+    path = os.path.join(folder, "kernels/target.h")
+    text = open(path).read().replace('"workgroup", "local"', '"workgroup"')
+    with open(path, "w") as file:
+        file.write(text.replace("__builtin_amdgcn_sched_barrier(0)", "(void)0"))
 
 
 def compile_one(clang, target, sources, out, line):
-    name, source, _, _, *options = line.split()
+    name, _, source, _, _, *options = line.split()
     path = os.path.join(out, name + ".co")
     if not os.path.exists(path):
         subprocess.run([clang, "-x", "cl", "-cl-std=CL1.2", "-DBARE", "-O3", "-w", "-target", "amdgcn-amd-amdhsa",
-                        f"-mcpu={target}", "-mcode-object-version=4", "-nogpulib", *options, "-o", path,
+                        f"-mcpu={target}", "-mcode-object-version=4", "-nogpulib", "-I", sources, *options, "-o", path,
                         os.path.join(sources, source)], check=True)
 
 

@@ -1,7 +1,7 @@
 """The C API of librmcp through ctypes: constants, structures, functions, and finding the library.
 
 Names are those of rmcp.h without the prefix (RMCP_F32 is F32, rmcp_problem is Problem);
-tests/test_ctypes.py compares all of them with what a C compiler sees in the header. The library is
+tests/python/test_ctypes.py compares all of them with what a C compiler sees in the header. The library is
 loaded by the first call of library(), not by the import.
 """
 import ctypes

@@ -12,13 +12,13 @@ enum { CLI_OK = 0, CLI_FINDINGS = 1, CLI_USAGE = 2, CLI_INTERNAL = 3 };
 
 enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER, CLI_CHOICE };
 
-/* One option: --name sets *(bool *); --name VALUE sets *(const char **), *(uint64_t *), or *(int *) to
- * the index of VALUE among the choices. */
+/* One option: --name sets *(bool *); --name VALUE sets *(const char **), *(uint64_t *), or *(int *)
+ * to the index of VALUE among the choices. */
 struct cli_option {
     const char *name; /* NULL ends the table */
     enum cli_kind kind;
     void *target;
-    const char *value, *help;
+    const char *value, *help;   /* without help: for ourselves, not listed */
     const char *const *choices; /* of CLI_CHOICE; ends with NULL */
 };
 
@@ -64,7 +64,8 @@ const char *cli_bytes(uint64_t bytes, char text[static 32]);
 const char *cli_seconds(double seconds, char text[static 32]);
 
 /* Names of enum values as case strings write them; each list ends with NULL. */
-extern const char *const cli_passes[], *const cli_types[], *const cli_layouts[], *const cli_efforts[];
+extern const char *const cli_passes[], *const cli_types[], *const cli_layouts[],
+                                                               *const cli_efforts[];
 
 /* A problem to run, with where it comes from. */
 struct cli_case {
@@ -91,8 +92,9 @@ const char *cli_networks(void);
 
 /* rmcp verify --first-owner. */
 struct cli_first_owner {
-    const char *device, *log, *step; /* NULL: the default; step: only this one, for the child process */
-    const char *skip;                /* stages to leave out, separated by commas */
+    const char *device, *log,
+        *step;        /* NULL: the default; step: only this one, for the child process */
+    const char *skip; /* stages to leave out, separated by commas */
     bool yes;
 };
 int cli_first_owner(const struct cli_first_owner *options);

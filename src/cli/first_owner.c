@@ -3,7 +3,7 @@
  * Each step runs in a process of its own with a time limit. Before it begins the journal says so on
  * the disk; a step in which a run ended is never tried again. */
 #include "cli/cli.h"
-#include "core/error.h"
+#include "base/error.h"
 #include "owner/child.h"
 #include "owner/steps.h"
 #include "owner/system.h"
@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,15 +29,17 @@ struct visit {
     bool stop;
 };
 
-/* The child's side: one step, its result as the last line of stdout. */
-static int run_step(const struct cli_first_owner *options)
+/* The child's side: one step, its result as the last line of stdout. Naming it is consent. */
+static int run_step(const struct visit *v)
 {
+    const struct cli_first_owner *options = &v->options;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* without its journal a step means nothing */
     struct owner_step step;
-    enum rmcp_launch_kind kind =
-        strncmp(options->device, "cpu", 3) ? RMCP_LAUNCH_KERNEL : RMCP_LAUNCH_HOST_CALL;
-    if (!owner_step_find(options->step, kind, &step))
+    if (!owner_step_find(options->step, v->kind, &step))
         return cli_complain("verify", "there is no step '%.90s'", options->step);
+    if (v->agreed[step.stage] == NO)
+        return cli_complain("verify", "--skip leaves out the stage of --step '%.90s'",
+                            options->step);
     rmcp_device *device = NULL;
     char detail[512];
     enum journal_state state = JOURNAL_FAILED;
@@ -88,14 +91,18 @@ static enum journal_state judge(struct visit *v, struct child_result *result, do
     }
 }
 
+/* Consent is --yes, or a whole line at the terminal that begins with y and came after the question.
+ */
 static bool ask(const struct visit *v, const char *question)
 {
     if (v->options.yes) return true;
     if (!isatty(STDIN_FILENO)) return false;
-    char answer[16] = "";
+    tcflush(STDIN_FILENO, TCIFLUSH); /* typed during the stage before */
     fprintf(stderr, "%s [y/N] ", question);
-    if (!fgets(answer, sizeof answer, stdin)) return false;
-    return answer[0] == 'y' || answer[0] == 'Y';
+    const int first = getchar();
+    int last = first;
+    while (last != '\n' && last != EOF) last = getchar();
+    return (first == 'y' || first == 'Y') && last == '\n';
 }
 
 /* Mark the stages of --skip as declined. Returns 0 or an exit status. */
@@ -120,12 +127,13 @@ static int leave_out(struct visit *v)
     return CLI_OK;
 }
 
-/* Whether the user wants it. Patterns are asked for one by one. */
+/* Whether the user wants it; all that puts work on the card is asked for. Patterns are asked for
+ * one by one. */
 static bool wanted(struct visit *v, const struct owner_step *step)
 {
     const struct owner_stage_info *stage = &owner_stages[step->stage];
     if (v->agreed[step->stage] == NO) return false;
-    if (!stage->ask) return true;
+    if (step->stage == OWNER_LOOK) return true;
     if (v->agreed[step->stage] == UNASKED) {
         fprintf(stderr, "\n%s: %s\n", stage->name, stage->about);
         v->agreed[step->stage] = ask(v, "go on?") ? YES : NO;
@@ -237,10 +245,10 @@ int cli_first_owner(const struct cli_first_owner *options)
     v.options = *options;
     if (!v.options.device) v.options.device = "hip:0";
     if (!v.options.log) v.options.log = "rmcp-first-owner.log";
-    if (options->step) return run_step(&v.options);
     v.kind = strncmp(v.options.device, "cpu", 3) ? RMCP_LAUNCH_KERNEL : RMCP_LAUNCH_HOST_CALL;
     int wrong = leave_out(&v);
     if (wrong) return wrong;
+    if (options->step) return run_step(&v);
     ssize_t n = readlink("/proc/self/exe", v.program, sizeof v.program - 1);
     if (n <= 0)
         return cli_complain("verify", "cannot find this program itself: %s", strerror(errno));

@@ -24,12 +24,14 @@ enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static void help(FILE *out)
 {
-    fprintf(out, "usage: rmcp COMMAND [options]\n\n"
-                 "Convolutions, forward and backward, on whichever device is there.\n\ncommands:\n");
+    fprintf(out,
+            "usage: rmcp COMMAND [options]\n\n"
+            "Convolutions, forward and backward, on whichever device is there.\n\ncommands:\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
-    fprintf(out, "\nrmcp COMMAND --help shows its options and an example.\n"
-                 "Exit status: 0 all well, 1 findings or failures, 2 wrong usage, 3 internal error.\n");
+    fprintf(out,
+            "\nrmcp COMMAND --help shows its options and an example.\n"
+            "Exit status: 0 all well, 1 findings or failures, 2 wrong usage, 3 internal error.\n");
 }
 
 /* A result that never reached its reader is no result (a full disk, say). */
@@ -56,7 +58,9 @@ int main(int argc, char **argv)
         if (strcmp(name, commands[i].name)) continue;
         int status = commands[i].run(argc - 2, argv + 2);
         if (*rmcp_plan_cache_remark()) fprintf(stderr, "rmcp: %s\n", rmcp_plan_cache_remark());
-        if (*rmcp_guard_remark()) fprintf(stderr, "rmcp: %s\n", rmcp_guard_remark());
+        char remark[RMCP_GUARD_REMARK_MAX];
+        rmcp_guard_remark(remark);
+        if (*remark) fprintf(stderr, "rmcp: %s\n", remark);
         return finish(name, status);
     }
     return cli_complain(NULL, "no command '%.60s'; rmcp --help lists them", name);

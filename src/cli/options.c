@@ -30,7 +30,9 @@ int cli_complain(const char *command, const char *format, ...)
 int cli_failed(const char *command, rmcp_status status)
 {
     cli_complain(command, "%s", rmcp_last_error());
-    return status == RMCP_E_ARG ? CLI_USAGE : status == RMCP_E_INTERNAL ? CLI_INTERNAL : CLI_FINDINGS;
+    return status == RMCP_E_ARG        ? CLI_USAGE
+           : status == RMCP_E_INTERNAL ? CLI_INTERNAL
+                                       : CLI_FINDINGS;
 }
 
 static void print_help(const struct cli_usage *usage)
@@ -39,6 +41,7 @@ static void print_help(const struct cli_usage *usage)
            *usage->arguments ? " " : "", usage->arguments, usage->about);
     for (const struct cli_option *o = usage->options; o->name; o++) {
         char left[64];
+        if (!o->help) continue;
         snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
                  o->value ? o->value : "");
         printf("  %-22s %s\n", left, o->help);
@@ -79,8 +82,8 @@ static int set_option(const struct cli_usage *usage, int argc, char **argv, int 
     const struct cli_option *o = usage->options;
     while (o->name && (strlen(o->name) != length || strncmp(o->name, text, length))) o++;
     if (!o->name)
-        return cli_complain(usage->command, "no option '%.60s'; rmcp %s --help lists them", argv[*i],
-                            usage->command);
+        return cli_complain(usage->command, "no option '%.60s'; rmcp %s --help lists them",
+                            argv[*i], usage->command);
     if (o->kind == CLI_FLAG) {
         if (equals) return cli_complain(usage->command, "--%s takes no value", o->name);
         *(bool *)o->target = true;
@@ -88,15 +91,16 @@ static int set_option(const struct cli_usage *usage, int argc, char **argv, int 
     }
     const char *value = equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
     if (!value || !*value)
-        return cli_complain(usage->command, "--%s needs a value: --%s %s", o->name, o->name, o->value);
+        return cli_complain(usage->command, "--%s needs a value: --%s %s", o->name, o->name,
+                            o->value);
     if (o->kind == CLI_TEXT) {
         *(const char **)o->target = value;
         return CLI_OK;
     }
     if (o->kind == CLI_CHOICE) return set_choice(usage, o, value);
     if (!read_number(value, o->target))
-        return cli_complain(usage->command, "--%s is '%.40s', not a whole number of 64 bits", o->name,
-                            value);
+        return cli_complain(usage->command, "--%s is '%.40s', not a whole number of 64 bits",
+                            o->name, value);
     return CLI_OK;
 }
 
@@ -114,8 +118,9 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *n_argu
             options = false;
         } else if (options && argv[i][0] == '-' && argv[i][1]) {
             if (argv[i][1] != '-')
-                *status = cli_complain(usage->command, "no option '%.60s'; rmcp %s --help lists them",
-                                       argv[i], usage->command);
+                *status =
+                    cli_complain(usage->command, "no option '%.60s'; rmcp %s --help lists them",
+                                 argv[i], usage->command);
             else
                 *status = set_option(usage, argc, argv, &i);
             if (*status) return false;
@@ -124,7 +129,8 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *n_argu
         }
     }
     if (*n_arguments && !*usage->arguments) {
-        *status = cli_complain(usage->command, "'%.60s' is too much: it takes only options", argv[0]);
+        *status =
+            cli_complain(usage->command, "'%.60s' is too much: it takes only options", argv[0]);
         return false;
     }
     return true;
@@ -174,7 +180,8 @@ void cli_progress(size_t done, size_t total, const char *what)
     }
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    double passed = (double)(now.tv_sec - last.tv_sec) + 1e-9 * (double)(now.tv_nsec - last.tv_nsec);
+    double passed =
+        (double)(now.tv_sec - last.tv_sec) + 1e-9 * (double)(now.tv_nsec - last.tv_nsec);
     if (shown && passed < 0.1) return;
     last = now;
     shown = true;

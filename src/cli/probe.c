@@ -4,7 +4,7 @@
  * an LLVM each do when they meet. A list of devices must survive that, and say which one it was. */
 #include "cli/probe.h"
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <poll.h>

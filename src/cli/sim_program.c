@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/sim.h"
 #include "cli/sim_card.h"
+#include "base/cache_path.h"
 #include "sim/driver/protocol.h"
 #include "sim/sim.h"
 
@@ -47,13 +48,10 @@ static void set_number(const char *variable, uint64_t value)
  * on a real one: caches go to a folder of their own. */
 static void set_cache(void)
 {
-    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     char path[PATH_MAX];
-    const bool named = base && *base;
-    if (!named && !(home && *home)) return;
-    const int n = snprintf(path, sizeof path, "%s%s/rmcp/simulated", named ? base : home,
-                           named ? "" : "/.cache");
-    if (n > 0 && n < (int)sizeof path) setenv("XDG_CACHE_HOME", path, 1);
+    if (!rmcp_cache_path("simulated", path, sizeof path)) return;
+    rmcp_cache_make_folders(path); /* else the program would have to make more than one */
+    setenv("XDG_CACHE_HOME", path, 1);
 }
 
 /* What the program finds in its environment. Returns 0 or an exit status. */

@@ -1,15 +1,18 @@
 /* verify.c: rmcp verify: checks a device against the double-precision reference. */
-#include "cli/cli.h"
-#include "core/hash.h"
-#include "verify/random.h"
 #include "verify/verify.h"
+#include "cli/cli.h"
+#include "base/hash.h"
+#include "core/trial_answer.h"
+#include "verify/random.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* An algorithm this much slower than the chosen one is left out on cases of this many operations. */
+/* An algorithm this much slower than the chosen one is left out on cases of this many operations.
+ */
 static const double heavy_flops = 2e8, too_slow = 4;
 
 struct session {
@@ -23,6 +26,8 @@ struct session {
     size_t by_pass[RMCP_N_PASSES], by_type[3], by_layout[2], by_dims[RMCP_MAX_DIMS + 1];
     double worst;
     char worst_case[RMCP_CASE_MAX];
+    struct rmcp_guard_finding
+        trial; /* of --trial: the first failure, one of the algorithm before others */
 };
 
 static const char *const data_names[] = { "integers", "reals" };
@@ -33,10 +38,20 @@ static uint64_t data_seed(const struct session *s, const char *text)
     return rmcp_hash_text(RMCP_HASH_START ^ s->seed, text);
 }
 
-static void fail(struct session *s, const char *text, const char *algorithm, const char *data,
-                 const char *why)
+/* A want of memory and a refusal say nothing about an algorithm: it has not run. */
+static void note_for_trial(struct session *s, bool ran, const char *text, const char *algorithm,
+                           const char *data, const char *why)
+{
+    if (s->trial.state == RMCP_GUARD_BAD || (*s->trial.reason && !ran)) return;
+    s->trial.state = ran ? RMCP_GUARD_BAD : RMCP_GUARD_UNTRIED;
+    snprintf(s->trial.reason, sizeof s->trial.reason, "%s %s, %s: %s", text, algorithm, data, why);
+}
+
+static void fail(struct session *s, bool ran, const char *text, const char *algorithm,
+                 const char *data, const char *why)
 {
     s->n_failed++;
+    note_for_trial(s, ran, text, algorithm, data, why);
     cli_progress(0, 0, NULL);
     if (s->failures) {
         cJSON *row = cJSON_CreateObject();
@@ -61,9 +76,9 @@ static void run(struct session *s, const struct cli_case *one, rmcp_pass pass, s
                                           data_seed(s, text), 0, &result);
     s->n_runs++;
     if (status) {
-        fail(s, text, name, data_names[data], rmcp_last_error());
+        fail(s, status != RMCP_E_NOMEM, text, name, data_names[data], rmcp_last_error());
     } else if (!result.passed) {
-        fail(s, text, name, data_names[data], result.why);
+        fail(s, true, text, name, data_names[data], result.why);
     } else if (result.worst > s->worst) {
         s->worst = result.worst;
         snprintf(s->worst_case, sizeof s->worst_case, "%s", text);
@@ -102,8 +117,7 @@ static void verify(struct session *s, const struct cli_case *one, rmcp_pass pass
     rmcp_shape shape = { .struct_size = sizeof shape };
     rmcp_status status = rmcp_problem_print(&one->problem, (int)pass, text, sizeof text);
     if (!status) status = rmcp_problem_shape(&one->problem, &shape);
-    if (!status)
-        status = rmcp_plan_candidates(s->device, &one->problem, pass, &options, list, &n);
+    if (!status) status = rmcp_plan_candidates(s->device, &one->problem, pass, &options, list, &n);
     for (size_t i = 0; i < n && !status; i++)
         if (list[i].chosen) chosen = i;
 
@@ -113,7 +127,7 @@ static void verify(struct session *s, const struct cli_case *one, rmcp_pass pass
     s->by_layout[one->problem.layout]++;
     s->by_dims[one->problem.dims]++;
     if (status || chosen == RMCP_MOST_ALGOS) {
-        fail(s, text, s->algorithm ? s->algorithm : "any", "no run",
+        fail(s, false, text, s->algorithm ? s->algorithm : "any", "no run",
              status ? rmcp_last_error() : refusal(s, list, n));
         return;
     }
@@ -167,9 +181,8 @@ static void print_text(const struct session *s, const char *suite)
     printf("suite      %s, %zu cases, seed %" PRIu64 "\n", suite, s->n_cases, s->seed);
     printf("drawn      fwd %zu, bwd_data %zu, bwd_weights %zu; f32 %zu, f16 %zu, bf16 %zu; "
            "nchw %zu, nhwc %zu; 1-D %zu, 2-D %zu, 3-D %zu\n",
-           s->by_pass[0], s->by_pass[1], s->by_pass[2], s->by_type[0], s->by_type[1],
-           s->by_type[2], s->by_layout[0], s->by_layout[1], s->by_dims[1], s->by_dims[2],
-           s->by_dims[3]);
+           s->by_pass[0], s->by_pass[1], s->by_pass[2], s->by_type[0], s->by_type[1], s->by_type[2],
+           s->by_layout[0], s->by_layout[1], s->by_dims[1], s->by_dims[2], s->by_dims[3]);
     printf("\n%-18s %10s %10s %12s  cases\n", "algorithm", "fwd", "bwd_data", "bwd_weights");
     for (size_t i = 0; rmcp_algos[i]; i++)
         if (rmcp_algos[i]->kind & s->device->caps.kinds)
@@ -177,8 +190,7 @@ static void print_text(const struct session *s, const char *suite)
                    s->by_algo[i][1], s->by_algo[i][2]);
     if (s->n_left_out)
         printf("left out   %zu runs of slow algorithms on large cases\n", s->n_left_out);
-    if (s->worst > 0)
-        printf("\nlargest error %.3f of its bound, in %s", s->worst, s->worst_case);
+    if (s->worst > 0) printf("\nlargest error %.3f of its bound, in %s", s->worst, s->worst_case);
     printf("\n%zu runs, %zu failures\n", s->n_runs, s->n_failed);
 }
 
@@ -231,38 +243,70 @@ static void verify_all(struct session *s, const struct cli_cases *cases, bool li
     cli_progress(0, 0, NULL);
 }
 
+/* ---- for the guard of first use: rmcp verify --trial (core/trial_answer.h) ---- */
+
+/* The stream for the answer. Whatever drivers print goes to stderr from now on. NULL: no stream. */
+static FILE *begin_trial(void)
+{
+    const int descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (descriptor < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return NULL;
+    FILE *answer = fdopen(descriptor, "w");
+    if (answer) rmcp_trial_write_begin(answer);
+    return answer;
+}
+
+/* Last, when the device is closed: a driver that ends the process there has failed. */
+static void end_trial(FILE *answer, struct session *s, int exit_status)
+{
+    if (s->n_runs && !s->n_failed) s->trial.state = RMCP_GUARD_GOOD;
+    if (!s->n_runs && exit_status && !*s->trial.reason) /* the device did not open */
+        snprintf(s->trial.reason, sizeof s->trial.reason, "%.180s", rmcp_last_error());
+    rmcp_trial_write_end(answer, &s->trial);
+    fclose(answer);
+}
+
 int cli_verify(int argc, char **argv)
 {
     const char *device = NULL, *suite = "quick";
     uint64_t n_drawn = 500, threads = 0, limit = 0;
-    bool json = false, list_only = false, first_owner = false;
+    bool json = false, list_only = false, first_owner = false, trial = false;
+    FILE *answer = NULL;
     struct cli_first_owner owner = { 0 };
     struct session s = { .seed = 1 };
     const struct cli_option options[] = {
         { "device", CLI_TEXT, &device, "SPEC", "device to check (default auto)", NULL },
-        { "suite", CLI_TEXT, &suite, "NAME", "quick (default), full, or fuzz: random problems", NULL },
+        { "suite", CLI_TEXT, &suite, "NAME", "quick (default), full, or fuzz: random problems",
+          NULL },
         { "cases", CLI_NUMBER, &n_drawn, "N", "how many fuzz draws (default 500)", NULL },
         { "seed", CLI_NUMBER, &s.seed, "S", "seed of problems and data (default 1)", NULL },
-        { "algorithm", CLI_TEXT, &s.algorithm, "NAME", "only this one (default: all that apply)", NULL },
+        { "algorithm", CLI_TEXT, &s.algorithm, "NAME", "only this one (default: all that apply)",
+          NULL },
         { "threads", CLI_NUMBER, &threads, "N", "threads of the cpu device", NULL },
-        { "limit", CLI_NUMBER, &limit, "SECONDS", "end by SIGALRM after this time (default: none)", NULL },
+        { "limit", CLI_NUMBER, &limit, "SECONDS", "end by SIGALRM after this time (default: none)",
+          NULL },
         { "list", CLI_FLAG, &list_only, NULL, "print the cases and do not run them", NULL },
-        { "first-owner", CLI_FLAG, &first_owner, NULL, "step by step on a new card, with a log to send", NULL },
-        { "log", CLI_TEXT, &owner.log, "FILE", "first-owner's log (default rmcp-first-owner.log)", NULL },
+        { "first-owner", CLI_FLAG, &first_owner, NULL,
+          "step by step on a new card, with a log to send", NULL },
+        { "log", CLI_TEXT, &owner.log, "FILE", "first-owner's log (default rmcp-first-owner.log)",
+          NULL },
         { "yes", CLI_FLAG, &owner.yes, NULL, "first-owner: yes to every question", NULL },
-        { "skip", CLI_TEXT, &owner.skip, "STAGES", "first-owner: leave out, e.g. large,times,patterns", NULL },
-        { "step", CLI_TEXT, &owner.step, "NAME", "first-owner: this step alone, in this process", NULL },
+        { "skip", CLI_TEXT, &owner.skip, "STAGES",
+          "first-owner: leave out, e.g. large,times,patterns", NULL },
+        { "step", CLI_TEXT, &owner.step, "NAME", "first-owner: this step alone, in this process",
+          NULL },
         { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
+        { "trial", CLI_FLAG, &trial, NULL, NULL, NULL },
         { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
     const struct cli_usage usage = {
         .command = "verify",
         .arguments = "[CASE…]",
-        .about = "Runs convolutions and compares them with plain loops in double precision: small\n"
-                 "integers must come out exactly, reals within a computed bound. Tensors lie between\n"
-                 "guard bands at odd offsets, outputs start as NaN, inputs must stay as they were.\n"
-                 "Large cases compare a sample of their outputs. A failure prints the command that\n"
-                 "repeats it.",
+        .about =
+            "Runs convolutions and compares them with plain loops in double precision: small\n"
+            "integers must come out exactly, reals within a computed bound. Tensors lie between\n"
+            "guard bands at odd offsets, outputs start as NaN, inputs must stay as they were.\n"
+            "Large cases compare a sample of their outputs. A failure prints the command that\n"
+            "repeats it.",
         .example = "  rmcp verify --device cpu --suite full\n"
                    "  rmcp verify --suite fuzz --cases 2000 --seed 7\n"
                    "  rmcp verify --first-owner --device hip:0\n"
@@ -284,6 +328,7 @@ int cli_verify(int argc, char **argv)
 
     struct cli_cases cases = { 0 };
     exit_status = collect(&cases, suite, n_drawn, s.seed, n_texts, argv);
+    if (!exit_status && trial && !(answer = begin_trial())) exit_status = CLI_INTERNAL;
     if (!exit_status && !list_only) exit_status = cli_open("verify", device, threads, &s.device);
     if (!exit_status) {
         if (json) s.failures = cJSON_CreateArray();
@@ -299,5 +344,6 @@ int cli_verify(int argc, char **argv)
     cJSON_Delete(s.failures);
     rmcp_device_close(s.device);
     cli_cases_deinit(&cases);
+    if (answer) end_trial(answer, &s, exit_status);
     return exit_status;
 }

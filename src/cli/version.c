@@ -1,6 +1,6 @@
 /* version.c: rmcp version: what this build is made of. */
 #include "cli/cli.h"
-#include "kernels/images.h"
+#include "gpu/images.h"
 
 #include <inttypes.h>
 

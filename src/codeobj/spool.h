@@ -2,7 +2,7 @@
 #ifndef RMCP_CODEOBJ_SPOOL_H
 #define RMCP_CODEOBJ_SPOOL_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 struct spool {
     uint8_t *bytes; /* readable after spool_finish */

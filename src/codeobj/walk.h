@@ -56,4 +56,19 @@ rmcp_status codeobj_walk(const struct codeobj_source *source, codeobj_visit visi
 rmcp_status codeobj_walk_path(const char *path, const struct codeobj_limits *limits,
                               codeobj_visit visit, void *context);
 
+/* What a host library or program tells without its code being touched: a library of gigabytes costs
+ * one page for each translation unit it was built from. */
+struct codeobj_library_reader {
+    void *context;
+    void (*soname)(void *context, const char *name, size_t length);
+    /* For each entry of each offload bundle in .hip_fatbin, also compressed ones:
+     * "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+"; the bytes are as hostile as the file. */
+    void (*target)(void *context, const char *id, size_t length);
+    bool (*go_on)(void *context); /* asked before each bundle; false: leave out the rest */
+};
+
+/* RMCP_E_IO when the bytes are no ELF file, or a damaged one; a damaged bundle ends its section. */
+rmcp_status codeobj_library_read(const void *bytes, size_t size,
+                                 const struct codeobj_library_reader *reader);
+
 #endif

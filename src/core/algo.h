@@ -1,4 +1,4 @@
-/* algo.h: the contract of a convolution algorithm. One file in src/algo each (docs/extending.md). */
+/* algo.h: the contract of a convolution algorithm. One file in src/conv/algo each (docs/extending.md). */
 #ifndef RMCP_CORE_ALGO_H
 #define RMCP_CORE_ALGO_H
 
@@ -14,7 +14,7 @@ struct rmcp_request {
     rmcp_memory fixed_weights; /* base NULL: weights come with each execution              */
 };
 
-/* Every src/algo/<stem>.c defines one of these, named rmcp_algo_<stem>; the build makes the table
+/* every src/conv/algo/<stem>.c defines one of these, named rmcp_algo_<stem>; the build makes the table
  * from the file names. All functions are pure but for emit, and are called from many threads. */
 struct rmcp_algo {
     const char *name;           /* the file's stem; stored in plan caches                   */

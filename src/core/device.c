@@ -1,6 +1,8 @@
 /* device.c: finds, opens and lists devices; buffers and copies. */
 #include "core/device.h"
 
+#include "core/guard.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,7 +163,13 @@ void rmcp_device_close(rmcp_device *device)
 rmcp_status rmcp_device_describe(const rmcp_device *device, rmcp_device_info *info)
 {
     if (!device) return rmcp_fail(RMCP_E_ARG, "device is NULL");
-    return rmcp_struct_write(&device->info, sizeof device->info, info, sizeof(rmcp_device_info),
+    rmcp_device_info told = device->info;
+    char remark[RMCP_GUARD_REMARK_MAX] = "";
+    if (rmcp_guard_applies(device->driver)) rmcp_guard_remark(remark);
+    const size_t used = strlen(told.why);
+    if (*remark)
+        snprintf(told.why + used, sizeof told.why - used, "%s%s", used ? "; " : "", remark);
+    return rmcp_struct_write(&told, sizeof told, info, sizeof(rmcp_device_info),
                              "rmcp_device_info");
 }
 

@@ -1,4 +1,4 @@
-/* device.h: the contract of a device driver. One file in src/device each (docs/extending.md). */
+/* device.h: the contract of a device driver. One folder in src/driver each (docs/extending.md). */
 #ifndef RMCP_CORE_DEVICE_H
 #define RMCP_CORE_DEVICE_H
 
@@ -33,10 +33,10 @@ struct rmcp_device {
     char *note;
 };
 
-/* Every src/device/<stem>.c defines one of these, named rmcp_driver_<stem>; the build makes the
- * table from the file names. Functions with a device are called from many threads. */
+/* Every src/driver/<name>/driver.c defines one of these, named rmcp_driver_<name>; the build makes the
+ * table from the folder names. Functions with a device are called from many threads. */
 struct rmcp_driver {
-    const char *name; /* the file's stem and the first half of a device spec             */
+    const char *name; /* the folder and the first half of a device spec             */
     int rank;         /* "auto" tries drivers in rising order                            */
 
     /* Number of devices. 0 is not an error: `why` says the reason. Must be safe with no driver

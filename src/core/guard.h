@@ -3,9 +3,9 @@
  * A kernel that does not agree with the silicon can hang the card or take the machine down. So
  * before an algorithm runs for the first time with an element type on a device and driver, a marker
  * is written to disk and synced, and small problems with known results are tried, in a process of
- * their own where the rmcp command is at hand. What was found is remembered; a marker without a
- * finding means that the process, or the machine, did not survive, and the algorithm is passed over
- * until somebody says `rmcp devices --forget`.
+ * their own where an rmcp command that works is at hand, else in this one. What was found is
+ * remembered; a marker without a finding means that the process, or the machine, did not survive,
+ * and the algorithm is passed over until somebody says `rmcp devices --forget`.
  *
  * Only drivers that ask for it are guarded (rmcp_driver.guarded). RMCP_GUARD=0 in the environment
  * switches all of it off. Thread-safe. */
@@ -43,7 +43,9 @@ rmcp_status rmcp_guard_admit(rmcp_device *device, const struct rmcp_algo *algo, 
  * that cannot be written. */
 rmcp_status rmcp_guard_forget(const rmcp_device_info *info);
 
-/* One line about what keeps findings from being remembered, "" when nothing does. */
-const char *rmcp_guard_remark(void);
+/* One line about what keeps first use from being tried apart or findings from being remembered, ""
+ * when nothing does. */
+enum { RMCP_GUARD_REMARK_MAX = 256 };
+void rmcp_guard_remark(char text[static RMCP_GUARD_REMARK_MAX]);
 
 #endif

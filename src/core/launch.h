@@ -2,7 +2,7 @@
 #ifndef RMCP_CORE_LAUNCH_H
 #define RMCP_CORE_LAUNCH_H
 
-#include "core/conv.h"
+#include "conv/conv.h"
 
 /* Two kinds, so that algorithms never call a driver:
  * KERNEL     a GPU kernel by name, its grid and its arguments;

@@ -1,8 +1,8 @@
 /* plan_cache.c: what was measured, remembered between processes. */
 #include "core/plan_cache.h"
 
-#include "core/cache_path.h"
-#include "core/hash.h"
+#include "base/cache_path.h"
+#include "base/hash.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -47,7 +47,7 @@ const struct doctor_library *doctor_torch_library(const struct doctor_machine *m
 static const struct doctor_python *python_with(const struct doctor_machine *m, uint32_t version)
 {
     char chip[16];
-    if (!doctor_chip_name(version, chip)) return NULL;
+    if (!rmcp_chip_name(version, chip)) return NULL;
     for (size_t i = 0; i < m->n_pythons; i++) {
         const struct doctor_library *library = doctor_torch_library(m, &m->pythons[i]);
         if (library && !*library->trouble && doctor_targets_have(library->targets, chip))

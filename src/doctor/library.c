@@ -1,26 +1,12 @@
-/* library.c: what a GPU library has code for, read from its headers in milliseconds.
+/* library.c: what a GPU library and the files beside it have code for.
  *
- * Only the tables of the offload bundles are touched, never the code: a library of gigabytes costs
- * one page for each translation unit it was built from. In recorded machines a small text stands in
- * the place of the library. */
+ * In recorded machines a small text stands in the place of the library. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
-#include <zstd.h>
 
-#include "codeobj/bytes.h"
-#include "codeobj/elf.h"
-#include "codeobj/walker.h"
+#include "codeobj/walk.h"
 #include "doctor/probe.h"
-
-enum {
-    TABLE = 1 << 14, /* bytes of a compressed bundle that hold its table */
-    GAP = 1 << 16,   /* padding between bundles                          */
-    MOST_BUNDLES = 4096,
-    SHT_DYNAMIC = 6,
-    DT_SONAME = 14
-};
 
 static const char stub_magic[] = "rmcp-library 1\n";
 
@@ -44,128 +30,41 @@ static void add_target(struct doctor_library *out, const char *id, size_t length
         doctor_append(out->targets, sizeof out->targets, ",", name);
 }
 
-/* The ids in the table of a bundle, of which at least the table is there. */
-static void read_table(struct doctor_library *out, const uint8_t *bytes, size_t size)
+/* What codeobj_library_read tells, and until when it may. */
+struct reading {
+    const struct doctor_search *search;
+    struct doctor_library *out;
+};
+
+static void take_soname(void *context, const char *name, size_t length)
 {
-    if (size < BUNDLE_MAGIC_BYTES + 8 || memcmp(bytes, BUNDLE_MAGIC, BUNDLE_MAGIC_BYTES)) return;
-    uint64_t n = load_u64(bytes + BUNDLE_MAGIC_BYTES);
-    size_t at = BUNDLE_MAGIC_BYTES + 8;
-    for (; n && in_range(at, 24, size); n--) {
-        const uint64_t length = load_u64(bytes + at + 16);
-        at += 24;
-        if (!in_range(at, length, size)) return;
-        add_target(out, (const char *)bytes + at, (size_t)length);
-        at += (size_t)length;
-    }
+    struct reading *reading = context;
+    doctor_copy(reading->out->soname, sizeof reading->out->soname, name, length);
 }
 
-/* A compressed bundle: only as much as its table needs. Returns its size in the file, 0: unknown.
- */
-static uint64_t read_compressed(struct doctor_library *out, const uint8_t *bytes, size_t size)
+static void take_target(void *context, const char *id, size_t length)
 {
-    if (!compressed_bundle_is(bytes, size)) return 0;
-    static const size_t headers[] = { 0, 20, 24, 32 };
-    const unsigned version = load_u16(bytes + 4), method = load_u16(bytes + 6);
-    const uint64_t file_size = version == 2   ? load_u32(bytes + 8)
-                               : version == 3 ? load_u64(bytes + 8)
-                                              : 0;
-    const size_t header = headers[version], left = size - header;
-    uint8_t *table = malloc(TABLE);
-    size_t have = 0;
-    if (!table) return 0;
-    if (method == 1) {
-        ZSTD_DStream *z = ZSTD_createDStream();
-        ZSTD_inBuffer in = { bytes + header, left, 0 };
-        ZSTD_outBuffer to = { table, TABLE, 0 };
-        while (z && to.pos < to.size && in.pos < in.size) {
-            const size_t before_in = in.pos, before_out = to.pos;
-            const size_t result = ZSTD_decompressStream(z, &to, &in);
-            if (ZSTD_isError(result) || !result) break;
-            if (in.pos == before_in && to.pos == before_out) break;
-        }
-        have = to.pos;
-        ZSTD_freeDStream(z);
-    } else {
-        z_stream z = { .next_in = (Bytef *)(uintptr_t)(bytes + header),
-                       .avail_in = left < 1 << 20 ? (uInt)left : 1 << 20,
-                       .next_out = table,
-                       .avail_out = TABLE };
-        if (inflateInit(&z) == Z_OK) {
-            inflate(&z, Z_SYNC_FLUSH);
-            have = TABLE - z.avail_out;
-            inflateEnd(&z);
-        }
-    }
-    read_table(out, table, have);
-    free(table);
-    return file_size;
+    struct reading *reading = context;
+    add_target(reading->out, id, length);
 }
 
-/* All bundles of a section, one behind the other. */
-static void read_bundles(const struct doctor_search *search, struct doctor_library *out,
-                         const uint8_t *bytes, size_t size)
+static bool is_in_time(void *context)
 {
-    size_t at = 0;
-    for (int n = 0; at < size && n < MOST_BUNDLES; n++) {
-        struct bundle bundle;
-        uint64_t used;
-        if (doctor_late(search)) {
-            out->is_late = true;
-            return;
-        }
-        if (!bundle_check(bytes + at, size - at, &bundle)) {
-            read_table(out, bytes + at, bundle.extent);
-            used = bundle.extent;
-        } else {
-            used = read_compressed(out, bytes + at, size - at);
-        }
-        if (!used || used > size - at) return;
-        at += (size_t)used;
-        const size_t end = size - at < GAP ? size : at + GAP;
-        while (at < end && !bytes[at]) at++;
-        if (at == end) return;
-    }
-}
-
-static void read_soname(const struct elf_view *view, const struct codeobj_section *dynamic,
-                        struct doctor_library *out)
-{
-    if (dynamic->link >= view->n_sections) return;
-    const struct codeobj_section names = elf_section(view, dynamic->link);
-    for (uint64_t at = 0; names.bytes && at + 16 <= dynamic->size && at < 16 * 4096; at += 16) {
-        const uint64_t tag = load_u64(dynamic->bytes + at),
-                       value = load_u64(dynamic->bytes + at + 8);
-        if (!tag) return;
-        if (tag != DT_SONAME || value >= names.size) continue;
-        const char *name = (const char *)names.bytes + value;
-        const size_t room = (size_t)(names.size - value);
-        doctor_copy(out->soname, sizeof out->soname, name, strnlen(name, room));
-        return;
-    }
+    struct reading *reading = context;
+    reading->out->is_late = doctor_late(reading->search);
+    return !reading->out->is_late;
 }
 
 static void read_elf(const struct doctor_search *search, const struct doctor_map *map,
                      struct doctor_library *out)
 {
-    struct elf_view view;
-    uint16_t machine = 0;
-    if (!elf_is(map->bytes, map->size, &machine)) {
-        snprintf(out->trouble, sizeof out->trouble, "not an ELF file: a torn download?");
-        return;
-    }
-    if (elf_view_init(&view, map->bytes, map->size)) {
+    struct reading reading = { search, out };
+    const struct codeobj_library_reader reader = { &reading, take_soname, take_target, is_in_time };
+    if (codeobj_library_read(map->bytes, map->size, &reader))
         doctor_copy(out->trouble, sizeof out->trouble, rmcp_last_error(),
                     strlen(rmcp_last_error()));
-        return;
-    }
-    for (uint32_t i = 0; i < view.n_sections; i++) {
-        const struct codeobj_section section = elf_section(&view, i);
-        if (!section.bytes) continue;
-        if (!strcmp(section.name, ".hip_fatbin"))
-            read_bundles(search, out, section.bytes, (size_t)section.size);
-        if (section.type == SHT_DYNAMIC) read_soname(&view, &section, out);
-    }
-    out->has_targets = !out->is_late;
+    else
+        out->has_targets = !out->is_late;
 }
 
 static void read_stub(const char *text, struct doctor_library *out)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chip/chips.h"
+
 enum {
     DOCTOR_GPUS = 16,
     DOCTOR_NODES = 16, /* render nodes */
@@ -206,11 +208,9 @@ const struct doctor_gpu *doctor_main_gpu(const struct doctor_machine *machine);
 
 /* ---- chips.c ---- */
 
-enum { DOCTOR_AMD = 0x1002, DOCTOR_NVIDIA = 0x10de };
+enum { DOCTOR_AMD = RMCP_PCI_AMD, DOCTOR_NVIDIA = RMCP_PCI_NVIDIA };
 /* Fill in name, chip and version from the PCI id; what KFD said stays. */
 void doctor_chip_from_pci(struct doctor_gpu *gpu);
-/* "gfx90a" of 90010; false: no such version. */
-bool doctor_chip_name(uint32_t version, char chip[static 16]);
 enum doctor_service doctor_chip_service(uint32_t version);
 /* The sibling whose code the chip can run, e.g. 100300 of 100301; 0: none. */
 uint32_t doctor_chip_sibling(uint32_t version);

@@ -114,7 +114,7 @@ bool doctor_if_rocblas_no_arch(const struct doctor_machine *m, struct doctor_wor
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     char chip[16];
-    if (!gpu || !doctor_chip_name(doctor_believed(m, gpu), chip)) return false;
+    if (!gpu || !rmcp_chip_name(doctor_believed(m, gpu), chip)) return false;
     for (size_t i = 0; i < n_libraries(m); i++) {
         const struct doctor_library *library = library_at(m, i);
         if (library->kind != DOCTOR_LIB_ROCBLAS || !library->has_targets || !*library->targets)
@@ -127,7 +127,7 @@ bool doctor_if_rocblas_no_arch(const struct doctor_machine *m, struct doctor_wor
         }
         const uint32_t sibling = doctor_chip_sibling(gpu->version);
         char other[16] = "";
-        if (sibling) doctor_chip_name(sibling, other);
+        if (sibling) rmcp_chip_name(sibling, other);
         if (doctor_targets_have(library->targets, other))
             doctor_value(words, "export HSA_OVERRIDE_GFX_VERSION=%u.%u.%u", sibling / 10000,
                          sibling / 100 % 100, sibling % 100);
@@ -214,7 +214,7 @@ bool doctor_if_torch_ok(const struct doctor_machine *m, struct doctor_words *wor
     const struct doctor_python *python = doctor_fit_python(m, gpu, false);
     if (!python || doctor_is_foreign(m, gpu)) return false;
     char chip[16];
-    doctor_chip_name(doctor_believed(m, gpu), chip);
+    rmcp_chip_name(doctor_believed(m, gpu), chip);
     return doctor_say(words, "PyTorch %s in %.200s has code for %s", python->version, python->site,
                       chip);
 }
@@ -225,14 +225,14 @@ bool doctor_if_torch_no_arch(const struct doctor_machine *m, struct doctor_words
     char chip[16];
     if (!gpu || (gpu->is_integrated && doctor_has_vendor(m, DOCTOR_NVIDIA, false))) return false;
     const bool foreign = doctor_is_foreign(m, gpu);
-    if (!doctor_chip_name(foreign ? gpu->version : doctor_believed(m, gpu), chip)) return false;
+    if (!rmcp_chip_name(foreign ? gpu->version : doctor_believed(m, gpu), chip)) return false;
     for (size_t i = 0; i < m->n_pythons; i++) {
         const struct doctor_library *library = doctor_torch_library(m, &m->pythons[i]);
         if (!library || *library->trouble || !library->has_targets || !*library->targets) continue;
         if (doctor_targets_have(library->targets, chip)) continue;
         const uint32_t sibling = doctor_chip_sibling(gpu->version);
         char sibling_chip[16] = "";
-        if (sibling && sibling != gpu->version) doctor_chip_name(sibling, sibling_chip);
+        if (sibling && sibling != gpu->version) rmcp_chip_name(sibling, sibling_chip);
         if (*sibling_chip && doctor_targets_have(library->targets, sibling_chip))
             doctor_value(words, "export HSA_OVERRIDE_GFX_VERSION=%u.%u.%u", sibling / 10000,
                          sibling / 100 % 100, sibling % 100);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "base/error.h"
 
 enum doctor_kind { DOCTOR_NOTHING = 0, DOCTOR_FILE, DOCTOR_FOLDER, DOCTOR_LINK, DOCTOR_OTHER };
 

@@ -1,52 +1,32 @@
 /* card.c: which card a log speaks of, and what an override makes of it. */
 #include "explain/card.h"
 
-#include "core/error.h"
+#include "base/error.h"
+#include "chip/chips.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-const struct explain_clue explain_clues[] = {
-    { "HSA_OVERRIDE", NULL, CLUE_OVERRIDE },
-    { "RX 5600", "gfx1010", CLUE_PRODUCT },
-    { "RX 5700", "gfx1010", CLUE_PRODUCT },
-    { "RX5600", "gfx1010", CLUE_PRODUCT },
-    { "RX5700", "gfx1010", CLUE_PRODUCT },
-    { "Pro W5700", "gfx1010", CLUE_PRODUCT },
-    { "Navi 10", "gfx1010", CLUE_PRODUCT },
-    { "1002:731f", "gfx1010", CLUE_PRODUCT },
-    { "0x1002:0x731F", "gfx1010", CLUE_PRODUCT },
-    { "Pro V520", "gfx1011", CLUE_PRODUCT },
-    { "Navi 12", "gfx1011", CLUE_PRODUCT },
-    { "RX 5500", "gfx1012", CLUE_PRODUCT },
-    { "RX 5300", "gfx1012", CLUE_PRODUCT },
-    { "RX5500", "gfx1012", CLUE_PRODUCT },
-    { "Navi 14", "gfx1012", CLUE_PRODUCT },
-    { "1002:7340", "gfx1012", CLUE_PRODUCT },
-    { "RX 6800", "gfx1030", CLUE_PRODUCT },
-    { "RX 6900", "gfx1030", CLUE_PRODUCT },
-    { "RX 6950", "gfx1030", CLUE_PRODUCT },
-    { "RX 6700", "gfx1031", CLUE_PRODUCT },
-    { "RX 6750", "gfx1031", CLUE_PRODUCT },
-    { "RX 6600", "gfx1032", CLUE_PRODUCT },
-    { "RX 6650", "gfx1032", CLUE_PRODUCT },
-    { "RX 6500", "gfx1034", CLUE_PRODUCT },
-    { "RX 7900", "gfx1100", CLUE_PRODUCT },
-    { "RX 7800", "gfx1101", CLUE_PRODUCT },
-    { "RX 7700", "gfx1101", CLUE_PRODUCT },
-    { "RX 7600", "gfx1102", CLUE_PRODUCT },
-    { "RX 9070", "gfx1201", CLUE_PRODUCT },
-    { "RX 9060", "gfx1200", CLUE_PRODUCT },
-    { "RX 580", "gfx803", CLUE_PRODUCT },
-    { "RX 570", "gfx803", CLUE_PRODUCT },
-    { "RX 480", "gfx803", CLUE_PRODUCT },
-    { "RX 470", "gfx803", CLUE_PRODUCT },
-    { "RX Vega", "gfx900", CLUE_PRODUCT },
-    { "Radeon VII", "gfx906", CLUE_PRODUCT },
-    { "gfx", NULL, CLUE_GFX },
-    { NULL, NULL, CLUE_GFX },
-};
+bool explain_clue_at(size_t index, struct explain_clue *out)
+{
+    static const struct explain_clue others[] = { { "HSA_OVERRIDE", NULL, CLUE_OVERRIDE },
+                                                  { "gfx", NULL, CLUE_GFX } };
+    enum { N_OTHERS = sizeof others / sizeof *others };
+    if (index < N_OTHERS) {
+        *out = others[index];
+        return true;
+    }
+    index -= N_OTHERS;
+    const struct rmcp_chip *chip;
+    for (size_t i = 0; (chip = rmcp_chip_at(i)); i++)
+        for (const char *const *words = chip->words; words && *words; words++)
+            if (!index--) {
+                *out = (struct explain_clue){ *words, chip->name, CLUE_PRODUCT };
+                return true;
+            }
+    return false;
+}
 
 /* Digits of a chip: 3 or 4, the last may be a hexadecimal letter. Returns their number or 0. */
 static size_t chip_digits(const char *text, size_t size)
@@ -71,9 +51,7 @@ static bool override_chip(const char *text, size_t size, char chip[static 16])
         if (i < 2 && (at >= size || text[at++] != '.')) return false;
     }
     if (at < size && (isalnum((unsigned char)text[at]) || text[at] == '.')) return false;
-    if (part[1] > 9 || part[2] > 15) return false;
-    snprintf(chip, 16, "gfx%u%u%x", part[0], part[1], part[2]);
-    return true;
+    return rmcp_chip_name(part[0] * 10000 + part[1] * 100 + part[2], chip);
 }
 
 rmcp_status explain_set_chip(struct explain_card *card, const char *name)
@@ -88,16 +66,10 @@ rmcp_status explain_set_chip(struct explain_card *card, const char *name)
         snprintf(card->chip, sizeof card->chip, "%.15s", plain);
         return RMCP_OK;
     }
-    for (const struct explain_clue *clue = explain_clues; clue->words; clue++) {
-        char words[32];
-        size_t w = 0;
-        for (const char *c = clue->words; *c && w + 1 < sizeof words; c++)
-            if (isalnum((unsigned char)*c)) words[w++] = (char)tolower((unsigned char)*c);
-        words[w] = '\0';
-        if (clue->kind == CLUE_PRODUCT && strstr(plain, words)) {
-            snprintf(card->chip, sizeof card->chip, "%s", clue->chip);
-            return RMCP_OK;
-        }
+    const struct rmcp_chip *chip = rmcp_chip_by_product(name);
+    if (chip) {
+        snprintf(card->chip, sizeof card->chip, "%s", chip->name);
+        return RMCP_OK;
     }
     *card->chip_from = '\0';
     return rmcp_fail(RMCP_E_ARG, "no card '%.60s' is known; give the chip, such as gfx1010", name);

@@ -10,7 +10,9 @@ struct explain_clue {
     const char *chip; /* the silicon that a product name means; NULL: see `kind` */
     enum { CLUE_PRODUCT, CLUE_OVERRIDE, CLUE_GFX } kind;
 };
-extern const struct explain_clue explain_clues[]; /* ends with NULL words */
+
+/* By number; false past the last one. */
+bool explain_clue_at(size_t index, struct explain_clue *out);
 
 /* What has been met so far. */
 struct explain_evidence {

@@ -3,7 +3,7 @@
  * The first parts of all patterns form one automaton (Aho and Corasick), so that the time does not
  * grow with the table. Colour sequences and zero bytes (UTF-16) are taken out while reading, and a
  * line may be as long as it likes: a pattern's later parts are looked for within REACH bytes. */
-#include "core/error.h"
+#include "base/error.h"
 #include "explain/card.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct pattern {
     size_t first;     /* length of its first part */
     size_t size;
     const struct explain_signature *signature; /* NULL: a clue */
-    const struct explain_clue *clue;
+    struct explain_clue clue;
     int16_t next; /* another pattern with the same first part, or -1 */
 };
 
@@ -56,7 +56,8 @@ static bool add_pattern(struct automaton *m, const char *text,
 {
     if (m->n_patterns == MOST_PATTERNS) return false;
     struct pattern *p = &m->patterns[m->n_patterns];
-    *p = (struct pattern){ .text = text, .signature = signature, .clue = clue, .next = -1 };
+    *p = (struct pattern){ .text = text, .signature = signature, .next = -1 };
+    if (clue) p->clue = *clue;
     p->size = strcspn(text, "\n");
     p->first = clue ? p->size : strcspn(text, "*\n");
     uint16_t state = 0;
@@ -115,8 +116,9 @@ static rmcp_status build(struct automaton *m)
             text += strcspn(text, "\n");
             text += *text == '\n';
         }
-    for (const struct explain_clue *c = explain_clues; c->words; c++)
-        fits = fits && add_pattern(m, c->words, NULL, c);
+    struct explain_clue clue;
+    for (size_t i = 0; explain_clue_at(i, &clue); i++)
+        fits = fits && add_pattern(m, clue.words, NULL, &clue);
     if (!fits)
         return rmcp_fail(RMCP_E_INTERNAL, "the table of signatures has outgrown its scanner");
     link_states(m);
@@ -175,8 +177,8 @@ static void found(struct scanner *s, const struct pattern *p, size_t end)
 {
     size_t start = end - p->first; /* the first part lies in the buffer: see compact() */
     size_t ahead = line_length(s->buffer + end, s->filled - end);
-    if (p->clue) {
-        explain_consider(p->clue, s->buffer + start, p->first + ahead, &s->evidence,
+    if (!p->signature) {
+        explain_consider(&p->clue, s->buffer + start, p->first + ahead, &s->evidence,
                          &s->result->card);
         return;
     }

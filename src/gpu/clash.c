@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* dladdr, memmem */
 #include "gpu/clash.h"
 
-#include "core/dynlib.h"
+#include "base/dynlib.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -2,9 +2,9 @@
 #ifndef RMCP_GPU_MODULES_H
 #define RMCP_GPU_MODULES_H
 
-#include "kernels/kernels.h"
+#include "gpu/kernels.h"
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <pthread.h>
 

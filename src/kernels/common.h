@@ -2,7 +2,7 @@
 #ifndef RMCP_COMMON_H
 #define RMCP_COMMON_H
 
-#include "args.h"
+#include "kernels/args.h"
 
 INLINE uint divide(uint n, struct rmcp_divider d)
 {

@@ -1,7 +1,7 @@
 /* onednn.c: the oneDNN library, loaded at run time, releases 2.x and 3.x behind one face. */
 #include "onednn/onednn.h"
 
-#include "core/dynlib.h"
+#include "base/dynlib.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -6,7 +6,7 @@
 #ifndef RMCP_ONEDNN_H
 #define RMCP_ONEDNN_H
 
-#include "core/conv.h"
+#include "conv/conv.h"
 
 #include <oneapi/dnnl/dnnl.h>
 

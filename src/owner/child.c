@@ -1,7 +1,7 @@
 /* child.c: a child process with a time limit. */
 #include "owner/child.h"
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* journal.c: the journal as an append-only file, read once when it is opened. */
 #include "owner/journal.h"
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>

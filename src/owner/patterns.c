@@ -1,7 +1,7 @@
 /* patterns.c: runs the kernels of patterns.cl and knows what they should give. */
 #include "owner/patterns.h"
 
-#include "core/error.h"
+#include "base/error.h"
 #include "pattern_objects.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "owner/steps.h"
 
 #include "core/algo.h"
-#include "core/error.h"
+#include "base/error.h"
 #include "verify/verify.h"
 
 #include <inttypes.h>
@@ -11,20 +11,20 @@
 #include <string.h>
 
 const struct owner_stage_info owner_stages[OWNER_N_STAGES] = {
-    [OWNER_LOOK] = { "look", "properties", "asks the driver about the card", false, 60 },
-    [OWNER_COPY] = { "copies", "copies", "copies memory to the card and back", true, 60 },
-    [OWNER_KERNEL] = { "kernel", "first kernel", "runs one tiny kernel", true, 60 },
+    [OWNER_LOOK] = { "look", "properties", "asks the driver about the card", 60 },
+    [OWNER_COPY] = { "copies", "copies", "copies memory to the card and back", 60 },
+    [OWNER_KERNEL] = { "kernel", "first kernel", "runs one tiny kernel", 60 },
     [OWNER_SMALL] = { "small", "small convolutions",
-                      "runs every algorithm, pass and type on small problems", true, 60 },
+                      "runs every algorithm, pass and type on small problems", 60 },
     [OWNER_LARGE] = { "large", "large convolutions",
-                      "the same on large problems: the card gets warm", true, 120 },
-    [OWNER_TIME] = { "times", "times", "measures layers of ResNet-50", false, 120 },
+                      "the same on large problems: the card gets warm", 120 },
+    [OWNER_TIME] = { "times", "times", "measures layers of ResNet-50", 120 },
     [OWNER_PATTERN] = { "patterns", "silicon-bug patterns",
                         "runs code that the chip's known bugs may break: wrong results, a crash of "
                         "this\n"
                         "program, a hang of the card, a reboot. Save your work first. Each one is "
                         "asked for.",
-                        true, 60 },
+                        60 },
 };
 
 static const uint64_t copies[] = { 4, 1 << 20, 64 << 20 };

@@ -2,11 +2,12 @@
 #ifndef RMCP_OWNER_STEPS_H
 #define RMCP_OWNER_STEPS_H
 
-#include "core/error.h"
+#include "base/error.h"
 #include "core/plan.h"
 #include "owner/patterns.h"
 
-/* Stages are agreed to one by one: each is riskier than the one before. */
+/* Stages are agreed to one by one: each is riskier than the one before. Only the first puts no work
+ * on the card, so only the first may run without consent. */
 enum owner_stage {
     OWNER_LOOK,
     OWNER_COPY,
@@ -20,8 +21,7 @@ enum owner_stage {
 
 struct owner_stage_info {
     const char *id, *name, *about; /* id: for --skip; about: what may happen, in a line or two */
-    bool ask;
-    double limit_seconds; /* of one step */
+    double limit_seconds;          /* of one step */
 };
 extern const struct owner_stage_info owner_stages[OWNER_N_STAGES];
 

@@ -1,7 +1,7 @@
 /* system.c: kernel, clocks and kernel log, read without asking the card. */
 #include "owner/system.h"
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>

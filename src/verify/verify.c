@@ -1,8 +1,8 @@
 /* verify.c: judges one algorithm on one case on one device against the reference. */
 #include "verify/verify.h"
 
-#include "core/convert.h"
-#include "reference/reference.h"
+#include "base/convert.h"
+#include "conv/reference.h"
 #include "verify/random.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the fuzzer of the executor from real code. usage: fuzz.sh FUZZER KERNELS [RUNS [PROCESSES [SEEDS]]]
-# KERNELS is src/kernels; without clang the fuzzer starts from nothing, or from the files in the folder SEEDS.
+# KERNELS is src; without clang the fuzzer starts from nothing, or from the files in the folder SEEDS.
 # The runs are shared by the processes; an input that goes wrong is left in the current folder.
 set -eu
 fuzzer=$(realpath "$1") sources=$2 runs=${3:-20000} processes=${4:-1} seeds=${5:-} here=$PWD
@@ -11,7 +11,7 @@ clang=${CLANG:-clang-19}
 if command -v "$clang" >/dev/null; then
     for name in direct narrow reduce; do
         "$clang" -x cl -cl-std=CL1.2 -DBARE -DTYPE=1 -O2 -w -target amdgcn-amd-amdhsa -mcpu=gfx1010 -nogpulib \
-            -c -o "$work/$name.o" "$sources/$name.cl"
+            -I "$sources" -c -o "$work/$name.o" "$sources/conv/kernels/$name.cl"
         llvm-objcopy-19 -O binary --only-section=.text "$work/$name.o" "$work/$name.text" 2>/dev/null || continue
         # pieces of code behind a header of 16 bytes
         for piece in 0 1 2 3 4 5 6 7; do

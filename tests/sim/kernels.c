@@ -13,11 +13,11 @@
  *   --cover       every kernel of the table must have run
  *   --quiet       do not print each report and failure
  * Exit status: 0 when every result is right, nothing was reported, and all kernels ran if asked. */
-#include "kernels/kernels.h"
+#include "gpu/kernels.h"
 #include "sim/device/device.h"
 #include "verify/verify.h"
 
-#include "core/hash.h"
+#include "base/hash.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,0 +1,86 @@
+/* direct: one output a work-item, 64-bit indices: any problem on any GPU, slowly. */
+#include "core/algo.h"
+#include "conv/gpu/shape.h"
+
+#include <string.h>
+
+enum { UNIT_ITEMS = 256 }; /* that keep a compute unit busy */
+
+static const char *refuse(const struct rmcp_request *request)
+{
+    (void)request;
+    return NULL;
+}
+
+/* Few of the loads hit a register and all indices have 64 bits: a twentieth of the peak. */
+static double compute_seconds(const struct rmcp_request *request)
+{
+    return request->conv.flops / (0.05 * request->caps->flops_per_second);
+}
+
+static double cost(const struct rmcp_request *request)
+{
+    return compute_seconds(request) + rmcp_traffic_seconds(&request->conv, request->caps) +
+           request->caps->launch_seconds;
+}
+
+static struct rmcp_direct_strides strides_of(const struct rmcp_strides *s)
+{
+    return (struct rmcp_direct_strides){ s->outer,
+                                         s->inner,
+                                         { s->space[0], s->space[1], s->space[2] } };
+}
+
+static struct rmcp_direct arguments_of(const struct rmcp_conv *conv)
+{
+    const int64_t channels[RMCP_N_PASSES] = { conv->k, conv->c, conv->group_c };
+    struct rmcp_direct d = {
+        .n = conv->n,
+        .group_c = conv->group_c,
+        .group_k = conv->group_k,
+        .channels = channels[conv->pass],
+        .x = strides_of(&conv->x),
+        .w = strides_of(&conv->w),
+        .y = strides_of(&conv->y),
+        .pass = conv->pass,
+        .channels_last = conv->layout == RMCP_NHWC,
+        .epilogue = rmcp_epilogue_of(conv),
+    };
+    memcpy(d.input, conv->input, sizeof d.input);
+    memcpy(d.filter, conv->filter, sizeof d.filter);
+    memcpy(d.output, conv->output, sizeof d.output);
+    memcpy(d.pad, conv->pad_begin, sizeof d.pad);
+    memcpy(d.stride, conv->stride, sizeof d.stride);
+    memcpy(d.dilation, conv->dilation, sizeof d.dilation);
+    return d;
+}
+
+static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+{
+    const struct rmcp_conv *conv = &request->conv;
+    const enum rmcp_slot output = rmcp_conv_output_slot(conv);
+    const int64_t n = rmcp_conv_elements(conv, output), most = INT64_C(1) << 30;
+    const int64_t busy = (int64_t)request->caps->compute_units * UNIT_ITEMS;
+    int64_t quota = rmcp_launch_quota(n, busy, compute_seconds(request));
+    if (quota > most) quota = most;
+
+    struct rmcp_direct d = arguments_of(conv);
+    for (d.first = 0; d.first < n; d.first += d.count) {
+        d.count = n - d.first < quota ? n - d.first : quota;
+        struct rmcp_kernel_launch *launch = NULL;
+        rmcp_status status = rmcp_kernel_append(list, "direct", conv->type, "", d.count, &launch);
+        if (status) return status;
+        rmcp_kernel_tensors(launch, conv, output);
+        rmcp_arg_value(launch, &d, sizeof d);
+    }
+    return RMCP_OK;
+}
+
+const struct rmcp_algo rmcp_algo_direct = {
+    .name = "direct",
+    .version = 1,
+    .kind = RMCP_LAUNCH_KERNEL,
+    .refuse = refuse,
+    .cost = cost,
+    .emit = emit,
+};

@@ -1,0 +1,65 @@
+/* reference: the plain loops as an algorithm of the CPU device: any problem, no library, slow. */
+#include "core/algo.h"
+#include "conv/reference.h"
+
+#include <stdlib.h>
+
+struct reference_state {
+    struct rmcp_conv conv;
+    unsigned threads;
+};
+
+static const char *refuse(const struct rmcp_request *request)
+{
+    (void)request;
+    return NULL;
+}
+
+static double cost(const struct rmcp_request *request)
+{
+    const double flops_per_second = 0.5e9; /* of one thread */
+    return request->conv.flops / (flops_per_second * request->caps->threads) + 1e-6;
+}
+
+static void *address(rmcp_memory memory)
+{
+    return memory.base ? (char *)memory.base + memory.offset : NULL;
+}
+
+static rmcp_status run(const void *state, const rmcp_memory *memory)
+{
+    const struct reference_state *s = state;
+    const struct rmcp_reference reference = {
+        .conv = &s->conv,
+        .x = address(memory[RMCP_SLOT_X]),
+        .w = address(memory[RMCP_SLOT_W]),
+        .y = address(memory[RMCP_SLOT_Y]),
+        .bias = address(memory[RMCP_SLOT_BIAS]),
+    };
+    rmcp_reference_run(&reference, address(memory[rmcp_conv_output_slot(&s->conv)]), s->threads);
+    return RMCP_OK;
+}
+
+static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+{
+    struct reference_state *state = malloc(sizeof *state);
+    if (!state) return rmcp_fail_memory("reference plan", sizeof *state);
+    *state = (struct reference_state){ request->conv, request->caps->threads };
+    struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_HOST_CALL);
+    if (!record) {
+        free(state);
+        return RMCP_E_NOMEM;
+    }
+    record->host = (struct rmcp_host_call){ run, state, free };
+    return RMCP_OK;
+}
+
+const struct rmcp_algo rmcp_algo_reference = {
+    .name = "reference",
+    .version = 1,
+    .kind = RMCP_LAUNCH_HOST_CALL,
+    .judge = true,
+    .refuse = refuse,
+    .cost = cost,
+    .emit = emit,
+};

@@ -1,0 +1,222 @@
+/* shape.c: fills the structs of args.h and makes launches, for the algorithms that use kernels. */
+#include "conv/gpu/shape.h"
+
+#include "gpu/kernels.h"
+
+#include <stdio.h>
+
+struct rmcp_divider rmcp_divider_of(int64_t divisor)
+{
+    unsigned shift = 0;
+    while ((INT64_C(1) << shift) < divisor) shift++;
+    const uint64_t excess = (UINT64_C(1) << shift) - (uint64_t)divisor;
+    return (struct rmcp_divider){
+        .divisor = (unsigned)divisor,
+        .multiplier = (unsigned)((excess << 32) / (uint64_t)divisor + 1),
+        .shift = shift,
+    };
+}
+
+struct rmcp_epilogue rmcp_epilogue_of(const struct rmcp_conv *conv)
+{
+    return (struct rmcp_epilogue){
+        .bias = rmcp_conv_has_bias(conv),
+        .kind = rmcp_conv_activation(conv),
+        .slope = conv->problem.slope,
+        .low = conv->problem.clamp_low,
+        .high = conv->problem.clamp_high,
+    };
+}
+
+/* ---- launches ---- */
+
+rmcp_status rmcp_kernel_append(struct rmcp_launch_list *list, const char *stem, rmcp_type type,
+                               const char *rest, int64_t work_items,
+                               struct rmcp_kernel_launch **launch)
+{
+    static const char *const types[] = { "f32", "f16", "bf16" };
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s%s", stem, types[type], rest);
+    const struct rmcp_kernel *kernel = rmcp_kernel_find(name);
+    if (!kernel) return rmcp_fail(RMCP_E_INTERNAL, "there is no kernel %s", name);
+    struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_KERNEL);
+    if (!record) return RMCP_E_NOMEM;
+
+    const int64_t groups = (work_items + kernel->block - 1) / kernel->block;
+    record->kernel = (struct rmcp_kernel_launch){
+        .kernel = kernel->name,
+        .grid = { (uint32_t)groups, 1, 1 },
+        .block = { kernel->block, 1, 1 },
+    };
+    *launch = &record->kernel;
+    return RMCP_OK;
+}
+
+void rmcp_kernel_tensors(struct rmcp_kernel_launch *launch, const struct rmcp_conv *conv,
+                         enum rmcp_slot output)
+{
+    static const enum rmcp_slot read[RMCP_N_PASSES][2] = {
+        [RMCP_FORWARD] = { RMCP_SLOT_W, RMCP_SLOT_X },
+        [RMCP_BACKWARD_DATA] = { RMCP_SLOT_W, RMCP_SLOT_Y },
+        [RMCP_BACKWARD_WEIGHTS] = { RMCP_SLOT_Y, RMCP_SLOT_X },
+    };
+    const enum rmcp_slot *inputs = read[conv->pass];
+    rmcp_arg_memory(launch, inputs[0], 0);
+    rmcp_arg_memory(launch, inputs[1], 0);
+    rmcp_arg_memory(launch, output, 0);
+    rmcp_arg_memory(launch, rmcp_conv_has_bias(conv) ? RMCP_SLOT_BIAS : inputs[0], 0);
+}
+
+int64_t rmcp_launch_quota(int64_t count, int64_t least, double seconds)
+{
+    const double longest = 0.05, launches = seconds / longest;
+    if (launches <= 1) return count;
+    const int64_t quota = launches < (double)count ? (int64_t)((double)count / launches) : 1;
+    return quota > least ? quota : least > 1 ? least : 1;
+}
+
+/* ---- implicit matrix products ---- */
+
+const char *rmcp_gemm_refuse(const struct rmcp_conv *conv)
+{
+    const int64_t most = (INT64_C(1) << 32) / (int64_t)rmcp_type_bytes(conv->type);
+    if (conv->x_elements >= most || conv->w_elements >= most || conv->y_elements >= most)
+        return "a tensor has 4 GiB or more";
+    if (conv->filter[0] + conv->filter[1] + conv->filter[2] > 32)
+        return "the filter's sizes sum up to more than 32";
+    if (conv->groups > UINT16_MAX) return "more than 65535 groups";
+    for (int i = 0; i < RMCP_MAX_DIMS; i++) {
+        const int64_t padded = conv->input[i] + conv->pad_begin[i] + conv->pad_end[i];
+        if (padded > INT32_MAX / 2 || conv->stride[i] > INT32_MAX / 2)
+            return "coordinates in the padded input do not fit in 30 bits";
+    }
+    if (rmcp_gemm_phases(conv) > 64) return "the strides multiply to more than 64 phases";
+    return NULL;
+}
+
+int64_t rmcp_gemm_phases(const struct rmcp_conv *conv)
+{
+    if (conv->pass != RMCP_BACKWARD_DATA) return 1;
+    int64_t phases = 1;
+    for (int i = 0; i < RMCP_MAX_DIMS; i++) {
+        if (conv->stride[i] > INT32_MAX / phases) return INT32_MAX;
+        phases *= conv->stride[i];
+    }
+    return phases;
+}
+
+static int64_t greatest_common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b, b = rest;
+    }
+    return a;
+}
+
+/* Forward and backward weights: positions are those of y, x is gathered. Returns the taps. */
+static int64_t window_of_output(struct rmcp_window *w, const struct rmcp_conv *conv, int i)
+{
+    *w = (struct rmcp_window){
+        .positions = rmcp_divider_of(conv->output[i]),
+        .step = (int)conv->stride[i],
+        .first = (int)-conv->pad_begin[i],
+        .tap_step = conv->filter[i] > 1 ? (int)conv->dilation[i] : 0,
+        .size = (unsigned)conv->input[i],
+        .gather = (unsigned)conv->x.space[i],
+        .position = (unsigned)conv->y.space[i],
+        .tap = (unsigned)conv->w.space[i],
+    };
+    return conv->filter[i];
+}
+
+/* Backward data: positions p are the inputs i = p * stride + phase, dy is gathered. Tap f meets
+ * them when the stride divides i + pad - f * dilation: that is every `apart`-th tap from
+ * `first_tap` on, or none. The t-th of them meets output o = p + first - t * (dilation / gcd). */
+static int64_t window_of_input(struct rmcp_window *w, struct rmcp_gemm *g,
+                               const struct rmcp_conv *conv, int i, int64_t phase)
+{
+    const int64_t stride = conv->stride[i], filter = conv->filter[i];
+    const int64_t dilation = filter > 1 ? conv->dilation[i] : 1;
+    const int64_t divisor = greatest_common_divisor(dilation, stride), apart = stride / divisor;
+    const int64_t start = phase + conv->pad_begin[i];
+    int64_t first_tap = 0;
+    while (first_tap < filter && (start - first_tap * dilation) % stride) first_tap++;
+    *w = (struct rmcp_window){
+        .positions = rmcp_divider_of((conv->input[i] - phase + stride - 1) / stride),
+        .step = 1,
+        .first = (int)((start - first_tap * dilation) / stride),
+        .tap_step = (int)-(dilation / divisor),
+        .size = (unsigned)conv->output[i],
+        .gather = (unsigned)conv->y.space[i],
+        .position = (unsigned)(stride * conv->x.space[i]),
+        .tap = (unsigned)(apart * conv->w.space[i]),
+    };
+    g->steps.linear_position += (unsigned)(phase * conv->x.space[i]);
+    g->steps.linear_tap += (unsigned)(first_tap * conv->w.space[i]);
+    return first_tap < filter ? (filter - 1 - first_tap) / apart + 1 : 0;
+}
+
+/* Whether some position and tap meet outside of the tensor. */
+static bool is_padded(const struct rmcp_window *w)
+{
+    const int64_t last_position = (int64_t)(w->positions.divisor - 1) * w->step + w->first;
+    const int64_t last_tap = (int64_t)(w->taps.divisor - 1) * w->tap_step;
+    const int64_t lowest = w->first + (last_tap < 0 ? last_tap : 0);
+    const int64_t highest = last_position + (last_tap > 0 ? last_tap : 0);
+    return lowest < 0 || highest >= w->size;
+}
+
+bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_conv *conv, int64_t phase)
+{
+    const bool data = conv->pass == RMCP_BACKWARD_DATA;
+    const bool weights = conv->pass == RMCP_BACKWARD_WEIGHTS;
+    const struct rmcp_strides *x = &conv->x, *w = &conv->w, *y = &conv->y;
+    *g = (struct rmcp_gemm){ 0 };
+    g->steps.sum_pixels = weights;
+    g->steps.channels_last = conv->layout == RMCP_NHWC;
+
+    int64_t taps = 1, pixels = conv->n, bit = 0;
+    for (int i = RMCP_MAX_DIMS - 1; i >= 0; i--) {
+        struct rmcp_window *window = &g->window[i];
+        const int64_t in_phase = phase % conv->stride[i];
+        phase /= conv->stride[i];
+        if (data && in_phase >= conv->input[i]) return false;
+        const int64_t n = data ? window_of_input(window, g, conv, i, in_phase)
+                               : window_of_output(window, conv, i);
+        window->taps = rmcp_divider_of(n ? n : 1);
+        window->first_bit = (unsigned)bit;
+        g->padded |= is_padded(window);
+        bit += n;
+        taps *= n;
+        pixels *= window->positions.divisor;
+    }
+
+    const struct rmcp_strides *gathered = data ? y : x;
+    const int64_t channels = data ? conv->group_k : conv->group_c;
+    g->steps.channels = rmcp_divider_of(channels);
+    g->steps.gather_image = (unsigned)gathered->outer;
+    g->steps.gather_channel = (unsigned)gathered->inner;
+    g->b_group = (unsigned)(channels * gathered->inner);
+    g->steps.linear_image = (unsigned)(data ? x->outer : y->outer);
+    g->steps.linear_channel = (unsigned)(data ? w->outer : w->inner);
+
+    const int64_t w_group = conv->group_k * w->outer, y_group = conv->group_k * y->inner;
+    g->rows = (unsigned)(data ? conv->group_c : conv->group_k);
+    g->columns = (unsigned)(weights ? channels * taps : pixels);
+    g->reduction = (unsigned)(weights ? pixels : channels * taps);
+    g->a_row = (unsigned)(data ? w->inner : weights ? y->inner : w->outer);
+    g->a_group = (unsigned)(weights ? y_group : w_group);
+    g->out_row = (unsigned)(data ? x->inner : weights ? w->outer : y->inner);
+    g->out_group = (unsigned)(data ? conv->group_c * x->inner : weights ? w_group : y_group);
+    g->bias_group = (unsigned)conv->group_k;
+    g->epilogue = rmcp_epilogue_of(conv);
+    return true;
+}
+
+double rmcp_traffic_seconds(const struct rmcp_conv *conv, const struct rmcp_caps *caps)
+{
+    const double elements =
+        (double)conv->x_elements + (double)conv->w_elements + (double)conv->y_elements;
+    return elements * (double)rmcp_type_bytes(conv->type) / caps->bytes_per_second;
+}

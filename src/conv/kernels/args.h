@@ -1,0 +1,83 @@
+/* args.h: the structs that convolution's kernels take by value, the same text for C and for OpenCL C. */
+#ifndef RMCP_CONV_KERNELS_ARGS_H
+#define RMCP_CONV_KERNELS_ARGS_H
+
+#include "kernels/args.h"
+
+/* ---- direct.cl: any problem, in 64 bits ---- */
+
+/* Distances in elements, as in struct rmcp_strides. */
+struct rmcp_direct_strides {
+    rmcp_long outer, inner, space[3];
+};
+
+struct rmcp_direct {
+    rmcp_long first, count; /* the outputs of this launch                                  */
+    rmcp_long n, group_c, group_k;
+    rmcp_long channels;     /* of the tensor that is written                               */
+    rmcp_long input[3], filter[3], output[3], pad[3], stride[3], dilation[3];
+    struct rmcp_direct_strides x, w, y;
+    unsigned pass, channels_last; /* an rmcp_pass; 1 for NHWC */
+    struct rmcp_epilogue epilogue;
+};
+
+/* ---- gemm.cl and depthwise.cl: tensors below 4 GiB, in 32 bits ---- */
+
+/* One spatial dimension. Position p and tap t meet at coordinate p * step + first + t * tap_step of
+ * the gathered tensor; outside [0, size) there is zero. */
+struct rmcp_window {
+    struct rmcp_divider positions, taps;
+    int step, first, tap_step;
+    unsigned size;
+    unsigned gather;        /* elements between neighbours in the gathered tensor       */
+    unsigned position, tap; /* elements one position, one tap apart in the other tensor */
+    unsigned first_bit;     /* of this dimension's taps in a mask of taps               */
+};
+
+/* An implicit matrix product: out[row, column] = sum over r of a[row, r] * b[r, column].
+ * b is gathered: it is never built, each element is fetched from where the convolution has it.
+ * One of column and r counts pixels (image, position), the other taps (channel, tap). */
+
+/* How an index of pixels or taps becomes offsets, together with the windows. */
+struct rmcp_steps {
+    struct rmcp_divider channels; /* of one group, on the side of the taps            */
+    unsigned sum_pixels;          /* 1: r counts pixels and columns count taps        */
+    unsigned channels_last;       /* 1: channel is the fastest digit of a tap index   */
+    unsigned gather_image, gather_channel;
+    unsigned linear_image, linear_channel; /* in the tensor that is not gathered      */
+    unsigned linear_position, linear_tap;  /* offset of position 0 and of tap 0 in it */
+};
+
+struct rmcp_gemm {
+    struct rmcp_window window[3];
+    struct rmcp_steps steps;
+    struct rmcp_divider row_tiles;
+    unsigned rows, columns, reduction;
+    unsigned share;          /* length of the reduction that one split takes     */
+    unsigned first_tile;     /* of this launch                                   */
+    unsigned padded;         /* 1: some pixels and taps meet outside the tensor  */
+    unsigned a_row, out_row; /* elements between rows                            */
+    unsigned a_group, b_group, out_group, bias_group;
+    unsigned partial;        /* 1: out is f32 workspace, one part for each split */
+    unsigned part;           /* elements of a part                               */
+    struct rmcp_epilogue epilogue;
+};
+
+/* ---- narrow.cl: few rows; used beside a struct rmcp_gemm ---- */
+
+struct rmcp_narrow {
+    unsigned first, count;            /* outputs of this launch                         */
+    struct rmcp_divider rows, groups; /* rows of one group, groups                      */
+    struct rmcp_divider columns;      /* narrow_weights: of the product                */
+    unsigned lanes;                   /* narrow_weights: neighbours that differ in row */
+};
+
+/* ---- reduce.cl: the parts that splits have left in the workspace ---- */
+
+struct rmcp_reduce {
+    unsigned count, parts; /* elements of a part and of the output; parts */
+    struct rmcp_divider inner, channels; /* channel of output i: i / inner % channels */
+    struct rmcp_epilogue epilogue;
+};
+
+#endif

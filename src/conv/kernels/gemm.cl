@@ -1,0 +1,357 @@
+/* gemm.cl: convolution and both of its gradients as one implicit matrix product.
+ *
+ *   forward           out[k, pixel of y]  = sum over (c, tap)    of w[k, c, tap] * x[pixel, tap, c]
+ *   backward data     out[c, pixel of dx] = sum over (k, tap)    of w[k, c, tap] * y[pixel, tap, k]
+ *   backward weights  out[k, (c, tap)]    = sum over pixels of y of y[k, pixel] * x[pixel, tap, c]
+ *
+ * where y is its gradient in the backward passes. Each time one factor, b, is gathered at (pixel,
+ * tap), zero in the padding, and the other, a, and the result are indexed plainly. So an index along
+ * columns or reduction is decoded once into a place, and an element of b is found with one addition
+ * and one test, whatever the pass, the layout, stride and dilation.
+ *
+ * A workgroup makes ROWS x COLUMNS outputs, a work-item 8 x 8 of them. Slices of a and b, SLICES
+ * deep, are fetched into registers while the slices before are multiplied from local memory.
+ *
+ * -D: TYPE, ROWS, COLUMNS; A_ALONG_ROWS, B_ALONG_COLUMNS: 1 when neighbours in that direction are
+ * neighbours in memory, 0 when those along the reduction are. */
+#include "kernels/target.h"
+#include "kernels/common.h"
+#include "conv/kernels/args.h"
+
+#define SLICES 16
+#define STEP 8 /* slices of one turn of the inner loop */
+#define THREADS (ROWS / 8 * COLUMNS / 8)
+#define A_EACH (ROWS * SLICES / THREADS) /* elements that a work-item fetches */
+#define B_EACH (COLUMNS * SLICES / THREADS)
+#define A_PITCH (ROWS + PAD)
+#define B_PITCH (COLUMNS + PAD)
+#define B_BEGIN (SLICES * A_PITCH)
+#define BUFFER (B_BEGIN + SLICES * B_PITCH)
+#define TABLE (2 * THREADS)
+#define PAD 4 /* against bank conflicts; a multiple of 4 keeps float4 aligned */
+
+/* Which element of a slice work-item `thread` fetches as its i-th. */
+#if A_ALONG_ROWS
+#define A_ROW(i) (thread % ROWS)
+#define A_SLICE(i) (thread / ROWS * A_EACH + (i))
+#define A_APART A_PITCH /* distance of its elements in the tile */
+#else
+#define A_ROW(i) (thread / SLICES + (i) * (THREADS / SLICES))
+#define A_SLICE(i) (thread % SLICES)
+#define A_APART (THREADS / SLICES)
+#endif
+#if B_ALONG_COLUMNS
+#define B_COLUMN(i) (thread % COLUMNS)
+#define B_SLICE(i) (thread / COLUMNS * B_EACH + (i))
+#define B_APART B_PITCH
+#else
+#define B_COLUMN(i) (thread / SLICES + (i) * (THREADS / SLICES))
+#define B_SLICE(i) (thread % SLICES)
+#define B_APART (THREADS / SLICES)
+#endif
+
+/* Local memory of a workgroup. */
+struct shared {
+    float tile[2 * BUFFER]; /* slices of a, then of b; one buffer is multiplied, one is filled */
+    uint2 column_gather[COLUMNS]; /* gather and bits of a place */
+    uint column_linear[COLUMNS];
+    uint2 table_gather[TABLE]; /* the same for a stretch of the reduction, a ring */
+    uint table_linear[TABLE];
+    struct rmcp_window window[3]; /* copies: as arguments they would fill the scalar registers */
+    struct rmcp_steps steps;
+};
+
+/* A pixel or a tap. A pixel has the bits of all taps that miss the tensor from there, a tap has its
+ * own bits: the two meet in the tensor when they have no bit in common. */
+struct place {
+    uint gather; /* offset in the gathered tensor; those of pixel and tap add up */
+    uint bits;
+    uint linear; /* offset in the other tensor                                    */
+};
+
+/* Take this dimension's position out of a pixel index; returns the rest of the index. */
+INLINE uint add_position(struct place *place, __local const struct rmcp_window *window, uint index)
+{
+    uint rest = divide(index, window->positions);
+    uint position = index - rest * window->positions.divisor;
+    int at = (int)position * window->step + window->first;
+    place->gather += (uint)at * window->gather;
+    place->linear += position * window->position;
+    for (uint t = 0; t < window->taps.divisor; t++, at += window->tap_step)
+        place->bits |= (uint)((uint)at >= window->size) << (window->first_bit + t);
+    return rest;
+}
+
+INLINE struct place place_of_pixel(__local const struct shared *s, uint index)
+{
+    struct place place = { 0, 0, s->steps.linear_position };
+    index = add_position(&place, &s->window[2], index);
+    index = add_position(&place, &s->window[1], index);
+    index = add_position(&place, &s->window[0], index);
+    place.gather += index * s->steps.gather_image;
+    place.linear += index * s->steps.linear_image;
+    return place;
+}
+
+/* Take this dimension's tap out of a tap index; returns the rest of the index. */
+INLINE uint add_tap(struct place *place, __local const struct rmcp_window *window, uint index)
+{
+    uint rest = divide(index, window->taps);
+    uint tap = index - rest * window->taps.divisor;
+    place->gather += tap * (uint)window->tap_step * window->gather;
+    place->linear += tap * window->tap;
+    place->bits |= 1u << (window->first_bit + tap);
+    return rest;
+}
+
+INLINE struct place place_of_tap(__local const struct shared *s, uint index)
+{
+    struct place place = { 0, 0, s->steps.linear_tap };
+    uint channel = 0;
+    if (s->steps.channels_last) {
+        uint rest = divide(index, s->steps.channels);
+        channel = index - rest * s->steps.channels.divisor;
+        index = rest;
+    }
+    index = add_tap(&place, &s->window[2], index);
+    index = add_tap(&place, &s->window[1], index);
+    index = add_tap(&place, &s->window[0], index);
+    if (!s->steps.channels_last) channel = index;
+    place.gather += channel * s->steps.gather_channel;
+    place.linear += channel * s->steps.linear_channel;
+    return place;
+}
+
+/* What a work-item fetches: where from, and the values on their way to local memory. */
+struct fetch {
+    uint row_offset[A_EACH], column_offset[B_EACH], column_bits[B_EACH];
+    uint a_slot, b_slot; /* of the first value in the tile */
+    float a[A_EACH], b[B_EACH];
+    bool missing[B_EACH];
+};
+
+/* Columns beyond the last repeat it: they are computed and not stored. */
+INLINE void fill_columns(__local struct shared *s, uint first_column, uint columns)
+{
+    const uint thread = LOCAL_ID;
+    if (thread >= COLUMNS) return;
+    const uint column = smaller(first_column + thread, columns - 1);
+    const struct place place =
+        s->steps.sum_pixels ? place_of_tap(s, column) : place_of_pixel(s, column);
+    s->column_gather[thread] = (uint2)(place.gather, place.bits);
+    s->column_linear[thread] = place.linear;
+}
+
+/* Decode the THREADS reduction indices from `first` on, which is also their place in the ring.
+ * Beyond the end stand places that are safe to load from; nobody adds their products. */
+INLINE void fill_table(__local struct shared *s, uint first, uint origin, uint length)
+{
+    const uint thread = LOCAL_ID, r = first + thread;
+    struct place place = { 0, ~0u, 0 };
+    if (r < length)
+        place = s->steps.sum_pixels ? place_of_pixel(s, origin + r) : place_of_tap(s, origin + r);
+    s->table_gather[r % TABLE] = (uint2)(place.gather, place.bits);
+    s->table_linear[r % TABLE] = place.linear;
+}
+
+/* Start loading the slices from reduction index r on. */
+INLINE void fetch(struct fetch *f, __local const struct shared *s, __global const char *a,
+                  __global const char *b, uint r, bool padded)
+{
+    const uint thread = LOCAL_ID, at = r % TABLE;
+    UNROLL
+    for (uint i = 0; i < A_EACH; i++)
+        f->a[i] = load(a, s->table_linear[at + A_SLICE(i)] + f->row_offset[i]);
+    UNROLL
+    for (uint i = 0; i < B_EACH; i++) {
+        uint2 entry = s->table_gather[at + B_SLICE(i)];
+        f->missing[i] = padded && (entry.y & f->column_bits[i]) != 0;
+        f->b[i] = load(b, f->missing[i] ? 0 : entry.x + f->column_offset[i]);
+    }
+}
+
+/* The value loaded last is stored first: one wait serves them all. */
+INLINE void keep(const struct fetch *f, __local float *tile)
+{
+    UNROLL
+    for (uint i = B_EACH; i-- > 0;)
+        tile[f->b_slot + i * B_APART] = f->missing[i] ? 0 : f->b[i];
+    UNROLL
+    for (uint i = A_EACH; i-- > 0;) tile[f->a_slot + i * A_APART] = f->a[i];
+}
+
+/* What a work-item multiplies in one slice: 8 rows of a, 8 columns of b. */
+struct slice {
+    float4 a[2], b[2];
+};
+
+INLINE struct slice read_slice(__local const float *a, __local const float *b)
+{
+    return (struct slice){
+        { *(__local const float4 *)a, *(__local const float4 *)(a + ROWS / 2) },
+        { *(__local const float4 *)b, *(__local const float4 *)(b + COLUMNS / 2) },
+    };
+}
+
+INLINE void multiply(float4 sum[8][2], const struct slice *s)
+{
+    const float a[8] = { s->a[0].x, s->a[0].y, s->a[0].z, s->a[0].w,
+                         s->a[1].x, s->a[1].y, s->a[1].z, s->a[1].w };
+    UNROLL
+    for (uint i = 0; i < 8; i++) {
+        sum[i][1] += a[i] * s->b[1]; /* b[1] was read last: one wait serves the whole slice */
+        sum[i][0] += a[i] * s->b[0];
+    }
+}
+
+/* The inner loop: all slices in local memory, STEP of them at a time. Each slice is read while the one
+ * before is multiplied; after the last the first is read again, for nobody. */
+INLINE void multiply_slices(float4 sum[8][2], __local const float *a, __local const float *b)
+{
+    struct slice now = read_slice(a, b);
+    #pragma unroll 1
+    for (uint first = 0; first < SLICES; first += STEP) {
+        const uint next = (first + STEP) % SLICES;
+        UNROLL
+        for (uint i = 1; i <= STEP; i++) {
+            const uint slice = i < STEP ? first + i : next;
+            struct slice ahead = read_slice(a + slice * A_PITCH, b + slice * B_PITCH);
+            IN_ORDER();
+            multiply(sum, &now);
+            IN_ORDER();
+            now = ahead;
+        }
+    }
+}
+
+/* Add up the whole reduction, from `origin` on for `length`. y and x are where the work-item's rows
+ * and columns begin in the tile. */
+INLINE void accumulate(float4 sum[8][2], __local struct shared *s, struct fetch *f,
+                       __global const char *a, __global const char *b, uint origin, uint length,
+                       uint y, uint x, bool padded)
+{
+    const uint whole = length / SLICES * SLICES;
+    uint r = 0, buffer = 0, other = BUFFER;
+    fetch(f, s, a, b, 0, padded);
+    keep(f, s->tile);
+    BARRIER();
+    while (r < whole) {
+        const uint end = smaller(r + THREADS, whole);
+        fill_table(s, r + THREADS, origin, length);
+        for (; r < end; r += SLICES) {
+            fetch(f, s, a, b, r + SLICES, padded);
+            multiply_slices(sum, s->tile + buffer + y, s->tile + buffer + B_BEGIN + x);
+            keep(f, s->tile + other);
+            other = buffer, buffer = BUFFER - buffer;
+            BARRIER();
+        }
+    }
+    #pragma unroll 1
+    for (uint slice = 0; r + slice < length; slice++) {
+        struct slice now = read_slice(s->tile + buffer + slice * A_PITCH + y,
+                                      s->tile + buffer + B_BEGIN + slice * B_PITCH + x);
+        multiply(sum, &now);
+    }
+}
+
+/* Bias and activation. */
+INLINE void finish(float4 sum[8][2], const struct rmcp_gemm *g, __global const char *bias,
+                   uint first_row)
+{
+    const uint group = GROUP_ID_Y;
+    UNROLL
+    for (uint i = 0; i < 8; i++) {
+        const uint row = smaller(first_row + i % 4 + i / 4 * (ROWS / 2), g->rows - 1);
+        const float shift = g->epilogue.bias ? load(bias, group * g->bias_group + row) : 0;
+        UNROLL
+        for (uint j = 0; j < 2; j++) {
+            const float4 v = sum[i][j] + shift;
+            sum[i][j] = (float4)(activate(&g->epilogue, v.x), activate(&g->epilogue, v.y),
+                                 activate(&g->epilogue, v.z), activate(&g->epilogue, v.w));
+        }
+    }
+}
+
+/* Store the work-item's outputs, or its part of them when the reduction is split. */
+INLINE void store_sums(const float4 sum[8][2], __local const struct shared *s,
+                       const struct rmcp_gemm *g, __global char *out, uint first_row,
+                       uint first_column, uint x)
+{
+    __global float *const parts = (__global float *)out + (ulong)GROUP_ID_Z * g->part;
+    UNROLL
+    for (uint i = 0; i < 8; i++) {
+        const uint row = first_row + i % 4 + i / 4 * (ROWS / 2);
+        if (row >= g->rows) continue;
+        const uint offset = GROUP_ID_Y * g->out_group + row * g->out_row;
+        UNROLL
+        for (uint half_tile = 0; half_tile < 2; half_tile++) {
+            const uint column = x + half_tile * (COLUMNS / 2);
+            __local const uint *linear = s->column_linear + column;
+            const float4 v = sum[i][half_tile];
+            const float value[4] = { v.x, v.y, v.z, v.w };
+            const bool all = first_column + column + 3 < g->columns;
+            if (all && linear[3] - linear[0] == 3 && !g->partial) { /* offsets rise: neighbours */
+                store4(out, offset + linear[0], v);
+                continue;
+            }
+            UNROLL
+            for (uint j = 0; j < 4; j++) {
+                if (first_column + column + j >= g->columns) continue;
+                if (g->partial)
+                    parts[offset + linear[j]] = value[j];
+                else
+                    store(out, offset + linear[j], value[j]);
+            }
+        }
+    }
+}
+
+__kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bias),
+                                      struct rmcp_gemm g)
+{
+    __local struct shared s __attribute__((aligned(16)));
+    const uint thread = LOCAL_ID, group = GROUP_ID_Y;
+    const uint tile = GROUP_ID_X + g.first_tile;
+    const uint column_tile = divide(tile, g.row_tiles);
+    const uint first_row = (tile - column_tile * g.row_tiles.divisor) * ROWS;
+    const uint first_column = column_tile * COLUMNS;
+    const uint origin = GROUP_ID_Z * g.share;
+    const uint length = origin < g.reduction ? smaller(g.share, g.reduction - origin) : 0;
+
+    if (thread == 0) {
+        s.window[0] = g.window[0];
+        s.window[1] = g.window[1];
+        s.window[2] = g.window[2];
+        s.steps = g.steps;
+    }
+    BARRIER();
+    fill_columns(&s, first_column, g.columns);
+    fill_table(&s, 0, origin, length);
+    BARRIER();
+
+    struct fetch f;
+    f.a_slot = A_SLICE(0) * A_PITCH + A_ROW(0);
+    f.b_slot = B_BEGIN + B_SLICE(0) * B_PITCH + B_COLUMN(0);
+    UNROLL
+    for (uint i = 0; i < A_EACH; i++)
+        f.row_offset[i] = smaller(first_row + A_ROW(i), g.rows - 1) * g.a_row;
+    UNROLL
+    for (uint i = 0; i < B_EACH; i++) {
+        f.column_offset[i] = s.column_gather[B_COLUMN(i)].x;
+        f.column_bits[i] = s.column_gather[B_COLUMN(i)].y;
+    }
+
+    /* 32 neighbours in a wave make a patch of 4 x 8 work-items, so that they share most of what
+     * they read from local memory. */
+    const uint x = (thread % 8 + thread / 32 % (COLUMNS / 64) * 8) * 4;
+    const uint y = (thread / 8 % 4 + thread / 32 / (COLUMNS / 64) * 4) * 4;
+    float4 sum[8][2] = { { 0 } };
+    __global const char *const a = ADDRESS(a) + (ulong)(group * g.a_group) * sizeof(element);
+    __global const char *const b = ADDRESS(b) + (ulong)(group * g.b_group) * sizeof(element);
+    if (g.padded || CPU)
+        accumulate(sum, &s, &f, a, b, origin, length, y, x, true);
+    else
+        accumulate(sum, &s, &f, a, b, origin, length, y, x, false);
+    if (!g.partial) finish(sum, &g, ADDRESS(bias), first_row + y);
+    store_sums(sum, &s, &g, ADDRESS(out), first_row + y, first_column, x);
+}

@@ -1,0 +1,142 @@
+/* reference.c: convolution as the textbook writes it: plain loops, sums in double.
+ *
+ * A problem always has three spatial dimensions here (d, h, w); 1-D and 2-D ones have leading sizes
+ * of 1. Letters: n image, k output channel, c input channel of the group, o output position,
+ * i input position, f filter tap. They are tied by i = o * stride - pad + f * dilation. */
+#include "conv/reference.h"
+
+#include "base/convert.h"
+
+/* Where an element stands: outer is n (k for weights), inner its channel. */
+struct place {
+    int64_t outer, inner, at[3];
+};
+
+static struct place place_of(rmcp_layout layout, int64_t channels, const int64_t size[3],
+                             int64_t index)
+{
+    struct place p;
+    if (layout == RMCP_NHWC) p.inner = index % channels, index /= channels;
+    for (int d = 2; d >= 0; d--) p.at[d] = index % size[d], index /= size[d];
+    if (layout == RMCP_NCHW) p.inner = index % channels, index /= channels;
+    p.outer = index;
+    return p;
+}
+
+static double load(const struct rmcp_reference *r, const void *tensor,
+                   const struct rmcp_strides *stride, int64_t outer, int64_t inner,
+                   const int64_t at[3])
+{
+    int64_t index = outer * stride->outer + inner * stride->inner + at[0] * stride->space[0] +
+                    at[1] * stride->space[1] + at[2] * stride->space[2];
+    return rmcp_load(tensor, r->conv->type, index);
+}
+
+static void add(struct rmcp_reference_value *sum, double a, double b)
+{
+    sum->value += a * b;
+    sum->magnitude += a * b < 0 ? -(a * b) : a * b;
+}
+
+/* The input position under tap f of output o; false in the padding. */
+static bool input_at(const struct rmcp_conv *conv, int d, int64_t o, int64_t f, int64_t *i)
+{
+    *i = o * conv->stride[d] - conv->pad_begin[d] + f * conv->dilation[d];
+    return *i >= 0 && *i < conv->input[d];
+}
+
+/* The output position whose tap f lies on input i; false when there is none. */
+static bool output_at(const struct rmcp_conv *conv, int d, int64_t i, int64_t f, int64_t *o)
+{
+    int64_t start = i + conv->pad_begin[d] - f * conv->dilation[d];
+    *o = start / conv->stride[d];
+    return start >= 0 && start % conv->stride[d] == 0 && *o < conv->output[d];
+}
+
+/* y[n, k, o] = sum over c, f of x[n, c, i] * w[k, c, f] */
+static struct rmcp_reference_value forward(const struct rmcp_reference *r, struct place y)
+{
+    const struct rmcp_conv *conv = r->conv;
+    const int64_t n = y.outer, k = y.inner, first_c = k / conv->group_k * conv->group_c;
+    struct rmcp_reference_value sum = { 0, 0 };
+    int64_t i[3], f[3];
+    for (f[0] = 0; f[0] < conv->filter[0]; f[0]++) {
+        if (!input_at(conv, 0, y.at[0], f[0], &i[0])) continue;
+        for (f[1] = 0; f[1] < conv->filter[1]; f[1]++) {
+            if (!input_at(conv, 1, y.at[1], f[1], &i[1])) continue;
+            for (f[2] = 0; f[2] < conv->filter[2]; f[2]++) {
+                if (!input_at(conv, 2, y.at[2], f[2], &i[2])) continue;
+                for (int64_t c = 0; c < conv->group_c; c++)
+                    add(&sum, load(r, r->x, &conv->x, n, first_c + c, i),
+                        load(r, r->w, &conv->w, k, c, f));
+            }
+        }
+    }
+    return sum;
+}
+
+/* dx[n, c, i] = sum over k, f of dy[n, k, o] * w[k, c, f] */
+static struct rmcp_reference_value backward_data(const struct rmcp_reference *r, struct place x)
+{
+    const struct rmcp_conv *conv = r->conv;
+    const int64_t n = x.outer, group = x.inner / conv->group_c, c = x.inner % conv->group_c;
+    struct rmcp_reference_value sum = { 0, 0 };
+    int64_t o[3], f[3];
+    for (f[0] = 0; f[0] < conv->filter[0]; f[0]++) {
+        if (!output_at(conv, 0, x.at[0], f[0], &o[0])) continue;
+        for (f[1] = 0; f[1] < conv->filter[1]; f[1]++) {
+            if (!output_at(conv, 1, x.at[1], f[1], &o[1])) continue;
+            for (f[2] = 0; f[2] < conv->filter[2]; f[2]++) {
+                if (!output_at(conv, 2, x.at[2], f[2], &o[2])) continue;
+                for (int64_t k = group * conv->group_k; k < (group + 1) * conv->group_k; k++)
+                    add(&sum, load(r, r->y, &conv->y, n, k, o), load(r, r->w, &conv->w, k, c, f));
+            }
+        }
+    }
+    return sum;
+}
+
+/* dw[k, c, f] = sum over n, o of dy[n, k, o] * x[n, c, i] */
+static struct rmcp_reference_value backward_weights(const struct rmcp_reference *r, struct place w)
+{
+    const struct rmcp_conv *conv = r->conv;
+    const int64_t k = w.outer, c = k / conv->group_k * conv->group_c + w.inner;
+    struct rmcp_reference_value sum = { 0, 0 };
+    int64_t i[3], o[3];
+    for (int64_t n = 0; n < conv->n; n++)
+        for (o[0] = 0; o[0] < conv->output[0]; o[0]++) {
+            if (!input_at(conv, 0, o[0], w.at[0], &i[0])) continue;
+            for (o[1] = 0; o[1] < conv->output[1]; o[1]++) {
+                if (!input_at(conv, 1, o[1], w.at[1], &i[1])) continue;
+                for (o[2] = 0; o[2] < conv->output[2]; o[2]++)
+                    if (input_at(conv, 2, o[2], w.at[2], &i[2]))
+                        add(&sum, load(r, r->y, &conv->y, n, k, o),
+                            load(r, r->x, &conv->x, n, c, i));
+            }
+        }
+    return sum;
+}
+
+struct rmcp_reference_value rmcp_reference_element(const struct rmcp_reference *r, int64_t index)
+{
+    const struct rmcp_conv *conv = r->conv;
+    if (conv->pass == RMCP_BACKWARD_DATA)
+        return backward_data(r, place_of(conv->layout, conv->c, conv->input, index));
+    if (conv->pass == RMCP_BACKWARD_WEIGHTS)
+        return backward_weights(r, place_of(conv->layout, conv->group_c, conv->filter, index));
+
+    struct place y = place_of(conv->layout, conv->k, conv->output, index);
+    struct rmcp_reference_value sum = forward(r, y);
+    if (rmcp_conv_has_bias(conv)) add(&sum, rmcp_load(r->bias, conv->type, y.inner), 1);
+    sum.value = rmcp_conv_activate(conv, sum.value);
+    return sum;
+}
+
+void rmcp_reference_run(const struct rmcp_reference *r, void *output, unsigned threads)
+{
+    const int64_t n = rmcp_conv_elements(r->conv, rmcp_conv_output_slot(r->conv));
+    (void)threads; /* without OpenMP */
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
+    for (int64_t i = 0; i < n; i++)
+        rmcp_store(output, r->conv->type, i, (float)rmcp_reference_element(r, i).value);
+}

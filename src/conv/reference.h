@@ -1,0 +1,24 @@
+/* reference.h: convolution as the textbook writes it; the judge of every algorithm. */
+#ifndef RMCP_CONV_REFERENCE_H
+#define RMCP_CONV_REFERENCE_H
+
+#include "conv/conv.h"
+
+/* The tensors in host memory; the one that the pass writes may be NULL. */
+struct rmcp_reference {
+    const struct rmcp_conv *conv;
+    const void *x, *w, *y, *bias;
+};
+
+struct rmcp_reference_value {
+    double value;     /* bias and activation included, not yet rounded to the type */
+    double magnitude; /* the sum of |a * b| behind it: what an error is measured by */
+};
+
+/* The output element that stands at `index` in memory. */
+struct rmcp_reference_value rmcp_reference_element(const struct rmcp_reference *r, int64_t index);
+
+/* All output elements, rounded to the type, written to `output`. */
+void rmcp_reference_run(const struct rmcp_reference *r, void *output, unsigned threads);
+
+#endif

@@ -1,0 +1,119 @@
+/* test_launches.c: work that would take long on a device comes in several launches, and they do all
+ * of it. On whatever OpenCL driver is installed, with the figures of a slow device; skipped
+ * without. */
+#include "conv/gpu/shape.h"
+#include "support.h"
+#include "verify/verify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static rmcp_device *device;
+
+static rmcp_plan *plan_of(const rmcp_problem *problem, rmcp_pass pass, const char *algorithm)
+{
+    const rmcp_plan_options options = { .struct_size = sizeof options, .algorithm = algorithm };
+    rmcp_plan *plan = NULL;
+    if (rmcp_plan_create(device, problem, pass, &options, &plan))
+        fail_msg("%s: %s", algorithm, rmcp_last_error());
+    return plan;
+}
+
+static uint64_t groups_of(const struct rmcp_kernel_launch *launch)
+{
+    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+/* Workgroups of all launches of the kernel with most of them; and of its largest launch. */
+static void count_groups(const rmcp_plan *plan, uint64_t *all, uint64_t *largest, size_t *launches)
+{
+    *all = *largest = 0;
+    *launches = 0;
+    for (size_t i = 0; i < plan->list.n_records; i++) {
+        const struct rmcp_kernel_launch *launch = &plan->list.records[i].kernel;
+        if (strncmp(launch->kernel, plan->list.records[0].kernel.kernel, 4)) continue;
+        const uint64_t groups = groups_of(launch);
+        *all += groups;
+        ++*launches;
+        if (groups > *largest) *largest = groups;
+    }
+}
+
+/* One case on a fast and on a slow device. */
+static void check_case(const char *text, rmcp_pass pass, const char *algorithm)
+{
+    const rmcp_problem problem = support_case(text, NULL);
+    const struct rmcp_caps real = device->caps;
+    uint64_t all = 0, largest = 0, all_slow = 0, largest_slow = 0;
+    size_t launches = 0, launches_slow = 0;
+
+    device->caps.flops_per_second = 1e15;
+    device->caps.bytes_per_second = 1e15;
+    rmcp_plan *plan = plan_of(&problem, pass, algorithm);
+    count_groups(plan, &all, &largest, &launches);
+    rmcp_plan_destroy(plan);
+
+    /* A device on which it takes 0.4 s: at least 8 launches. */
+    struct rmcp_request request = { .caps = &device->caps };
+    request.conv = support_conv(&problem, pass);
+    device->caps.flops_per_second = 1e9;
+    const struct rmcp_algo *algo = NULL;
+    for (size_t i = 0; rmcp_algos[i]; i++)
+        if (!strcmp(rmcp_algos[i]->name, algorithm)) algo = rmcp_algos[i];
+    assert_non_null(algo);
+    device->caps.flops_per_second *= algo->cost(&request) / 0.4;
+    device->caps.compute_units = 1;
+    plan = plan_of(&problem, pass, algorithm);
+    count_groups(plan, &all_slow, &largest_slow, &launches_slow);
+    rmcp_plan_destroy(plan);
+    printf("%s %s: %zu launches of up to %zu workgroups, at once %zu of %zu\n", algorithm, text,
+           launches_slow, (size_t)largest_slow, launches, (size_t)largest);
+    assert_true(launches_slow >= launches + 4);
+    assert_true(largest_slow * 4 < all_slow);
+
+    struct rmcp_verify_result result;
+    for (int data = 0; data < 2; data++) {
+        if (rmcp_verify_case(device, &problem, pass, algorithm, (enum rmcp_verify_data)data, 3, 0,
+                             &result))
+            fail_msg("%s", rmcp_last_error());
+        if (!result.passed) fail_msg("%s %s: wrong", algorithm, text);
+    }
+    device->caps = real;
+}
+
+static void splits_long_work(void **state)
+{
+    (void)state;
+    check_case("n1c4h31w29k5r3s3p1:f32:nchw", RMCP_FORWARD, "direct");
+    check_case("n1c16h9w11k32r3s3p1:f32:nchw", RMCP_BACKWARD_WEIGHTS, "direct");
+    check_case("n1c8h65w64k9r3s3p1:f32:nchw", RMCP_FORWARD, "implicit_gemm");
+    check_case("n1c8h65w64k9r3s3p1:f32:nchw", RMCP_FORWARD, "split_k");
+    check_case("n1c24h23w21k24r3s3p1g24:f32:nchw", RMCP_FORWARD, "narrow");
+    check_case("n1c24h23w21k24r3s3p1g24:f32:nchw", RMCP_BACKWARD_WEIGHTS, "narrow");
+}
+
+static void keeps_the_quota(void **state)
+{
+    (void)state;
+    assert_int_equal(rmcp_launch_quota(1000, 1, 0.04), 1000);
+    assert_int_equal(rmcp_launch_quota(1000, 1, 0.5), 100);
+    assert_int_equal(rmcp_launch_quota(1000, 0, 1e9), 1);
+    assert_int_equal(rmcp_launch_quota(1000, 1, 0), 1000);
+    assert_int_equal(rmcp_launch_quota(1000, 64, 1e9), 64);
+    assert_int_equal(rmcp_launch_quota(INT64_C(1) << 40, 1, 0.1), INT64_C(1) << 39);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_the_quota),
+        cmocka_unit_test(splits_long_work),
+    };
+    if (rmcp_device_open("opencl", NULL, &device)) {
+        printf("skipped: %s\n", rmcp_last_error());
+        return 77;
+    }
+    int failures = cmocka_run_group_tests(tests, NULL, NULL);
+    rmcp_device_close(device);
+    return failures;
+}

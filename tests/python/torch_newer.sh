@@ -1,0 +1,46 @@
+#!/bin/sh
+# Runs the PyTorch tests with Debian 13's PyTorch (2.6) in a chroot; by hand, as root, with a network.
+# usage: torch_newer.sh [FOLDER]   the chroot; kept and reused (default: ~/.cache/rmcp/trixie)
+# Exit status 77 (skip) when the packages cannot be had.
+set -eu
+source=$(cd "$(dirname "$0")/../.." && pwd)
+. "$source/tests/support/debian.sh"
+root=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/rmcp/trixie}
+[ "$(id -u)" = 0 ] || skip "a chroot needs root"
+command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep '/debian/*$' | head -n 1) || true
+[ -n "$mirror" ] || skip "apt has no Debian mirror"
+
+if [ ! -e "$root/ready" ]; then
+    mkdir -p "$root"
+    debootstrap --variant=minbase trixie "$root" "$mirror" >"$root.log" 2>&1 ||
+        { tail -n 5 "$root.log"; skip "debootstrap failed"; }
+    # What its apt needs to reach the mirror is what this machine's needs.
+    cp /etc/resolv.conf "$root/etc/resolv.conf"
+    chroot "$root" apt-get update -q >>"$root.log" 2>&1 || skip "no package lists of Debian 13"
+    DEBIAN_FRONTEND=noninteractive chroot "$root" apt-get install -qy --no-install-recommends \
+        python3-torch python3-torchvision libtorch-dev python3-numpy g++ python3-dev gcc libc6-dev meson ninja-build \
+        pkg-config binutils libdnnl-dev libcjson-dev opencl-headers zlib1g-dev libzstd-dev libbz2-dev \
+        libsqlite3-dev ocl-icd-libopencl1 pocl-opencl-icd >>"$root.log" 2>&1 ||
+        { tail -n 5 "$root.log"; skip "the packages cannot be installed"; }
+    : >"$root/ready"
+fi
+
+mkdir -p "$root/rmcp"
+tar -C "$source" --exclude=./build --exclude='./build-*' --exclude=./.git -cf - . | tar -C "$root/rmcp" -xf -
+inside() {
+    chroot "$root" /usr/bin/env HOME=/root OMP_WAIT_POLICY=passive RMCP_LIBRARY=/rmcp/build13/librmcp.so \
+        PYTHONPATH=/rmcp/python sh -c "cd /rmcp && $1"
+}
+mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+mountpoint -q "$root/sys" || mount -t sysfs -o ro sysfs "$root/sys" # PoCL asks it for the memory
+trap 'umount "$root/proc" "$root/sys"' EXIT
+inside "[ -f build13/build.ninja ] || meson setup build13 >/dev/null"
+inside "meson compile -C build13 rmcp:shared_library >/dev/null"
+inside "python3 -c 'import torch; print(\"PyTorch\", torch.__version__)'"
+status=0
+for test in sweep models use wrong compile; do
+    echo "== $test"
+    inside "python3 tests/python/test_torch_$test.py" || status=1
+done
+exit $status

@@ -1,0 +1,149 @@
+/* pack.c: at build time, packs compiled kernels into archives: pack TARGET FOLDER RESULT
+ * OPERATION/FILE...
+ *
+ * Each operation gets an archive FOLDER/OPERATION.zst, one zstd frame of struct rmcp_archive
+ * (archive.h) and the bytes of its files in FOLDER, named by their stems: variants are alike, so
+ * packed together they take a tenth. The files of an operation follow each other. RESULT is an
+ * assembler file that includes the archives, which is much faster to build than arrays in C. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zstd.h>
+
+#include "gpu/archive.h"
+
+enum { LEVEL = 19 };
+
+enum { MOST_PATH = 4096 };
+
+static void *read_file(const char *folder, const char *name, size_t *size)
+{
+    char path[MOST_PATH];
+    const int used = snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = used > 0 && used < MOST_PATH ? fopen(path, "rb") : NULL;
+    char *bytes = NULL;
+    long end = -1;
+    if (file && !fseek(file, 0, SEEK_END)) end = ftell(file);
+    if (end > 0) bytes = malloc((size_t)end);
+    if (bytes) {
+        rewind(file);
+        *size = fread(bytes, 1, (size_t)end, file);
+    }
+    if (file) fclose(file);
+    return bytes;
+}
+
+/* "conv/gemm.co" becomes "gemm". False when it is too long. */
+static bool stem_of(const char *name, char *stem, size_t size)
+{
+    name = strchr(name, '/') + 1;
+    const char *dot = strrchr(name, '.');
+    const size_t length = dot ? (size_t)(dot - name) : strlen(name);
+    if (length >= size) return false;
+    memcpy(stem, name, length);
+    stem[length] = '\0';
+    return true;
+}
+
+static char *gather(const char *folder, char *const *names, int n, size_t *size)
+{
+    struct rmcp_archive head = { .n_entries = (uint64_t)n };
+    *size = sizeof head + (size_t)n * sizeof(struct rmcp_archive_entry);
+    char *bytes = calloc(1, *size);
+    if (bytes) memcpy(bytes, &head, sizeof head);
+    for (int i = 0; i < n && bytes; i++) {
+        struct rmcp_archive_entry entry = { .offset = *size };
+        size_t length = 0;
+        char *file = read_file(folder, strchr(names[i], '/') + 1, &length);
+        char *grown = file ? realloc(bytes, *size + length) : NULL;
+        if (!grown || !stem_of(names[i], entry.name, sizeof entry.name)) {
+            fprintf(stderr, "pack: %s: cannot be read or has too long a name\n", names[i]);
+            free(file);
+            free(grown ? grown : bytes);
+            return NULL;
+        }
+        bytes = grown;
+        entry.size = length;
+        memcpy(bytes + sizeof head + (size_t)i * sizeof entry, &entry, sizeof entry);
+        memcpy(bytes + *size, file, length);
+        *size += length;
+        free(file);
+    }
+    return bytes;
+}
+
+static bool write_file(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    bool ok = file && fwrite(bytes, 1, size, file) == size;
+    if (file && fclose(file)) ok = false;
+    if (!ok) perror(path);
+    return ok;
+}
+
+/* One operation's archive, on disk and as a part of the assembler file. */
+static bool pack(const char *target, const char *operation, const char *folder, char *const *names,
+                 int n, FILE *result)
+{
+    char path[MOST_PATH];
+    const int used = snprintf(path, sizeof path, "%s/%s.zst", folder, operation);
+    size_t size = 0;
+    char *bytes = used > 0 && used < MOST_PATH ? gather(folder, names, n, &size) : NULL;
+    const size_t room = ZSTD_compressBound(size);
+    void *packed = bytes ? malloc(room) : NULL;
+    const size_t length = packed ? ZSTD_compress(packed, room, bytes, size, LEVEL) : 0;
+    const bool ok = packed && !ZSTD_isError(length) && write_file(path, packed, length);
+    if (ok) {
+        printf("%s: %s: %d kernels, %zu bytes, %zu packed\n", target, operation, n, size, length);
+        fprintf(result,
+                "    .balign 16\n"
+                "    .globl rmcp_archive_%s_%s\n    .hidden rmcp_archive_%s_%s\n"
+                "rmcp_archive_%s_%s:\n"
+                "    .incbin \"%s\"\n"
+                "    .globl rmcp_archive_%s_%s_end\n    .hidden rmcp_archive_%s_%s_end\n"
+                "rmcp_archive_%s_%s_end:\n    .byte 0\n",
+                target, operation, target, operation, target, operation, path, target, operation,
+                target, operation, target, operation);
+    }
+    free(packed);
+    free(bytes);
+    return ok;
+}
+
+/* How many of the names begin with the operation of the first; 0 when it names none. */
+static int operation_of(char *const *names, int n, char *operation, size_t size)
+{
+    const size_t length = strcspn(*names, "/");
+    if (!(*names)[length] || !length || length >= size) return 0;
+    memcpy(operation, *names, length);
+    operation[length] = '\0';
+    int same = 1;
+    while (same < n && !strncmp(names[same], *names, length + 1)) same++;
+    return same;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5) {
+        fprintf(stderr, "usage: pack TARGET FOLDER RESULT OPERATION/FILE...\n");
+        return 2;
+    }
+    FILE *result = fopen(argv[3], "w");
+    if (!result) {
+        perror(argv[3]);
+        return 1;
+    }
+    fprintf(result, "    .section .rodata\n");
+    bool ok = true;
+    for (int i = 4, n; i < argc && ok; i += n) {
+        char operation[64];
+        n = operation_of(argv + i, argc - i, operation, sizeof operation);
+        if (!n) fprintf(stderr, "pack: '%s' is no OPERATION/FILE\n", argv[i]);
+        ok = n && pack(argv[1], operation, argv[2], argv + i, n, result);
+    }
+    fprintf(result, "    .section .note.GNU-stack,\"\",@progbits\n");
+    if (fclose(result)) ok = false;
+    return ok ? 0 : 1;
+}
