@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what RMCP needs on Debian or Ubuntu, builds it, and runs it: ./setup.sh demo|test|build
+# Installs what RMCP needs on Debian or Ubuntu, builds it, and runs it: ./setup.sh demo|test|build|release
 set -eu
 cd "$(dirname "$0")"
 
@@ -19,6 +19,7 @@ usage: ./setup.sh COMMAND
   demo    build, list the devices, check one quickly, train a small network on it
   test    build in every configuration and run all tests, sanitizers included
   build   build only: the command is build/rmcp, the library build/librmcp.so
+  release the same in build-release, with kernels for every chip, not only RDNA1, RDNA2 and NVIDIA's
 
 Missing Debian packages are installed with apt-get (through sudo when not root).
 RMCP_DEVICE=opencl ./setup.sh demo takes another device than the best one.
@@ -53,7 +54,7 @@ configure() {
     shift
     # The kernels are the same in every build: compiled once.
     set -- "-Dkernel_folder=$PWD/build/kernels" "$@"
-    state=$(find src include tests examples data -name '*.[ch]' -o -name '*.cl' -o -name '*.inc' -o -name meson.build | sort
+    state=$(find src sim tools include tests examples data -name '*.[ch]' -o -name '*.cl' -o -name '*.inc' -o -name meson.build | sort
         command -v clang-19 || true
         pkg-config --modversion cmocka 2>/dev/null || true
         printf '%s\n' "$@")
@@ -67,14 +68,24 @@ configure() {
     printf '%s\n' "$state" >"$folder/setup.state"
 }
 
+# What the kernels of each operation and target took is said where they are compiled.
 compile() {
     ninja -C "$1" >"$log" 2>&1 || { grep -v '^\[[0-9]*/' "$log" >&2; fail "cannot build $1"; }
+    grep -E '^[a-z0-9]+: [a-z_]+: ([1-9][0-9]* of [0-9]+ kernels compiled|.* packed$)' "$log" || true
 }
 
 build() {
     say "building (some minutes the first time, most of them for the GPU kernels)"
     configure build
     compile build
+}
+
+# The kernels of all targets; about a minute of one core for each that is compiled the first time.
+release() {
+    say "building with kernels for every target"
+    configure build-release -Dkernel_targets=gfx803,gfx900,gfx906,gfx1010,gfx1030,gfx1102,gfx1200,nvptx
+    compile build-release
+    build-release/rmcp version
 }
 
 demo() {
@@ -140,6 +151,8 @@ demo) demo ;;
 test) run_all_tests ;;
 # shellcheck disable=SC2086
 build) install_packages $build_packages; build ;;
+# shellcheck disable=SC2086
+release) install_packages $build_packages; release ;;
 -h | --help | help) usage ;;
 '') usage >&2; exit 2 ;;
 *) printf "setup.sh: no command '%s'\n" "$1" >&2; usage >&2; exit 2 ;;
