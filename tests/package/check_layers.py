@@ -115,19 +115,21 @@ def symbols(root, build, rooms):
                     parts = path.split("/") # an object lies where its library is made, which may be further up
                     for i in range(len(parts)):
                         sources["/".join(parts[:i] + ["_".join(parts[i:])])] = path
-    defined, needed = {}, []
+    objects = {}
     for folder, _, inside in os.walk(build):
         for name in inside:
             path = os.path.join(folder, name)
             source = source_of(build, path, sources) if name.endswith(".c.o") else None
-            if not source or "/tests/" in path[len(build):]:
-                continue
-            for line in subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout.splitlines():
-                kind, symbol = line.split()[-2:]
-                if kind == "U":
-                    needed.append((source, symbol))
-                elif kind.isupper() and not os.path.basename(source).startswith("interpose"):
-                    defined.setdefault(symbol, source) # what stands before the C library is meant for others
+            if source and "/tests/" not in path[len(build):]:
+                objects[path] = source
+    defined, needed = {}, []
+    listing = subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout
+    for path, kind, symbol in re.findall(r"^(.*):\s*[0-9a-f]*\s+(\S)\s+(\S+)$", listing, re.M):
+        source = objects[path]
+        if kind == "U":
+            needed.append((source, symbol))
+        elif kind.isupper() and not os.path.basename(source).startswith("interpose"):
+            defined.setdefault(symbol, source) # what stands before the C library is meant for others
     wrong = set()
     for source, symbol in needed:
         target = defined.get(symbol)
