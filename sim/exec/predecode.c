@@ -287,6 +287,17 @@ static enum sim_class class_of(const struct isa_row *row)
     return row->flags & ISA_F64_RATE ? SIM_CLASS_F64 : SIM_CLASS_VALU;
 }
 
+/* LLVM takes `null` where the hardware takes a VGPR only. */
+static bool lacks_vgpr(const struct op *op)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        const struct isa_operand *in = op->in[i];
+        if (in && (in->type == ISA_V32 || in->type == ISA_V128) && in->kind != ISA_KIND_VGPR)
+            return true;
+    }
+    return false;
+}
+
 bool predecode(struct op *op)
 {
     const struct isa_row *row = op->inst.row;
@@ -307,7 +318,7 @@ bool predecode(struct op *op)
         predecode_memory(op);
     }
     if (row->flags & ISA_INDEXED) op->flags |= OP_INDEXED;
-    if (!op->run || !isa_is_legal(&op->inst)) op->run = run_illegal;
+    if (!op->run || !isa_is_legal(&op->inst) || lacks_vgpr(op)) op->run = run_illegal;
     op->kill = (uint8_t)isa_rules_kills(&op->inst);
     op->raise = (uint8_t)isa_rules_raises(&op->inst, &op->uses);
     op->single = (uint8_t)isa_rules_single(&op->inst, false);

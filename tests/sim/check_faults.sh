@@ -222,6 +222,14 @@ assemble illegal_result <<'END'
     .long 0xd4c200fc, 0x00020300 ; v_cmp_eq_u32 with execz as its result
 END
 expect illegal_result '^illegal-instruction: no semantics' --
+assemble illegal_source <<'END'
+    .long 0xd575000b, 0x01f40101 ; v_mqsad_u32_u8 v[11:14], v[1:2], s0, null: only VGPRs have four words there
+END
+expect illegal_source '^illegal-instruction: no semantics' --
+assemble illegal_swap <<'END'
+    .long 0x7e04ca7d ; v_swap_b32 v2, null
+END
+expect illegal_swap '^illegal-instruction: no semantics' --
 assemble special_mask <<'END'
     .long 0xd5010002, 0x03ee0300 ; v_cndmask_b32 v2, v0, v1, vccz
     global_store_dword v1, v2, s[4:5]
