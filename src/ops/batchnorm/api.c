@@ -2,19 +2,6 @@
 #include "core/plan.h"
 #include "ops/batchnorm/batchnorm.h"
 
-/* Check a problem, and options that mean nothing here. */
-static rmcp_status begin(struct rmcp_norm *norm, const rmcp_batchnorm *problem,
-                         rmcp_batchnorm_pass pass, const rmcp_plan_options *options)
-{
-    rmcp_status status = rmcp_norm_init(norm, problem, (int)pass);
-    rmcp_plan_options read = { 0 };
-    if (!status && options)
-        status = rmcp_struct_read(options, &read, sizeof read, sizeof read, "rmcp_plan_options");
-    if (!status && read.fixed_weights.base)
-        return rmcp_fail(RMCP_E_ARG, "fixed_weights is given; batch normalisation has no weights");
-    return status;
-}
-
 rmcp_status rmcp_batchnorm_plan(rmcp_device *device, const rmcp_batchnorm *problem,
                                 rmcp_batchnorm_pass pass, const rmcp_plan_options *options,
                                 rmcp_plan **out)
@@ -22,7 +9,7 @@ rmcp_status rmcp_batchnorm_plan(rmcp_device *device, const rmcp_batchnorm *probl
     if (!out) return rmcp_fail(RMCP_E_ARG, "out is NULL");
     *out = NULL;
     struct rmcp_norm norm;
-    rmcp_status status = begin(&norm, problem, pass, options);
+    rmcp_status status = rmcp_norm_init(&norm, problem, (int)pass);
     return status ? status : rmcp_plan_make(device, &rmcp_operation_batchnorm, &norm, options, out);
 }
 
@@ -31,7 +18,7 @@ rmcp_status rmcp_batchnorm_candidates(rmcp_device *device, const rmcp_batchnorm 
                                       rmcp_candidate *list, size_t *count)
 {
     struct rmcp_norm norm;
-    rmcp_status status = begin(&norm, problem, pass, options);
+    rmcp_status status = rmcp_norm_init(&norm, problem, (int)pass);
     return status ? status
                   : rmcp_plan_ask(device, &rmcp_operation_batchnorm, &norm, options, list, count);
 }

@@ -187,6 +187,13 @@ static rmcp_type type_of(const void *problem)
     return ((const struct rmcp_norm *)problem)->type;
 }
 
+static rmcp_status check_options(const void *problem, const rmcp_plan_options *options)
+{
+    (void)problem;
+    if (!options->fixed_weights.base) return RMCP_OK;
+    return rmcp_fail(RMCP_E_ARG, "fixed_weights is set, but a batch normalisation has no weights");
+}
+
 /* Each element costs a subtraction, a multiplication and an addition to normalise, and as many or
  * more for each sum that it takes part in. */
 static double flops(const void *problem)
@@ -261,6 +268,7 @@ const struct rmcp_operation rmcp_operation_batchnorm = {
     .algos = rmcp_algos_batchnorm,
     .slot = rmcp_norm_slot,
     .type = type_of,
+    .check_options = check_options,
     .flops = flops,
     .bytes = rmcp_norm_bytes,
     .parse = rmcp_norm_parse,
