@@ -3,7 +3,7 @@
 #include "ops/batchnorm/gpu.h"
 
 /* The workspace, in arrays of params floats: means, inverses, products, then parts. */
-enum { MEANS, INVERSES, PRODUCTS, PARTS, FIGURES = 3 };
+enum { MEANS, INVERSES, PRODUCTS, PARTS, FIGURES = 4 };
 
 static struct rmcp_norm_memory scratch(const struct rmcp_norm *norm, int array)
 {

@@ -7,8 +7,8 @@
 
 /* What happens to statistics and values, whatever the layout. */
 struct rmcp_norm_figures {
-    float share;          /* 1 / count, of the elements behind one parameter              */
-    float unbias;         /* biased to unbiased variance                                  */
+    float share;  /* 1 / count, of the elements behind one parameter              */
+    float unbias; /* biased to unbiased variance                                  */
     float epsilon;
     float momentum, keep; /* keep: 1 - momentum                                           */
     unsigned runs;        /* 1: update the running statistics                             */
@@ -32,14 +32,14 @@ struct rmcp_norm_rows {
     struct rmcp_norm_walk walk[2]; /* by single elements, by fours                          */
     rmcp_long image, inner;        /* elements between rows of a channel, and in one        */
     unsigned params;
-    unsigned lane_bits;            /* lanes is 1 << lane_bits                               */
-    unsigned fours;                /* 1: rows are a multiple of four long                   */
+    unsigned lane_bits;                /* lanes is 1 << lane_bits                               */
+    unsigned fours;                    /* 1: rows are a multiple of four long                   */
     unsigned first_group, first_split; /* of this launch                                    */
     struct rmcp_norm_figures figures;
 };
 
-/* columns.h: data is [rows][params]. A workgroup has `lanes` work-items side by side, each with four
- * columns, and takes `share` rows. */
+/* columns.h: data is [rows][params]. A workgroup has `lanes` work-items side by side, each with
+ * four columns, and takes `share` rows. */
 struct rmcp_norm_columns {
     rmcp_long rows, params;
     unsigned lane_bits;
@@ -49,8 +49,8 @@ struct rmcp_norm_columns {
     struct rmcp_norm_figures figures;
 };
 
-/* finish_*.cl: merge what the splits have left in the workspace, [figure][params][splits]. The `lanes`
- * work-items of one parameter share the splits. */
+/* finish_*.cl: merge what the splits have left in the workspace, [figure][params][splits]. The
+ * `lanes` work-items of one parameter share the splits. */
 struct rmcp_norm_finish {
     rmcp_long params;
     unsigned splits;

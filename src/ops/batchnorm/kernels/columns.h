@@ -54,8 +54,9 @@ INLINE struct walker start(const struct rmcp_norm_columns *a, const struct post 
 
 /* The next rows of a tensor, row after row in v: those of a whole block, or those that are left.
  * Returns their number; the rest of v is zero. */
-INLINE uint fetch(const struct rmcp_norm_columns *a, const struct post *p, __global const char *base,
-                  struct walker *k, const bool fours, const bool whole, float *v)
+INLINE uint fetch(const struct rmcp_norm_columns *a, const struct post *p,
+                  __global const char *base, struct walker *k, const bool fours, const bool whole,
+                  float *v)
 {
     UNROLL
     for (uint s = 0; s < DEPTH; s++) {
@@ -64,9 +65,8 @@ INLINE uint fetch(const struct rmcp_norm_columns *a, const struct post *p, __glo
         } else {
             UNROLL
             for (uint j = 0; j < 4; j++)
-                v[4 * s + j] = (whole || s < k->left) && j < p->exist
-                                   ? get1(base, k->at + j * p->apart)
-                                   : 0;
+                v[4 * s + j] =
+                    (whole || s < k->left) && j < p->exist ? get1(base, k->at + j * p->apart) : 0;
         }
         k->at += (ulong)p->levels * (ulong)a->params;
     }
@@ -101,12 +101,11 @@ INLINE float parameter(const struct post *p, __global const float *values, uint 
 /* ---- moments, of four columns with the same number of elements ---- */
 
 struct moments4 {
-    float n, mean[4], m2[4];
+    float n, shift[4], rest[4], m2[4];
 };
 
-/* Values are taken relative to the mean of the first block, so that a mean far from zero costs no
- * digits. */
-INLINE void add_block(struct moments4 *m, float *shift, float *v, const bool whole, uint n)
+/* All values of a work-item are taken relative to the mean of its first block. */
+INLINE void add_block(struct moments4 *m, float *v, const bool whole, uint n)
 {
     const float count = whole ? DEPTH : (float)n;
     const float part = whole ? 1.0f / DEPTH : 1.0f / (float)n;
@@ -118,12 +117,12 @@ INLINE void add_block(struct moments4 *m, float *shift, float *v, const bool who
             float sum = 0;
             UNROLL
             for (uint s = 0; s < DEPTH; s++) sum += v[4 * s + j];
-            shift[j] = sum * part;
+            m->shift[j] = sum * part;
         }
         float sum = 0, square = 0;
         UNROLL
         for (uint s = 0; s < DEPTH; s++) {
-            v[4 * s + j] = whole || s < n ? v[4 * s + j] - shift[j] : 0;
+            v[4 * s + j] = whole || s < n ? v[4 * s + j] - m->shift[j] : 0;
             sum += v[4 * s + j];
         }
         const float mean = sum * part;
@@ -132,8 +131,8 @@ INLINE void add_block(struct moments4 *m, float *shift, float *v, const bool who
             const float distance = whole || s < n ? v[4 * s + j] - mean : 0;
             square += distance * distance;
         }
-        const float delta = mean - m->mean[j];
-        m->mean[j] += delta * share;
+        const float delta = mean - m->rest[j];
+        m->rest[j] += delta * share;
         m->m2[j] += square + delta * delta * weight;
     }
     m->n = all;
@@ -143,40 +142,24 @@ INLINE struct moments4 gather(const struct rmcp_norm_columns *a, const struct po
                               __global const char *x, const bool fours)
 {
     struct walker k = start(a, p);
-    struct moments4 m = { 0, { 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
-    float shift[4] = { 0, 0, 0, 0 }, v[BLOCK];
+    struct moments4 m = { 0, { 0, 0, 0, 0 }, { 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
+    float v[BLOCK];
     while (k.left >= DEPTH) {
         fetch(a, p, x, &k, fours, true, v);
-        add_block(&m, shift, v, true, DEPTH);
+        add_block(&m, v, true, DEPTH);
     }
     if (k.left) {
         const uint n = fetch(a, p, x, &k, fours, false, v);
-        add_block(&m, shift, v, false, n);
+        add_block(&m, v, false, n);
     }
-    UNROLL
-    for (uint j = 0; j < 4; j++) m.mean[j] += shift[j];
     return m;
 }
 
-/* The moments of column j of all levels, in a fixed order, for the work-items of all levels. */
-INLINE struct moments combine(const struct post *p, const struct moments4 *m, uint j,
-                              __local float *n, __local float *mean, __local float *m2)
+/* Those of one column. */
+INLINE struct moments column_of(const struct moments4 *m, uint j)
 {
-    struct moments mine = { m->n, m->mean[j], m->m2[j] };
-    BARRIER();
-    n[p->thread] = mine.n, mean[p->thread] = mine.mean, m2[p->thread] = mine.m2;
-    BARRIER();
-    for (uint half_way = THREADS / 2; half_way >= p->lanes; half_way /= 2) {
-        if (p->thread < half_way) {
-            const uint other = p->thread + half_way;
-            const struct moments theirs = { n[other], mean[other], m2[other] };
-            mine = merge(mine, theirs);
-            n[p->thread] = mine.n, mean[p->thread] = mine.mean, m2[p->thread] = mine.m2;
-        }
-        BARRIER();
-    }
-    const struct moments all = { n[p->lane], mean[p->lane], m2[p->lane] };
-    return all;
+    const struct moments one = { m->n, m->shift[j], m->rest[j], m->m2[j] };
+    return one;
 }
 
 /* ---- sums of gradients ---- */
@@ -224,26 +207,10 @@ INLINE struct sums4 gather_gradients(const struct rmcp_norm_columns *a, const st
     return all;
 }
 
-/* The sums of column j of all levels. */
-struct sums {
-    float sum, product;
-};
-
-INLINE struct sums combine_gradients(const struct post *p, const struct sums4 *s, uint j,
-                                     __local float *sum, __local float *product)
+INLINE struct sums sums_of(const struct sums4 *s, uint j)
 {
-    BARRIER();
-    sum[p->thread] = s->sum[j], product[p->thread] = s->product[j];
-    BARRIER();
-    for (uint half_way = THREADS / 2; half_way >= p->lanes; half_way /= 2) {
-        if (p->thread < half_way) {
-            sum[p->thread] += sum[p->thread + half_way];
-            product[p->thread] += product[p->thread + half_way];
-        }
-        BARRIER();
-    }
-    const struct sums all = { sum[p->lane], product[p->lane] };
-    return all;
+    const struct sums one = { s->sum[j], s->product[j] };
+    return one;
 }
 
 /* ---- values ---- */
@@ -298,8 +265,8 @@ INLINE float bias_of(const struct rmcp_norm_columns *a, const struct post *p,
 }
 
 /* Where figure `which` of column j of this workgroup's part goes in the workspace. */
-INLINE ulong part_of(const struct rmcp_norm_columns *a, const struct post *p, uint which, uint splits,
-                     uint j)
+INLINE ulong part_of(const struct rmcp_norm_columns *a, const struct post *p, uint which,
+                     uint splits, uint j)
 {
     return ((ulong)which * (ulong)a->params + p->first + j * p->apart) * splits + a->first_split +
            GROUP_ID_Y;

@@ -8,7 +8,7 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_backward(INPUT(x), INPUT(dy),
                                                             OUTPUT(dscale), OUTPUT(dbias),
                                                             struct rmcp_norm_columns a)
 {
-    __local float n[THREADS], mean[THREADS], m2[THREADS];
+    __local float n[THREADS], shift[THREADS], rest[THREADS], m2[THREADS];
     __global const char *const data = ADDRESS(x), *const errors = ADDRESS(dy);
     __global char *const out = ADDRESS(dx);
     const bool fours = a.fours && is_aligned(data) && is_aligned(errors) && is_aligned(out);
@@ -24,7 +24,8 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_backward(INPUT(x), INPUT(dy),
             normal[j].mean = parameter(&p, INPUTS(saved_mean), j);
             normal[j].inverse = parameter(&p, INPUTS(saved_inverse), j);
         } else {
-            normal[j] = normal_of(&a.figures, combine(&p, &moments, j, n, mean, m2));
+            normal[j] = normal_of(&a.figures, merge_all(column_of(&moments, j), p.thread, p.level,
+                                                        p.levels, p.lanes, n, shift, rest, m2));
         }
         s[j] = slope_of(&a.figures, normal[j], parameter(&p, INPUTS(scale), j),
                         bias_of(&a, &p, INPUTS(bias), j), 0, 0);
@@ -33,7 +34,8 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_backward(INPUT(x), INPUT(dy),
                                     : gather_gradients(&a, &p, s, data, errors, false);
     UNROLL
     for (uint j = 0; j < 4; j++) {
-        const struct sums all = combine_gradients(&p, &mine, j, n, mean);
+        const struct sums all =
+            add_all(sums_of(&mine, j), p.thread, p.level, p.levels, p.lanes, n, shift);
         s[j] = slope_of(&a.figures, normal[j], parameter(&p, INPUTS(scale), j), s[j].bias, all.sum,
                         all.product);
         if (p.level || j >= p.exist) continue;

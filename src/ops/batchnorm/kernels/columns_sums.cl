@@ -23,7 +23,8 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_sums(INPUT(x), INPUT(dy), INP
                                     : gather_gradients(&a, &p, s, data, errors, false);
     UNROLL
     for (uint j = 0; j < 4; j++) {
-        const struct sums all = combine_gradients(&p, &mine, j, sum, product);
+        const struct sums all =
+            add_all(sums_of(&mine, j), p.thread, p.level, p.levels, p.lanes, sum, product);
         if (p.level || j >= p.exist) continue;
         PARAMETERS(parts)[part_of(&a, &p, 0, splits, j)] = all.sum;
         PARAMETERS(parts)[part_of(&a, &p, 1, splits, j)] = all.product;

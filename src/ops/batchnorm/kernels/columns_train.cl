@@ -8,7 +8,7 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_train(INPUT(x), OUTPUT(y), IN
                                                          OUTPUT(saved_mean), OUTPUT(saved_inverse),
                                                          struct rmcp_norm_columns a)
 {
-    __local float n[THREADS], mean[THREADS], m2[THREADS];
+    __local float n[THREADS], shift[THREADS], rest[THREADS], m2[THREADS];
     __global const char *const data = ADDRESS(x);
     __global char *const out = ADDRESS(y);
     const bool fours = a.fours && is_aligned(data) && is_aligned(out);
@@ -17,7 +17,8 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_train(INPUT(x), OUTPUT(y), IN
     struct slope s[4];
     UNROLL
     for (uint j = 0; j < 4; j++) {
-        const struct moments all = combine(&p, &mine, j, n, mean, m2);
+        const struct moments all = merge_all(column_of(&mine, j), p.thread, p.level, p.levels,
+                                             p.lanes, n, shift, rest, m2);
         const struct normal normal = normal_of(&a.figures, all);
         s[j] = slope_of(&a.figures, normal, parameter(&p, INPUTS(scale), j),
                         bias_of(&a, &p, INPUTS(bias), j), 0, 0);

@@ -42,8 +42,7 @@ INLINE struct walker start(const struct rmcp_norm_rows *a, const struct post *p,
     const ulong end = behind < (ulong)w->steps ? behind : (ulong)w->steps;
     struct walker k;
     k.left = p->exists && first < end ? ((uint)(end - first) + p->lanes - 1) >> a->lane_bits : 0;
-    const ulong row =
-        first < 0x80000000u ? divide((uint)first, w->row) : first / w->row.divisor;
+    const ulong row = first < 0x80000000u ? divide((uint)first, w->row) : first / w->row.divisor;
     k.step = (uint)(first - row * w->row.divisor);
     k.at = p->begin + row * (ulong)a->image + (ulong)k.step * width;
     return k;
@@ -101,9 +100,8 @@ INLINE void emplace(const struct rmcp_norm_rows *a, __global char *base, struct 
 
 /* ---- moments ---- */
 
-/* All values of a work-item are taken relative to the mean of its first block, so that a mean far from
- * zero costs no digits. */
-INLINE void add_block(struct moments *m, float *shift, float *v, const bool whole, uint n)
+/* All values of a work-item are taken relative to the mean of its first block. */
+INLINE void add_block(struct moments *m, float *v, const bool whole, uint n)
 {
     const float count = whole ? BLOCK : (float)n;
     const float part = whole ? 1.0f / BLOCK : 1.0f / (float)n;
@@ -111,12 +109,12 @@ INLINE void add_block(struct moments *m, float *shift, float *v, const bool whol
     if (m->n == 0) {
         UNROLL
         for (uint j = 0; j < BLOCK; j++) sum[j % 4] += v[j];
-        *shift = ((sum[0] + sum[1]) + (sum[2] + sum[3])) * part;
+        m->shift = ((sum[0] + sum[1]) + (sum[2] + sum[3])) * part;
         sum[0] = sum[1] = sum[2] = sum[3] = 0;
     }
     UNROLL
     for (uint j = 0; j < BLOCK; j++) {
-        v[j] = whole || j < n ? v[j] - *shift : 0;
+        v[j] = whole || j < n ? v[j] - m->shift : 0;
         sum[j % 4] += v[j];
     }
     const float mean = ((sum[0] + sum[1]) + (sum[2] + sum[3])) * part;
@@ -125,55 +123,30 @@ INLINE void add_block(struct moments *m, float *shift, float *v, const bool whol
         const float distance = whole || j < n ? v[j] - mean : 0;
         square[j % 4] += distance * distance;
     }
-    const struct moments block = { count, mean,
-                                   (square[0] + square[1]) + (square[2] + square[3]) };
-    *m = merge(*m, block);
+    const float all = m->n + count, share = count / all, delta = mean - m->rest;
+    m->m2 += ((square[0] + square[1]) + (square[2] + square[3])) + delta * delta * (m->n * share);
+    m->rest += delta * share;
+    m->n = all;
 }
 
 INLINE struct moments gather(const struct rmcp_norm_rows *a, const struct post *p,
                              __global const char *x, const uint width)
 {
     struct walker k = start(a, p, width);
-    struct moments m = { 0, 0, 0 };
-    float shift = 0, v[BLOCK];
+    struct moments m = { 0, 0, 0, 0 };
+    float v[BLOCK];
     while (k.left >= BLOCK / width) {
         fetch(a, x, &k, width, true, v);
-        add_block(&m, &shift, v, true, BLOCK);
+        add_block(&m, v, true, BLOCK);
     }
     if (k.left) {
         const uint n = fetch(a, x, &k, width, false, v);
-        add_block(&m, &shift, v, false, n);
+        add_block(&m, v, false, n);
     }
-    m.mean += shift;
     return m;
 }
 
-/* The moments of all lanes of the channel, in a fixed order. */
-INLINE struct moments combine(const struct post *p, struct moments m, __local float *n,
-                              __local float *mean, __local float *m2)
-{
-    BARRIER();
-    n[p->thread] = m.n, mean[p->thread] = m.mean, m2[p->thread] = m.m2;
-    BARRIER();
-    for (uint half_way = p->lanes / 2; half_way > 0; half_way /= 2) {
-        if (p->lane < half_way) {
-            const uint other = p->thread + half_way;
-            const struct moments theirs = { n[other], mean[other], m2[other] };
-            m = merge(m, theirs);
-            n[p->thread] = m.n, mean[p->thread] = m.mean, m2[p->thread] = m.m2;
-        }
-        BARRIER();
-    }
-    const uint first = p->thread - p->lane;
-    const struct moments all = { n[first], mean[first], m2[first] };
-    return all;
-}
-
 /* ---- sums of gradients ---- */
-
-struct sums {
-    float sum, product;
-};
 
 INLINE void add_gradients(const struct rmcp_epilogue *e, const struct slope *s, float *sum,
                           float *product, const float *x, const float *dy, const bool whole, uint n)
@@ -206,24 +179,6 @@ INLINE struct sums gather_gradients(const struct rmcp_norm_rows *a, const struct
     }
     const struct sums all = { (sum[0] + sum[1]) + (sum[2] + sum[3]),
                               (product[0] + product[1]) + (product[2] + product[3]) };
-    return all;
-}
-
-INLINE struct sums combine_gradients(const struct post *p, struct sums s, __local float *sum,
-                                     __local float *product)
-{
-    BARRIER();
-    sum[p->thread] = s.sum, product[p->thread] = s.product;
-    BARRIER();
-    for (uint half_way = p->lanes / 2; half_way > 0; half_way /= 2) {
-        if (p->lane < half_way) {
-            sum[p->thread] += sum[p->thread + half_way];
-            product[p->thread] += product[p->thread + half_way];
-        }
-        BARRIER();
-    }
-    const uint first = p->thread - p->lane;
-    const struct sums all = { sum[first], product[first] };
     return all;
 }
 

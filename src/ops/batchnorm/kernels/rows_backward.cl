@@ -3,11 +3,12 @@
 #include "ops/batchnorm/kernels/rows.h"
 
 __kernel WORKGROUP(THREADS) void batchnorm_rows_backward(INPUT(x), INPUT(dy), OUTPUT(dx),
-                                                         INPUT(scale), INPUT(bias), INPUT(saved_mean),
-                                                         INPUT(saved_inverse), OUTPUT(dscale),
-                                                         OUTPUT(dbias), struct rmcp_norm_rows a)
+                                                         INPUT(scale), INPUT(bias),
+                                                         INPUT(saved_mean), INPUT(saved_inverse),
+                                                         OUTPUT(dscale), OUTPUT(dbias),
+                                                         struct rmcp_norm_rows a)
 {
-    __local float n[THREADS], mean[THREADS], m2[THREADS];
+    __local float n[THREADS], shift[THREADS], rest[THREADS], m2[THREADS];
     const struct post p = post_of(&a);
     __global const char *const data = ADDRESS(x), *const errors = ADDRESS(dy);
     __global char *const out = ADDRESS(dx);
@@ -18,13 +19,14 @@ __kernel WORKGROUP(THREADS) void batchnorm_rows_backward(INPUT(x), INPUT(dy), OU
         normal.inverse = INPUTS(saved_inverse)[p.param];
     } else {
         const struct moments mine = fours ? gather(&a, &p, data, 4) : gather(&a, &p, data, 1);
-        normal = normal_of(&a.figures, combine(&p, mine, n, mean, m2));
+        normal = normal_of(&a.figures,
+                           merge_all(mine, p.thread, p.lane, p.lanes, 1, n, shift, rest, m2));
     }
     const float scales = INPUTS(scale)[p.param], added = bias_of(&a, &p, INPUTS(bias));
     struct slope s = slope_of(&a.figures, normal, scales, added, 0, 0);
     const struct sums mine = fours ? gather_gradients(&a, &p, &s, data, errors, 4)
                                    : gather_gradients(&a, &p, &s, data, errors, 1);
-    const struct sums all = combine_gradients(&p, mine, n, mean);
+    const struct sums all = add_all(mine, p.thread, p.lane, p.lanes, 1, n, shift);
     if (p.exists && !p.lane) {
         PARAMETERS(dbias)[p.param] = all.sum;
         PARAMETERS(dscale)[p.param] = all.product * normal.inverse;

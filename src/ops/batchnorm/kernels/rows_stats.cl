@@ -5,15 +5,16 @@
 __kernel WORKGROUP(THREADS) void batchnorm_rows_stats(INPUT(x), OUTPUT(parts),
                                                       struct rmcp_norm_rows a, uint splits)
 {
-    __local float n[THREADS], mean[THREADS], m2[THREADS];
+    __local float n[THREADS], shift[THREADS], rest[THREADS], m2[THREADS];
     const struct post p = post_of(&a);
     __global const char *const data = ADDRESS(x);
     const bool fours = a.fours && is_aligned(data);
     const struct moments mine = fours ? gather(&a, &p, data, 4) : gather(&a, &p, data, 1);
-    const struct moments all = combine(&p, mine, n, mean, m2);
+    const struct moments all = merge_all(mine, p.thread, p.lane, p.lanes, 1, n, shift, rest, m2);
     if (!p.exists || p.lane) return;
     __global float *const out = PARAMETERS(parts);
     out[part_of(&a, &p, 0, splits)] = all.n;
-    out[part_of(&a, &p, 1, splits)] = all.mean;
-    out[part_of(&a, &p, 2, splits)] = all.m2;
+    out[part_of(&a, &p, 1, splits)] = all.shift;
+    out[part_of(&a, &p, 2, splits)] = all.rest;
+    out[part_of(&a, &p, 3, splits)] = all.m2;
 }
