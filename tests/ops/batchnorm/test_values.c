@@ -195,8 +195,8 @@ static void test_properties(void **state)
     with_each("n900c5h1w2:train:activation", NULL, check_normal);
     with_each("n2c3h90w90:train", NULL, check_normal);
     with_each("n4c9h5w7:bwd", NULL, check_orthogonal);
-    with_each("n4c12h6w6:bwd:nhwc:relu", NULL, check_orthogonal);
-    with_each("n2c3h90w90:bwd:clamp-0.5x0.5", NULL, check_orthogonal);
+    with_each("n4c12h6w6:bwd:nhwc:leaky0.5", NULL, check_orthogonal);
+    with_each("n2c3h90w90:bwd:clamp-2x2", NULL, check_orthogonal);
 }
 
 /* ---- NaN and infinities ---- */
