@@ -26,7 +26,7 @@ verify() {
 }
 
 verify -- --suite quick
-verify -- --suite fuzz --cases 200
+verify -- --suite fuzz --operation conv --cases 200
 few=(n2c8h9w9k6r3s3p1 n2c8h9w9k6r3s3p1:f16:nhwc n1c17h17w17k33r3s3p1 n1c6h15w13k9r3s3p2d2g3:bf16
     n2c32h14w14k64r1s1:f16)
 verify --override 10.3.0 -- "${few[@]}"
