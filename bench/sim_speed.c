@@ -2,7 +2,7 @@
  * usage: sim_speed FOLDER CHIP [CASE [ALGORITHM [THREADS]]]
  * FOLDER has the code objects of CHIP. Each run is judged against the reference, and its checks are
  * those of the tests: all of them. */
-#include "../tests/sim_device.h"
+#include "sim/device/device.h"
 #include "verify/verify.h"
 
 #include <inttypes.h>

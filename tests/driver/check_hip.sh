@@ -82,6 +82,23 @@ XDG_CACHE_HOME=/proc/nowhere "$rmcp" verify --device hip --algorithm direct $cas
 [ "$(grep -c 'cannot be written' "$work/err")" = 1 ] || die "no single remark: $(cat "$work/err")"
 RMCP_COMMAND=/nonexistent "$rmcp" verify --device hip --algorithm direct $case >/dev/null || die "without a command"
 
+echo "a command that does not work is no evidence"
+rm -rf "$work/cache"
+printf '#!/bin/sh\necho "broken: no libdw" >&2\nexit 127\n' >"$work/broken"
+chmod +x "$work/broken"
+RMCP_COMMAND=$work/broken "$rmcp" verify --device hip --algorithm direct $case ${case/fwd/bwd_data} >"$work/out" 2>"$work/err" || fail "$(cat "$work/out")"
+[ "$(wc -l <"$work/err")" = 1 ] || fail "not one remark: $(cat "$work/err")"
+has "$work/err" 'tried in the process itself, since the rmcp command does not work: broken: no libdw$'
+has "$work/out" ' 0 failures'
+grep -q "broken\|command" "$work"/cache/rmcp/first_use/*.txt && fail "it is remembered"
+"$rmcp" devices >"$work/out" 2>"$work/err"
+has "$work/out" 'good: direct f32$'
+mkdir "$work/home"
+XDG_CACHE_HOME='' HOME=$work/nobody "$rmcp" verify --device hip --algorithm direct $case >/dev/null 2>&1 || fail "without a home"
+[ ! -e "$work/nobody" ] || fail "a home was made"
+XDG_CACHE_HOME='' HOME=$work/home "$rmcp" verify --device hip --algorithm direct $case >/dev/null || fail "with a home"
+[ -e "$work/home/.cache/rmcp/first_use" ] || fail "nothing is remembered"
+
 echo "two cards"
 mkdir -p "${node%1}2"
 printf 'gfx_target_version 100300\nlocation_id 2560\n' >"${node%1}2/properties"

@@ -346,6 +346,7 @@ static void holds_no_command_against_an_algorithm(void **state)
         "#!/bin/sh\nkill -SEGV $$\n",
         "#!/bin/sh\necho 'rmcp: error while loading shared libraries: libdw.so.1' >&2\nexit 127\n",
         "#!/bin/sh\necho 'rmcp: error while loading shared libraries: libdw.so.1'\nexit 127\n",
+        "#!/bin/sh\necho warning >&2\necho 'rmcp lacks libdw' >&2\nexit 127\n",
         "#!/no/such/interpreter\n",
         "not a program\n",
         "\177ELF and no more",
@@ -376,7 +377,9 @@ static void holds_no_command_against_an_algorithm(void **state)
         contains(rmcp_last_error(), "wrong result in");
         rmcp_device_info info = { .struct_size = sizeof info };
         assert_int_equal(rmcp_device_describe(device, &info), RMCP_OK);
-        if (!strstr(commands[i], " untried ")) contains(info.why, "first use: the rmcp command");
+        if (!strstr(commands[i], " untried ")) contains(info.why, "the rmcp command does not work");
+        if (strstr(commands[i], "lacks")) contains(info.why, "work: rmcp lacks libdw");
+        if (!strcmp(commands[i], "not a program\n")) contains(info.why, "Exec format error");
         rmcp_device_close(device);
     }
     assert_int_equal(fake->live, 0);
