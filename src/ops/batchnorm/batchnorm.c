@@ -159,7 +159,7 @@ rmcp_status rmcp_norm_init(struct rmcp_norm *norm, const rmcp_batchnorm *problem
     memset(norm, 0, sizeof *norm);
     rmcp_batchnorm *p = &norm->problem;
     rmcp_status status =
-        rmcp_struct_read(problem, p, sizeof *p, sizeof(rmcp_batchnorm), "rmcp_batchnorm");
+        rmcp_struct_read(problem, p, sizeof *p, RMCP_FIRST_BATCHNORM, "rmcp_batchnorm");
     if (status) return status;
     if (pass < RMCP_BATCHNORM_TRAIN || pass > RMCP_BATCHNORM_BACKWARD)
         return rmcp_fail(RMCP_E_ARG, "pass is %d; known are train (0), infer (1) and backward (2)",

@@ -283,7 +283,7 @@ rmcp_status rmcp_batchnorm_parse(const char *text, rmcp_batchnorm *problem, int 
     const size_t skip = strncmp(text, prefix, sizeof prefix - 1) ? 0 : sizeof prefix - 1;
     rmcp_status status = read_case(&r, text + skip);
     if (!status)
-        status = rmcp_struct_write(&r.problem, sizeof r.problem, problem, sizeof(rmcp_batchnorm),
+        status = rmcp_struct_write(&r.problem, sizeof r.problem, problem, RMCP_FIRST_BATCHNORM,
                                    "rmcp_batchnorm");
     if (!status && pass) *pass = r.pass;
     return status;

@@ -112,6 +112,10 @@ static void test_wrong_problems(void **state)
     rmcp_device_close(device);
 }
 
+_Static_assert(sizeof(rmcp_batchnorm) >= RMCP_FIRST_BATCHNORM, "rmcp_batchnorm");
+_Static_assert(sizeof(rmcp_batchnorm_tensors) >= RMCP_FIRST_BATCHNORM_TENSORS,
+               "rmcp_batchnorm_tensors");
+
 /* Structs of callers that are older or newer than the library. */
 static void test_struct_sizes(void **state)
 {
@@ -128,7 +132,9 @@ static void test_struct_sizes(void **state)
     support_assert_failed(rmcp_norm_init(&norm, &newer.known, 0), RMCP_E_UNSUPPORTED,
                           "rmcp_batchnorm");
     rmcp_batchnorm shorter = good;
-    shorter.struct_size = 8;
+    shorter.struct_size = RMCP_FIRST_BATCHNORM;
+    assert_int_equal(rmcp_norm_init(&norm, &shorter, 0), RMCP_OK);
+    shorter.struct_size = RMCP_FIRST_BATCHNORM - 1;
     support_assert_failed(rmcp_norm_init(&norm, &shorter, 0), RMCP_E_ARG, "rmcp_batchnorm");
     support_assert_failed(rmcp_norm_init(&norm, NULL, 0), RMCP_E_ARG, "NULL");
     support_assert_failed(rmcp_batchnorm_parse("c1w1", &shorter, NULL), RMCP_E_ARG,
