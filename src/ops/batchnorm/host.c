@@ -3,7 +3,8 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Compiled for what the processor has, where the loader can choose. */
+/* Compiled for what the processor has, where the loader can choose; such functions are static,
+ * since the linker would export them else. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) &&             \
     !defined(__SANITIZE_THREAD__) && defined(__has_attribute)
 #if __has_attribute(target_clones)
@@ -23,7 +24,7 @@ struct rmcp_norm_moments rmcp_norm_merge(struct rmcp_norm_moments a, struct rmcp
 
 /* The block's mean in f32 is off by a little: what the distances from it add up to corrects both.
  */
-CLONES struct rmcp_norm_moments rmcp_norm_block_moments(const float *x, int64_t n)
+CLONES static struct rmcp_norm_moments block_moments_best(const float *x, int64_t n)
 {
     float sum = 0, rest = 0, squares = 0;
 #pragma omp simd reduction(+ : sum)
@@ -38,6 +39,11 @@ CLONES struct rmcp_norm_moments rmcp_norm_block_moments(const float *x, int64_t 
     const double off = (double)rest / (double)n;
     const double m2 = (double)squares - off * (double)rest;
     return (struct rmcp_norm_moments){ (double)n, (double)mean + off, m2 < 0 ? 0 : m2 };
+}
+
+struct rmcp_norm_moments rmcp_norm_block_moments(const float *x, int64_t n)
+{
+    return block_moments_best(x, n);
 }
 
 /* ---- activations; `kind` is a constant wherever they are inlined ---- */
@@ -74,9 +80,9 @@ INLINE void sums(rmcp_activation kind, const struct rmcp_norm_bend *bend, float 
     *product += (double)t;
 }
 
-CLONES void rmcp_norm_block_sums(const struct rmcp_norm_bend *bend,
-                                 const struct rmcp_norm_lines *lines, int64_t p, const float *x,
-                                 const float *dy, int64_t n, double *sum, double *product)
+CLONES static void block_sums_best(const struct rmcp_norm_bend *bend,
+                                   const struct rmcp_norm_lines *lines, int64_t p, const float *x,
+                                   const float *dy, int64_t n, double *sum, double *product)
 {
     const float mean = lines->mean[p], factor = lines->factor[p], bias = lines->bias[p];
     if (bend->kind == RMCP_NO_ACTIVATION)
@@ -85,6 +91,13 @@ CLONES void rmcp_norm_block_sums(const struct rmcp_norm_bend *bend,
         sums(RMCP_LEAKY_RELU, bend, mean, factor, bias, x, dy, n, sum, product);
     else
         sums(RMCP_CLAMP, bend, mean, factor, bias, x, dy, n, sum, product);
+}
+
+void rmcp_norm_block_sums(const struct rmcp_norm_bend *bend, const struct rmcp_norm_lines *lines,
+                          int64_t p, const float *x, const float *dy, int64_t n, double *sum,
+                          double *product)
+{
+    block_sums_best(bend, lines, p, x, dy, n, sum, product);
 }
 
 INLINE void forward(rmcp_activation kind, const struct rmcp_norm_bend *bend,
@@ -103,9 +116,9 @@ INLINE void forward(rmcp_activation kind, const struct rmcp_norm_bend *bend,
             y[i] = bent(kind, bend, (x[i] - mean[i]) * factor[i] + bias[i]);
 }
 
-CLONES void rmcp_norm_forward(const struct rmcp_norm_bend *bend,
-                              const struct rmcp_norm_lines *lines, int64_t p, int64_t step,
-                              const float *x, float *y, int64_t n)
+CLONES static void forward_best(const struct rmcp_norm_bend *bend,
+                                const struct rmcp_norm_lines *lines, int64_t p, int64_t step,
+                                const float *x, float *y, int64_t n)
 {
     if (bend->kind == RMCP_NO_ACTIVATION)
         forward(RMCP_NO_ACTIVATION, bend, lines, p, step, x, y, n);
@@ -113,6 +126,12 @@ CLONES void rmcp_norm_forward(const struct rmcp_norm_bend *bend,
         forward(RMCP_LEAKY_RELU, bend, lines, p, step, x, y, n);
     else
         forward(RMCP_CLAMP, bend, lines, p, step, x, y, n);
+}
+
+void rmcp_norm_forward(const struct rmcp_norm_bend *bend, const struct rmcp_norm_lines *lines,
+                       int64_t p, int64_t step, const float *x, float *y, int64_t n)
+{
+    forward_best(bend, lines, p, step, x, y, n);
 }
 
 INLINE void backward(rmcp_activation kind, const struct rmcp_norm_bend *bend,
@@ -140,9 +159,9 @@ INLINE void backward(rmcp_activation kind, const struct rmcp_norm_bend *bend,
         }
 }
 
-CLONES void rmcp_norm_backward(const struct rmcp_norm_bend *bend,
-                               const struct rmcp_norm_lines *lines, int64_t p, int64_t step,
-                               const float *x, const float *dy, float *dx, int64_t n)
+CLONES static void backward_best(const struct rmcp_norm_bend *bend,
+                                 const struct rmcp_norm_lines *lines, int64_t p, int64_t step,
+                                 const float *x, const float *dy, float *dx, int64_t n)
 {
     if (bend->kind == RMCP_NO_ACTIVATION)
         backward(RMCP_NO_ACTIVATION, bend, lines, p, step, x, dy, dx, n);
@@ -150,6 +169,13 @@ CLONES void rmcp_norm_backward(const struct rmcp_norm_bend *bend,
         backward(RMCP_LEAKY_RELU, bend, lines, p, step, x, dy, dx, n);
     else
         backward(RMCP_CLAMP, bend, lines, p, step, x, dy, dx, n);
+}
+
+void rmcp_norm_backward(const struct rmcp_norm_bend *bend, const struct rmcp_norm_lines *lines,
+                        int64_t p, int64_t step, const float *x, const float *dy, float *dx,
+                        int64_t n)
+{
+    backward_best(bend, lines, p, step, x, dy, dx, n);
 }
 
 /* ---- columns: strips of neighbouring parameters, whose sums stay in registers ---- */
@@ -233,13 +259,19 @@ INLINE void wide_moments(const float *const *x, int64_t rows, int64_t first, dou
                before, mean, m2);
 }
 
-CLONES void rmcp_norm_tile_moments(const float *const *x, int64_t rows, int64_t n, double before,
-                                   double *mean, double *m2)
+CLONES static void tile_moments_best(const float *const *x, int64_t rows, int64_t n, double before,
+                                     double *mean, double *m2)
 {
     int64_t i = 0;
     for (; i + 4 * STRIP <= n; i += 4 * STRIP) wide_moments(x, rows, i, before, mean + i, m2 + i);
     for (; i + STRIP <= n; i += STRIP) strip_moments(x, rows, i, STRIP, before, mean + i, m2 + i);
     if (i < n) strip_moments(x, rows, i, n - i, before, mean + i, m2 + i);
+}
+
+void rmcp_norm_tile_moments(const float *const *x, int64_t rows, int64_t n, double before,
+                            double *mean, double *m2)
+{
+    tile_moments_best(x, rows, n, before, mean, m2);
 }
 
 INLINE void wide_sums(const float *restrict mean, const float *const *x, const float *const *g,
@@ -292,10 +324,10 @@ INLINE void bend_row(rmcp_activation kind, const struct rmcp_norm_bend *bend,
         g[i] = gradient(kind, &own, (x[i] - mean[i]) * factor[i] + bias[i], dy[i]);
 }
 
-CLONES void rmcp_norm_tile_sums(const struct rmcp_norm_bend *bend,
-                                const struct rmcp_norm_lines *lines, int64_t p,
-                                const float *const *x, const float *const *dy, int64_t rows,
-                                int64_t n, double *sum, double *product)
+CLONES static void tile_sums_best(const struct rmcp_norm_bend *bend,
+                                  const struct rmcp_norm_lines *lines, int64_t p,
+                                  const float *const *x, const float *const *dy, int64_t rows,
+                                  int64_t n, double *sum, double *product)
 {
     float room[RMCP_NORM_DEPTH][RMCP_NORM_TILE];
     const float *bent_rows[RMCP_NORM_DEPTH], *const *g = dy;
@@ -314,4 +346,11 @@ CLONES void rmcp_norm_tile_sums(const struct rmcp_norm_bend *bend,
     for (; i + 4 * STRIP <= n; i += 4 * STRIP) wide_sums(mean, x, g, rows, i, sum + i, product + i);
     for (; i + STRIP <= n; i += STRIP) strip_sums(mean, x, g, rows, i, STRIP, sum + i, product + i);
     if (i < n) strip_sums(mean, x, g, rows, i, n - i, sum + i, product + i);
+}
+
+void rmcp_norm_tile_sums(const struct rmcp_norm_bend *bend, const struct rmcp_norm_lines *lines,
+                         int64_t p, const float *const *x, const float *const *dy, int64_t rows,
+                         int64_t n, double *sum, double *product)
+{
+    tile_sums_best(bend, lines, p, x, dy, rows, n, sum, product);
 }
