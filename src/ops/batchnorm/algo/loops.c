@@ -324,7 +324,8 @@ static void compute(const struct run *r)
     const struct state *s = r->s;
     const int64_t params = s->norm.params;
     if (!s->columns && s->splits == 1 && s->norm.pass != RMCP_BATCHNORM_INFER) {
-        const int64_t few = 1 + 4 * BLOCK / s->norm.count; /* small channels at once */
+        /* Neighbouring channels by one thread: what is kept of them shares cache lines. */
+        const int64_t few = 1 + params / (4 * (int64_t)s->threads);
 #pragma omp parallel for num_threads(s->threads) schedule(dynamic, few)
         for (int64_t p = 0; p < params; p++) row_channel(r, p);
         return;
