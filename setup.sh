@@ -7,7 +7,7 @@ build_packages="gcc libc6-dev meson ninja-build pkg-config binutils libdnnl-dev 
     opencl-headers zlib1g-dev libzstd-dev libbz2-dev libsqlite3-dev libdw-dev clang-19 lld-19"
 test_packages="$build_packages libcmocka-dev python3 python3-torch python3-torchvision
     python3-numpy python3-matplotlib python3-pip python3-setuptools python3-wheel clang-tools-19
-    libclang-rt-19-dev llvm-19 ocl-icd-libopencl1 pocl-opencl-icd rocminfo hipcc librocprim-dev"
+    libclang-rt-19-dev llvm-19 shellcheck ocl-icd-libopencl1 pocl-opencl-icd rocminfo hipcc librocprim-dev"
 
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
@@ -22,6 +22,7 @@ usage: ./setup.sh COMMAND
   release the same in build-release, with kernels for every chip, not only RDNA1, RDNA2 and NVIDIA's
 
 Missing Debian packages are installed with apt-get (through sudo when not root).
+RMCP_PYTHON=PROGRAM ./setup.sh test takes the PyTorch of another Python than the system's.
 RMCP_DEVICE=opencl ./setup.sh demo takes another device than the best one.
 TEXT
 }
@@ -57,6 +58,7 @@ configure() {
     state=$(find src sim tools include tests examples data -name '*.[ch]' -o -name '*.cl' -o -name '*.inc' -o -name meson.build | sort
         command -v clang-19 || true
         pkg-config --modversion cmocka 2>/dev/null || true
+        tools/find_python.sh numpy torch 2>/dev/null || true
         printf '%s\n' "$@")
     if [ ! -f "$folder/build.ninja" ]; then
         rm -rf "$folder"
@@ -88,9 +90,16 @@ release() {
     build-release/rmcp version
 }
 
-demo() {
+# set_up STEP: with what building needs installed.
+set_up() {
+    # Word splitting is wanted: a list of package names.
+    # shellcheck disable=SC2086
     install_packages $build_packages
-    build
+    "$1"
+}
+
+demo() {
+    set_up build
     say "the devices of this machine"
     build/rmcp devices
     say "a quick check against the reference"
@@ -149,10 +158,8 @@ trap 'rm -f "$log"' EXIT
 case ${1-} in
 demo) demo ;;
 test) run_all_tests ;;
-# shellcheck disable=SC2086
-build) install_packages $build_packages; build ;;
-# shellcheck disable=SC2086
-release) install_packages $build_packages; release ;;
+build) set_up build ;;
+release) set_up release ;;
 -h | --help | help) usage ;;
 '') usage >&2; exit 2 ;;
 *) printf "setup.sh: no command '%s'\n" "$1" >&2; usage >&2; exit 2 ;;

@@ -263,6 +263,6 @@ if __name__ == "__main__":
         import torch
         import rmcp_ctypes as rmcp
     except ImportError as missing:
-        sys.exit(f"this comparison needs PyTorch and numpy: {missing}")
+        sys.exit(f"this comparison needs PyTorch and numpy: {missing}; bench/compare_cpu finds a Python that has them")
     TORCH_TYPES = (torch.float32, torch.float16, torch.bfloat16)
     main()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our GPU kernels against cuDNN's, layer by layer, in one run on one NVIDIA GPU.
 
-usage: compare_cudnn.py --rmcp build/rmcp [--device cuda] [--batch 32] [--network resnet50] [--pass fwd]
+usage: bench/compare_cudnn --rmcp build/rmcp [--device cuda] [--batch 32] [--network resnet50] [--pass fwd]
 
 The time of a layer is the best of several runs by the GPU's own clock, taken in turn: ours, cuDNN's
 (benchmark mode, fp32 without TF32), ours, cuDNN's. Rates count 2 operations per multiplication of the
@@ -14,7 +14,10 @@ import math
 import subprocess
 import sys
 
-import torch
+try:
+    import torch
+except ImportError as missing:
+    sys.exit(f"this comparison needs PyTorch: {missing}; bench/compare_cudnn finds a Python that has it")
 
 PASSES = ("fwd", "bwd_data", "bwd_weights")
 TYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}

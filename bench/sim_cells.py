@@ -5,7 +5,7 @@ usage: sim_cells.py SIM_KERNELS LIST CASES CLANG…
 
 Compiles the kernels of LIST (lines as build/tools/kernels/kernel-list prints them) with each clang for
 gfx1030 and for gfx1010, runs CASES with each on the executor as on a gfx1010 chip
-(tests/sim_kernels.c), and prints a table: the silicon-bug patterns that were executed and, with their
+(tests/sim/kernels.c), and prints a table: the silicon-bug patterns that were executed and, with their
 documented effects acted out, how many results are still right. OUT=FOLDER keeps the objects, and
 takes those that are there.
 """

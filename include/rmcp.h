@@ -27,6 +27,7 @@ extern "C" {
 #define RMCP_API
 #endif
 
+/* The only place of the version: the build and the Python package read these lines. */
 #define RMCP_VERSION_MAJOR 0
 #define RMCP_VERSION_MINOR 1
 #define RMCP_VERSION_PATCH 0
@@ -51,7 +52,7 @@ RMCP_API const char *rmcp_last_error(void);
 /* "RMCP_E_ARG" and so on; static storage, never NULL. */
 RMCP_API const char *rmcp_status_name(rmcp_status status);
 
-/* "0.1.0": the version of the library that is loaded, which may differ from the header's. */
+/* "MAJOR.MINOR.PATCH": the version of the library that is loaded, which may differ from the header's. */
 RMCP_API const char *rmcp_version(void);
 
 /* ---- problems ---- */

@@ -1,9 +1,10 @@
-"""Puts librmcp into the wheel: the one that RMCP_LIBRARY names, or ../build/librmcp.so.
+"""Puts rmcp.h and librmcp into the wheel: the one that RMCP_LIBRARY names, or ../build/librmcp.so.
 
 Without either the wheel has Python alone and takes the librmcp of the system.
 """
 import os
 import pathlib
+import runpy
 import shutil
 
 from setuptools import setup
@@ -15,6 +16,7 @@ except ImportError:  # setuptools before 70.1
     from wheel.bdist_wheel import bdist_wheel
 
 HERE = pathlib.Path(__file__).resolve().parent
+VERSION = runpy.run_path(str(HERE / "rmcp" / "_version.py"))
 
 
 def librmcp():
@@ -28,6 +30,7 @@ def librmcp():
 class BuildWithLibrary(build_py):
     def run(self):
         super().run()
+        shutil.copyfile(VERSION["HEADER"], pathlib.Path(self.build_lib, "rmcp", "rmcp.h"))
         source = librmcp()
         if source:
             shutil.copyfile(source.resolve(), pathlib.Path(self.build_lib, "rmcp", "librmcp.so.0"))
@@ -45,4 +48,4 @@ class PlatformWheel(bdist_wheel):
         return tag if self.root_is_pure else ("py3", "none", tag[2])
 
 
-setup(cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})
+setup(version=VERSION["TEXT"], cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})

@@ -2,7 +2,7 @@
  *
  * The caller brings the memory (struct sim_memory: GPU address to host pointer) and a dispatch as
  * the command processor of a card would get it; the executor runs every wave of it, checks what a
- * chip would punish, and tells what happened. sim/runner.h loads a code object and makes the
+ * chip would punish, and tells what happened. sim/runner/runner.h loads a code object and makes the
  * memory for those who have neither. Nothing here models time.
  *
  * Thread safety: one dispatch at a time per `struct sim`; different ones may run in parallel on

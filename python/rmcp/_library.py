@@ -10,7 +10,7 @@ import os
 import pathlib
 import threading
 
-VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH = 0, 1, 0
+from ._version import VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH
 
 OK, E_ARG, E_UNSUPPORTED, E_NOMEM, E_DEVICE, E_LOST, E_IO, E_INTERNAL = range(8)
 F32, F16, BF16 = range(3)

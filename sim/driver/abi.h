@@ -2,8 +2,8 @@
  *
  * Only layouts and numbers, as the running kernel fixes them; a structure may be passed shorter or
  * longer than here (older or newer programs), see kfd.c. */
-#ifndef RMCP_SIM_ABI_H
-#define RMCP_SIM_ABI_H
+#ifndef RMCP_SIM_DRIVER_ABI_H
+#define RMCP_SIM_DRIVER_ABI_H
 
 #include <stdint.h>
 

@@ -43,7 +43,7 @@ int64_t dispatch_scratch(struct queue *q, const union aql_packet *p)
 }
 
 /* What one run tells besides its result. */
-struct run {
+struct packet_run {
     struct queue *queue;
     uint64_t fault_address;
     bool wrote, trapped; /* a write to what is mapped for reading only */
@@ -51,7 +51,7 @@ struct run {
 
 static void on_report(void *context, const struct sim_report *report)
 {
-    struct run *run = *(struct run **)context;
+    struct packet_run *run = *(struct packet_run **)context;
     if (report->kind == SIM_FAULT || report->kind == SIM_BAD_FETCH) {
         struct sim_mapping m;
         run->fault_address = report->kind == SIM_FAULT ? report->data_address : report->address;
@@ -71,7 +71,7 @@ static void on_message(void *context, unsigned message, uint32_t m0)
 /* Trap 2 is a failed assertion or abort() on the card; 3 is a breakpoint without a debugger. */
 static bool on_trap(void *context, unsigned number, const struct sim_report *where)
 {
-    struct run *run = *(struct run **)context;
+    struct packet_run *run = *(struct packet_run **)context;
     (void)where;
     if (number == 2) run->trapped = true;
     return number == 2 || number == 3;
@@ -80,7 +80,7 @@ static bool on_trap(void *context, unsigned number, const struct sim_report *whe
 /* A queue that is destroyed takes its kernel with it. */
 static bool on_poll(void *context)
 {
-    const struct run *run = *(struct run **)context;
+    const struct packet_run *run = *(struct packet_run **)context;
     return atomic_load(&run->queue->stop);
 }
 
@@ -94,7 +94,7 @@ static enum isa_chip chip_of(const struct sim_card *card)
 /* The executors of a queue, each made with its first kernel. Their context is a slot for the run.
  */
 struct executor {
-    struct run *run; /* must be first: callbacks get a pointer to it */
+    struct packet_run *run; /* must be first: callbacks get a pointer to it */
     struct sim *plain, *tracing;
     unsigned threads;
 };
@@ -132,7 +132,7 @@ static struct sim *sim_for(struct queue *q, struct executor *e, const char *kern
 }
 
 /* Tell the runtime how a kernel ended that did not end well. */
-static void report_end(struct run *run, const char *name, const struct sim_result *result)
+static void report_end(struct packet_run *run, const char *name, const struct sim_result *result)
 {
     struct queue *q = run->queue;
     q->failed = true;
@@ -165,7 +165,7 @@ static void use_scratch(struct queue *q, struct sim_dispatch *d, unsigned thread
 
 /* A kernel that is to go wrong, to see what the program makes of it: "hang:NAME", "fault:NAME" or
  * "illegal:NAME". True: that is how it ended. */
-static bool planted(const char *name, struct run *run, struct sim_result *result)
+static bool planted(const char *name, struct packet_run *run, struct sim_result *result)
 {
     static const struct {
         const char *what;
@@ -188,7 +188,7 @@ bool dispatch_run(struct queue *q, const union aql_packet *p, uint64_t packet_ad
                   uint64_t number)
 {
     struct executor *e = executor_of(q);
-    struct run run = { .queue = q };
+    struct packet_run run = { .queue = q };
     struct sim_result result;
     char name[256];
     struct sim_dispatch d = {

@@ -6,11 +6,11 @@
  * happened.
  *
  * Functions that answer an ioctl return 0 or an errno value. */
-#ifndef RMCP_SIM_DRIVER_H
-#define RMCP_SIM_DRIVER_H
+#ifndef RMCP_SIM_DRIVER_DRIVER_H
+#define RMCP_SIM_DRIVER_DRIVER_H
 
+#include "sim/cards/cards.h"
 #include "sim/driver/abi.h"
-#include "sim/driver/cards.h"
 #include "sim/driver/protocol.h"
 #include "sim/sim.h"
 
@@ -113,6 +113,10 @@ bool vm_file_offset(struct gpu *gpu, uint32_t number, uint64_t *offset);
 bool vm_creation(uint32_t number, struct amdgpu_creation *out);
 int vm_map_part(struct gpu *gpu, uint32_t number, uint64_t offset, const struct sim_mapping *range);
 int vm_unmap_part(struct gpu *gpu, uint32_t number, const struct sim_mapping *range);
+void vm_forget(void); /* in a child process */
+
+/* ---- pages.c ---- */
+
 /* Between these two, host memory of freed allocations stays. */
 void vm_enter(void);
 void vm_leave(void);
@@ -124,7 +128,6 @@ bool vm_find_there(void *gpu, uint64_t address, struct sim_mapping *out);
 /* Host pointer to `bytes` at an address that lies in one mapping, or NULL. */
 void *vm_at(struct gpu *gpu, uint64_t address, uint64_t bytes, unsigned access);
 void vm_describe(void *gpu, uint64_t address, char *text, size_t bytes);
-void vm_forget(void); /* in a child process */
 
 /* ---- events.c ---- */
 

@@ -1,6 +1,6 @@
 /* interpose.h: calling the C library's own functions from those that replace them. */
-#ifndef RMCP_SIM_INTERPOSE_H
-#define RMCP_SIM_INTERPOSE_H
+#ifndef RMCP_SIM_DRIVER_INTERPOSE_H
+#define RMCP_SIM_DRIVER_INTERPOSE_H
 
 #include <stddef.h>
 

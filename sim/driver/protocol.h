@@ -1,7 +1,7 @@
 /* protocol.h: what `rmcp sim` and the library in the program tell each other: environment and
  * files. */
-#ifndef RMCP_SIM_PROTOCOL_H
-#define RMCP_SIM_PROTOCOL_H
+#ifndef RMCP_SIM_DRIVER_PROTOCOL_H
+#define RMCP_SIM_DRIVER_PROTOCOL_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,10 +1,6 @@
-/* vm.c: allocations and page tables of the simulated cards.
- *
- * A page table is a sorted list of ranges that never changes: mapping makes a new one. Queue
- * threads look things up without a lock; what they may still see is freed when none of them is
- * inside vm_enter() … vm_leave(). */
+/* vm.c: memory of the simulated cards: allocations, where they are mapped, who shares them. */
 #define _GNU_SOURCE
-#include "sim/driver/driver.h"
+#include "sim/driver/pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE 4096u
 #define NOTES (UINT64_C(1) << 49) /* of a card's file: a page with a note for each allocation */
 #define MMIO_OFFSET 0x80000u      /* of the page of registers in a card's part of the kfd file */
-
-/* In sim_mapping.access, besides what the executor knows: memory of the program itself. */
-enum { OF_PROGRAM = 1 << 8 };
 
 struct allocation {
     bool used, imported; /* from another process */
@@ -29,163 +21,8 @@ struct allocation {
     struct amdgpu_note *note; /* NULL: not looked at yet */
 };
 
-struct page_table {
-    size_t n;
-    struct sim_mapping range[];
-};
-
-/* What waits until no queue thread can see it. */
-struct retired {
-    struct retired *next;
-    struct page_table *table;
-    uint8_t *host;
-    uint64_t size, offset;
-    int fd;
-};
-
 static struct allocation *allocations;
 static size_t n_allocations, room;
-static struct retired *retired;
-static atomic_uint inside;
-
-static void release(struct retired *r)
-{
-    if (r->host) munmap(r->host, r->size);
-    if (r->host && r->fd >= 0)
-        (void)fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)r->offset,
-                        (off_t)r->size);
-    free(r->table);
-    free(r);
-}
-
-/* With the lock held. */
-static void release_all(void)
-{
-    while (retired && !atomic_load(&inside)) {
-        struct retired *r = retired;
-        retired = r->next;
-        release(r);
-    }
-}
-
-static void retire(struct page_table *table, uint8_t *host, uint64_t size, uint64_t offset, int fd)
-{
-    struct retired *r = malloc(sizeof *r);
-    if (!r) return; /* leaked: nothing wrong comes of it */
-    *r = (struct retired){ retired, table, host, size, offset, fd };
-    retired = r;
-}
-
-void vm_enter(void)
-{
-    atomic_fetch_add(&inside, 1);
-}
-
-void vm_leave(void)
-{
-    atomic_fetch_sub(&inside, 1);
-}
-
-/* ---- page tables ---- */
-
-/* The last range that begins at or before an address, or -1. */
-static long range_before(const struct page_table *table, uint64_t address)
-{
-    size_t low = 0, high = table ? table->n : 0;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (table->range[middle].first <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (long)low - 1;
-}
-
-bool vm_find(void *context, uint64_t address, struct sim_mapping *out)
-{
-    struct gpu *gpu = context;
-    const struct page_table *table = atomic_load(&gpu->pages);
-    const long i = range_before(table, address);
-    if (i < 0 || address - table->range[i].first >= table->range[i].bytes) return false;
-    *out = table->range[i];
-    return true;
-}
-
-static bool is_gone(const struct sim_mapping *m)
-{
-    if (!(m->access & OF_PROGRAM)) return false;
-    const uintptr_t first = (uintptr_t)m->host & ~(uintptr_t)(PAGE - 1);
-    const size_t bytes = (uintptr_t)m->host + m->bytes - first;
-    return msync((void *)first, bytes, MS_ASYNC) && errno == ENOMEM;
-}
-
-bool vm_find_there(void *context, uint64_t address, struct sim_mapping *out)
-{
-    return vm_find(context, address, out) && !is_gone(out);
-}
-
-void *vm_at(struct gpu *gpu, uint64_t address, uint64_t bytes, unsigned access)
-{
-    struct sim_mapping m;
-    if (!vm_find(gpu, address, &m) || (m.access & access) != access) return NULL;
-    const uint64_t skip = address - m.first;
-    return bytes <= m.bytes - skip ? m.host + skip : NULL;
-}
-
-void vm_describe(void *context, uint64_t address, char *text, size_t bytes)
-{
-    struct gpu *gpu = context;
-    const struct page_table *table = atomic_load(&gpu->pages);
-    const long i = range_before(table, address);
-    if (i < 0) {
-        snprintf(text, bytes, "before all memory of the card");
-        return;
-    }
-    const struct sim_mapping *m = &table->range[i];
-    const uint64_t end = m->first + m->bytes;
-    if (address < end && is_gone(m))
-        snprintf(text, bytes, "in memory that the program registered and has given back");
-    else if (address < end)
-        snprintf(text, bytes, "byte %llu of %llu mapped at 0x%llx",
-                 (unsigned long long)(address - m->first), (unsigned long long)m->bytes,
-                 (unsigned long long)m->first);
-    else
-        snprintf(text, bytes, "%llu bytes past the %llu mapped at 0x%llx",
-                 (unsigned long long)(address - end), (unsigned long long)m->bytes,
-                 (unsigned long long)m->first);
-}
-
-/* A new table with a range put in or taken out. With the lock held. */
-static int change_table(struct gpu *gpu, const struct sim_mapping *range, bool map)
-{
-    struct page_table *old = atomic_load(&gpu->pages);
-    const size_t n = old ? old->n : 0;
-    const long before = range_before(old, range->first);
-    if (map) {
-        if (before >= 0 && range->first - old->range[before].first < old->range[before].bytes)
-            return EINVAL;
-        if ((size_t)(before + 1) < n && old->range[before + 1].first - range->first < range->bytes)
-            return EINVAL;
-    }
-    struct page_table *new = malloc(sizeof *new + (n + 1) * sizeof new->range[0]);
-    if (!new) return ENOMEM;
-    const size_t kept = (size_t)(before + (map ? 1 : 0)); /* ranges in front of the change */
-    if (kept) memcpy(new->range, old->range, kept * sizeof new->range[0]);
-    size_t from = kept, to = kept;
-    if (map)
-        new->range[to++] = *range;
-    else
-        from++;
-    if (n > from) memcpy(new->range + to, old->range + from, (n - from) * sizeof new->range[0]);
-    new->n = to + (n > from ? n - from : 0);
-    atomic_store(&gpu->pages, new);
-    if (old) retire(old, NULL, 0, 0, -1);
-    release_all();
-    return 0;
-}
-
-/* ---- allocations ---- */
 
 /* Handles are the card's id and the number of the allocation, from 1. With the lock held. */
 static struct allocation *by_handle(uint64_t handle)
@@ -294,13 +131,13 @@ int vm_free(uint64_t handle)
         const bool file = a->flags & (KFD_MEMORY_VRAM | KFD_MEMORY_GTT) && !a->imported;
         if (a->flags & KFD_MEMORY_VRAM && !a->imported) a->gpu->vram_used -= a->size;
         if (file || a->imported || a->flags & KFD_MEMORY_MMIO)
-            retire(NULL, a->host, a->size, a->offset, file ? a->gpu->fd : -1);
+            pages_retire(a->host, a->size, a->offset, file ? a->gpu->fd : -1);
         if (a->note) munmap(a->note, PAGE);
         if (a->note && file)
             (void)fallocate(a->gpu->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                             (off_t)note_offset(a), PAGE);
         a->used = false;
-        release_all();
+        pages_release();
     }
     pthread_mutex_unlock(&driver.lock);
     return error;
@@ -330,7 +167,7 @@ int vm_map(struct kfd_map_memory *args, bool map)
             error = EINVAL;
         } else if (map != !!(a->mapped & bit)) {
             const struct sim_mapping range = { a->va, a->size, a->host, access_of(a) };
-            error = change_table(gpu, &range, map);
+            error = pages_change(gpu, &range, map);
             if (!error) a->mapped ^= bit;
         }
         if (!error) args->n_success = i + 1;
@@ -468,7 +305,7 @@ int vm_map_part(struct gpu *gpu, uint32_t number, uint64_t offset, const struct 
     if (!error) {
         const struct sim_mapping part = { range->first, range->bytes, a->host + offset,
                                           range->access };
-        error = change_table(gpu, &part, true);
+        error = pages_change(gpu, &part, true);
     }
     if (!error) a->n_parts++;
     pthread_mutex_unlock(&driver.lock);
@@ -483,7 +320,7 @@ int vm_unmap_part(struct gpu *gpu, uint32_t number, const struct sim_mapping *ra
     const bool right = a && a->n_parts && vm_find(gpu, range->first, &there) &&
                        there.first == range->first && there.bytes == range->bytes &&
                        there.host >= a->host && there.host < a->host + a->size;
-    const int error = right ? change_table(gpu, &there, false) : EINVAL;
+    const int error = right ? pages_change(gpu, &there, false) : EINVAL;
     if (!error) a->n_parts--;
     pthread_mutex_unlock(&driver.lock);
     return error;
@@ -494,6 +331,5 @@ void vm_forget(void)
 {
     allocations = NULL; /* another thread may have been changing it */
     n_allocations = room = 0;
-    retired = NULL;
-    atomic_store(&inside, 0);
+    pages_forget();
 }

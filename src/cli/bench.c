@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct session {
+struct bench_session {
     rmcp_device *device;
     rmcp_plan_options options;
     uint64_t repeats;
@@ -39,7 +39,7 @@ static void *random_pattern(void)
     return data;
 }
 
-static rmcp_status repeat(const struct session *s, const rmcp_plan *plan,
+static rmcp_status repeat(const struct bench_session *s, const rmcp_plan *plan,
                           const rmcp_memory memory[static RMCP_MOST_SLOTS], struct timing *timing)
 {
     double *times = malloc((size_t)s->repeats * sizeof *times), spent = 0;
@@ -60,7 +60,7 @@ static rmcp_status repeat(const struct session *s, const rmcp_plan *plan,
     return status;
 }
 
-static rmcp_status time_plan(const struct session *s, const struct cli_case *one,
+static rmcp_status time_plan(const struct bench_session *s, const struct cli_case *one,
                              const rmcp_plan *plan, struct timing *timing)
 {
     uint64_t bytes[RMCP_MOST_SLOTS];
@@ -77,7 +77,7 @@ static rmcp_status time_plan(const struct session *s, const struct cli_case *one
     return status;
 }
 
-static void report(struct session *s, const struct cli_case *one, const char *text,
+static void report(struct bench_session *s, const struct cli_case *one, const char *text,
                    const char *algorithm, const struct timing *t)
 {
     const double flops = one->operation->flops(one->problem.bytes);
@@ -102,7 +102,7 @@ static void report(struct session *s, const struct cli_case *one, const char *te
     cJSON_AddItemToArray(s->rows, row);
 }
 
-static void bench(struct session *s, const struct cli_case *one)
+static void bench(struct bench_session *s, const struct cli_case *one)
 {
     char text[RMCP_CASE_MAX] = "";
     struct timing timing = { 0 };
@@ -126,7 +126,7 @@ static void bench(struct session *s, const struct cli_case *one)
 }
 
 /* Of the layers of a network. */
-static void print_totals(const struct session *s)
+static void print_totals(const struct bench_session *s)
 {
     char time[32];
     for (int pass = 0; pass < RMCP_CONV_PASSES; pass++)
@@ -136,7 +136,7 @@ static void print_totals(const struct session *s)
                    s->total_flops[pass] / s->total_seconds[pass] * 1e-9);
 }
 
-static void bench_all(struct session *s, const struct cli_cases *cases)
+static void bench_all(struct bench_session *s, const struct cli_cases *cases)
 {
     for (size_t i = 0; i < cases->n; i++) {
         cli_progress(i, cases->n, cases->list[i].label);
@@ -189,7 +189,7 @@ static int collect(const struct wish *wish, int n_texts, char **texts, struct cl
     return status ? cli_failed("bench", status) : CLI_OK;
 }
 
-static int run(struct session *s, const struct wish *wish, const struct cli_cases *cases)
+static int run(struct bench_session *s, const struct wish *wish, const struct cli_cases *cases)
 {
     int exit_status = cli_open("bench", wish->device, wish->threads, &s->device);
     if (exit_status) return exit_status;
@@ -215,7 +215,7 @@ static int run(struct session *s, const struct wish *wish, const struct cli_case
 int cli_bench(int argc, char **argv)
 {
     struct wish wish = { .type = -1, .layout = -1, .pass = -1 };
-    struct session s = { .options.struct_size = sizeof s.options, .repeats = 20, .seconds_each = 1 };
+    struct bench_session s = { .options.struct_size = sizeof s.options, .repeats = 20, .seconds_each = 1 };
     const struct cli_option options[] = {
         { "device", CLI_TEXT, &wish.device, "SPEC", "device to time (default auto)", NULL },
         { "network", CLI_TEXT, &wish.network, "NAME", cli_networks(), NULL },

@@ -149,7 +149,7 @@ static rmcp_status add_layer(struct cli_cases *cases, const struct cli_network *
     if (wish->type >= 0) problem->type = (uint32_t)wish->type;
     if (wish->layout >= 0) problem->layout = (uint32_t)wish->layout;
     rmcp_status status = RMCP_OK;
-    one->operation = rmcp_operation_find("conv", strlen("conv"));
+    one->operation = &rmcp_operation_conv;
     for (int pass = 0; pass < RMCP_CONV_PASSES && !status; pass++) {
         if (wish->pass >= 0 && wish->pass != pass) continue;
         status = rmcp_conv_init((struct rmcp_convolution *)one->problem.bytes, problem, pass);

@@ -46,7 +46,7 @@ int cli_doctor(int argc, char **argv)
     const struct cli_option options[] = {
         { "root", CLI_TEXT, &root, "PATH", "a recorded machine: a folder or a tar file", NULL },
         { "record", CLI_TEXT, &record, "FILE.tar",
-          "also write what was looked at, cleaned of private things", NULL },
+          "also write what was looked at, without private data", NULL },
         { "verbose", CLI_FLAG, &verbose, NULL,
           "everything: notes, what is well, all options (also -v)", NULL },
         { "json", CLI_FLAG, &json, NULL, "print JSON (schema rmcp.doctor/1)", NULL },

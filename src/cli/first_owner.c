@@ -2,9 +2,9 @@
  *
  * Each step runs in a process of its own with a time limit. Before it begins the journal says so on
  * the disk; a step in which a run ended is never tried again. */
-#include "cli/cli.h"
+#include "base/child.h"
 #include "base/error.h"
-#include "owner/child.h"
+#include "cli/cli.h"
 #include "owner/steps.h"
 #include "owner/system.h"
 
@@ -52,13 +52,18 @@ static int run_step(const struct visit *v)
     return state == JOURNAL_FAILED ? CLI_FINDINGS : CLI_OK;
 }
 
+/* What the process of a step says: the last bytes of each stream. */
+struct words {
+    char out[4096], err[4096];
+};
+
 /* The last line of what the child said. */
-static enum journal_state read_answer(struct child_result *result, char *detail, size_t size)
+static enum journal_state read_answer(struct words *said, char *detail, size_t size)
 {
-    size_t length = strlen(result->out);
-    while (length && result->out[length - 1] == '\n') result->out[--length] = '\0';
-    const char *line = strrchr(result->out, '\n');
-    line = line ? line + 1 : result->out;
+    size_t length = strlen(said->out);
+    while (length && said->out[length - 1] == '\n') said->out[--length] = '\0';
+    const char *line = strrchr(said->out, '\n');
+    line = line ? line + 1 : said->out;
     for (int state = JOURNAL_PASSED; state <= JOURNAL_SKIPPED; state++) {
         size_t word = strlen(journal_words[state]);
         if (!strncmp(line, journal_words[state], word) && line[word] == ' ') {
@@ -66,21 +71,22 @@ static enum journal_state read_answer(struct child_result *result, char *detail,
             return (enum journal_state)state;
         }
     }
-    const char *last = strrchr(result->err, '\n');
-    snprintf(detail, size, "no answer; it said: %.300s", last && last[1] ? last + 1 : result->err);
+    const char *last = strrchr(said->err, '\n');
+    snprintf(detail, size, "no answer; it said: %.300s", last && last[1] ? last + 1 : said->err);
     return JOURNAL_FAILED;
 }
 
-static enum journal_state judge(struct visit *v, struct child_result *result, double limit,
-                                char *detail, size_t size)
+static enum journal_state judge(struct visit *v, const struct rmcp_child *child, struct words *said,
+                                double limit, char *detail, size_t size)
 {
-    switch (result->end) {
-    case CHILD_EXITED: return read_answer(result, detail, size);
-    case CHILD_KILLED:
+    switch (child->end) {
+    case RMCP_CHILD_EXITED:
+    case RMCP_CHILD_UNKNOWN: return read_answer(said, detail, size);
+    case RMCP_CHILD_KILLED:
         snprintf(detail, size, "the process was ended by signal %d (%s); it said: %.300s",
-                 result->code, strsignal(result->code), result->err);
+                 child->code, strsignal(child->code), said->err);
         return JOURNAL_FAILED;
-    case CHILD_TIMEOUT:
+    case RMCP_CHILD_LATE:
         snprintf(detail, size, "no end after %.0f s; the process was killed", limit);
         return JOURNAL_FAILED;
     default:
@@ -89,6 +95,13 @@ static enum journal_state judge(struct visit *v, struct child_result *result, do
                  "no end after %.0f s, and the process cannot be killed: please reboot", limit);
         return JOURNAL_FAILED;
     }
+}
+
+/* Drivers may say anything. */
+static void make_text(struct rmcp_child_output *output)
+{
+    for (size_t i = 0; i < output->used; i++)
+        if (!output->data[i]) output->data[i] = ' ';
 }
 
 /* Consent is --yes, or a whole line at the terminal that begins with y and came after the question.
@@ -159,16 +172,25 @@ static rmcp_status do_step(struct visit *v, const struct owner_step *step)
                      "--step",
                      (char *)(uintptr_t)step->name,
                      NULL };
-    struct child_result result;
     const double limit = owner_stages[step->stage].limit_seconds;
-    status = child_run(argv, "RMCP_GUARD=0", limit, &result); /* the journal guards */
+    const char *environment[] = { "RMCP_GUARD=0", NULL }; /* the journal guards */
+    struct words said;
+    struct rmcp_child_output out = { .data = said.out, .size = sizeof said.out },
+                             err = { .data = said.err, .size = sizeof said.err };
+    const struct rmcp_child_request request = {
+        .argv = argv, .environment = environment, .out = &out, .err = &err, .limit_seconds = limit
+    };
+    struct rmcp_child child;
+    status = rmcp_child_run(&request, &child);
     if (status) return status;
-    enum journal_state state = judge(v, &result, limit, detail, sizeof detail);
+    make_text(&out);
+    make_text(&err);
+    enum journal_state state = judge(v, &child, &said, limit, detail, sizeof detail);
     v->n[state]++;
-    printf("%-5s %-48s %6.2f s  %s\n", journal_words[state], step->name, result.seconds, detail);
+    printf("%-5s %-48s %6.2f s  %s\n", journal_words[state], step->name, child.seconds, detail);
     fflush(stdout);
     char line[800];
-    snprintf(line, sizeof line, "%.2f s; %s", result.seconds, detail);
+    snprintf(line, sizeof line, "%.2f s; %s", child.seconds, detail);
     status = journal_step(v->journal, state, step->name, line);
     if (state == JOURNAL_FAILED && step->stage <= OWNER_KERNEL)
         v->stop = true; /* nothing will work */

@@ -1,4 +1,5 @@
 /* options.c: command-line options from a table, --help from the same table, messages. */
+#include "base/clock.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -6,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 const char *const cli_passes[] = { "fwd", "bwd_data", "bwd_weights", NULL };
@@ -178,7 +178,7 @@ int cli_print_json(cJSON *object, const char *schema)
 
 void cli_progress(size_t done, size_t total, const char *what)
 {
-    static struct timespec last;
+    static double last;
     static bool shown;
     if (!isatty(STDERR_FILENO)) return;
     if (!total) {
@@ -186,11 +186,8 @@ void cli_progress(size_t done, size_t total, const char *what)
         shown = false;
         return;
     }
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double passed =
-        (double)(now.tv_sec - last.tv_sec) + 1e-9 * (double)(now.tv_nsec - last.tv_nsec);
-    if (shown && passed < 0.1) return;
+    const double now = rmcp_clock();
+    if (shown && now - last < 0.1) return;
     last = now;
     shown = true;
     enum { WIDTH = 24 };

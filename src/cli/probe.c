@@ -4,23 +4,20 @@
  * an LLVM each do when they meet. A list of devices must survive that, and say which one it was. */
 #include "cli/probe.h"
 
+#include "base/child.h"
 #include "base/error.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LIMIT_SECONDS = 30, MOST_PER_DRIVER = 64 };
 
 /* The child's side: every entry of one driver, as the bytes they are. */
-static void answer(const struct rmcp_driver *driver, int out)
+static void answer(void *context, int out)
 {
+    const struct rmcp_driver *driver = context;
     rmcp_device_info info;
     int n = 1;
     for (int i = 0; i < n && i < MOST_PER_DRIVER; i++) {
@@ -29,93 +26,56 @@ static void answer(const struct rmcp_driver *driver, int out)
     }
 }
 
-static bool grow(struct cli_device_list *list)
+static rmcp_status add(struct cli_device_list *list, const rmcp_device_info *info)
 {
-    if (list->n < list->room) return true;
-    const size_t room = list->room ? 2 * list->room : 16;
-    rmcp_device_info *entries = realloc(list->entries, room * sizeof *entries);
-    if (!entries) return false;
-    list->entries = entries;
-    list->room = room;
-    return true;
-}
-
-/* Read entries until the child closes its end or the time is over. Returns how many came. */
-static size_t read_entries(int in, struct cli_device_list *list)
-{
-    const time_t deadline = time(NULL) + LIMIT_SECONDS;
-    size_t got = 0, n = 0;
-    while (time(NULL) <= deadline && grow(list)) {
-        struct pollfd wait = { in, POLLIN, 0 };
-        if (poll(&wait, 1, 200) <= 0) continue;
-        ssize_t bytes =
-            read(in, (char *)&list->entries[list->n] + got, sizeof *list->entries - got);
-        if (bytes < 0 && errno == EINTR) continue;
-        if (bytes <= 0) break;
-        got += (size_t)bytes;
-        if (got < sizeof *list->entries) continue;
-        list->n++;
-        n++;
-        got = 0;
+    if (list->n == list->room) {
+        const size_t room = list->room ? 2 * list->room : 16;
+        rmcp_device_info *entries = realloc(list->entries, room * sizeof *entries);
+        if (!entries) return rmcp_fail_memory("list of devices", room * sizeof *entries);
+        list->entries = entries;
+        list->room = room;
     }
-    return n;
+    list->entries[list->n++] = *info;
+    return RMCP_OK;
 }
 
-static void say_how_it_ended(const struct rmcp_driver *driver, int status, rmcp_device_info *info)
+static void say_how_it_ended(const struct rmcp_driver *driver, const struct rmcp_child *child,
+                             rmcp_device_info *info)
 {
     *info = (rmcp_device_info){ .struct_size = sizeof *info };
     snprintf(info->spec, sizeof info->spec, "%s", driver->name);
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    if (child->end == RMCP_CHILD_LATE || child->end == RMCP_CHILD_STUCK)
         snprintf(info->why, sizeof info->why, "its driver did not answer within %d s",
                  LIMIT_SECONDS);
-    else if (WIFSIGNALED(status))
+    else if (child->end == RMCP_CHILD_KILLED)
         snprintf(info->why, sizeof info->why,
-                 "its driver ended the process that asked it: signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
+                 "its driver ended the process that asked it: signal %d (%s)", child->code,
+                 strsignal(child->code));
     else
         snprintf(info->why, sizeof info->why,
-                 "its driver ended the process that asked it: exit status %d", WEXITSTATUS(status));
-}
-
-/* Give the child two seconds to end by itself. */
-static int reap(pid_t child)
-{
-    const struct timespec moment = { 0, 20000000 };
-    int status = 0;
-    for (int i = 0; i < 100; i++) {
-        if (waitpid(child, &status, WNOHANG)) return status;
-        nanosleep(&moment, NULL);
-    }
-    kill(child, SIGKILL);
-    waitpid(child, &status, 0);
-    return status;
+                 "its driver ended the process that asked it: exit status %d", child->code);
 }
 
 static rmcp_status probe(const struct rmcp_driver *driver, struct cli_device_list *list)
 {
-    int ends[2];
-    if (pipe(ends)) return rmcp_fail(RMCP_E_IO, "no pipe: %s", strerror(errno));
-    fflush(NULL);
-    pid_t child = fork();
-    if (child < 0) {
-        close(ends[0]);
-        close(ends[1]);
-        return rmcp_fail(RMCP_E_IO, "no process to ask a driver in: %s", strerror(errno));
+    static char bytes[MOST_PER_DRIVER * sizeof(rmcp_device_info) + 1];
+    struct rmcp_child_output out = { .data = bytes, .size = sizeof bytes };
+    const struct rmcp_child_request request = { .function = answer,
+                                                .context = (void *)(uintptr_t)driver,
+                                                .out = &out,
+                                                .limit_seconds = LIMIT_SECONDS };
+    struct rmcp_child child;
+    rmcp_device_info info;
+    rmcp_status status = rmcp_child_run(&request, &child);
+    /* What it said stands, however it ended. */
+    const size_t n = out.used / sizeof info;
+    for (size_t i = 0; i < n && !status; i++) {
+        memcpy(&info, bytes + i * sizeof info, sizeof info);
+        status = add(list, &info);
     }
-    if (!child) {
-        close(ends[0]);
-        answer(driver, ends[1]);
-        _exit(0);
-    }
-    close(ends[1]);
-    const size_t n = read_entries(ends[0], list);
-    close(ends[0]);
-    const int status = reap(child);
-    if (!n) {
-        if (!grow(list)) return rmcp_fail_memory("list of devices", sizeof *list->entries);
-        say_how_it_ended(driver, status, &list->entries[list->n++]);
-    }
-    return RMCP_OK;
+    if (status || n) return status;
+    say_how_it_ended(driver, &child, &info);
+    return add(list, &info);
 }
 
 rmcp_status cli_probe_devices(struct cli_device_list *list)
@@ -127,14 +87,21 @@ rmcp_status cli_probe_devices(struct cli_device_list *list)
     return status;
 }
 
+struct plain_call {
+    void (*function)(void);
+};
+
+static void call(void *context, int out)
+{
+    (void)out;
+    ((const struct plain_call *)context)->function();
+    fflush(stdout);
+}
+
 void cli_apart(void (*function)(void))
 {
-    fflush(NULL);
-    pid_t child = fork();
-    if (!child) {
-        function();
-        fflush(stdout);
-        _exit(0);
-    }
-    if (child > 0) waitpid(child, NULL, 0);
+    struct plain_call plain = { function };
+    const struct rmcp_child_request request = { .function = call, .context = &plain };
+    struct rmcp_child child;
+    rmcp_child_run(&request, &child);
 }

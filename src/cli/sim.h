@@ -3,7 +3,7 @@
 #define RMCP_CLI_SIM_H
 
 #include "cli/cli.h"
-#include "sim/runner.h"
+#include "sim/runner/runner.h"
 
 /* The options of a simulated kernel as they were written. */
 struct sim_cli {

@@ -57,7 +57,7 @@ int cli_sim_card(int argc, char **argv)
           "                         registers,lds,barrier,unaligned; -NAME leaves one out (all)",
           NULL },
         { "threads", CLI_NUMBER, &r.threads, "N", "threads for each kernel (2)", NULL },
-        { "limit", CLI_NUMBER, &r.limit, "N", "instructions of a wave after which a kernel hangs",
+        { "limit", CLI_NUMBER, &r.limit, "N", "instructions of a wave after which it counts as hung",
           NULL },
         { "trace", CLI_TEXT, &r.trace, "KERNEL", "print each instruction of kernels of that name",
           NULL },

@@ -3,7 +3,7 @@
 #define RMCP_CLI_SIM_CARD_H
 
 #include "cli/cli.h"
-#include "sim/driver/cards.h"
+#include "sim/cards/cards.h"
 
 struct sim_request {
     const char *gpu, *override, *trace, *checks, *plant, *write_sysfs;

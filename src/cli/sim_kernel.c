@@ -1,13 +1,13 @@
 /* sim_kernel.c: rmcp sim --kernel: one kernel by the direct runner. */
+#include "base/clock.h"
 #include "cli/sim.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* What the callbacks of the executor need. */
-struct session {
+struct sim_session {
     const struct sim_cli *cli;
     struct sim_runner *runner;
     cJSON *reports;
@@ -33,7 +33,7 @@ static const char *function_of(struct sim_runner *runner, const struct sim_repor
 
 static void on_report(void *context, const struct sim_report *report)
 {
-    struct session *s = context;
+    struct sim_session *s = context;
     char line[256], function[128];
     if (s->n_shown++ >= s->cli->most_reports) return;
     sim_runner_line(s->runner, report->address, line);
@@ -46,7 +46,7 @@ static void on_report(void *context, const struct sim_report *report)
 
 static void on_trace(void *context, const struct sim_trace *t)
 {
-    const struct session *s = context;
+    const struct sim_session *s = context;
     char text[256];
     isa_print(t->inst, text, sizeof text);
     FILE *to = s->cli->json ? stderr : stdout; /* JSON has stdout for itself */
@@ -55,14 +55,7 @@ static void on_trace(void *context, const struct sim_trace *t)
             t->scc, text);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int finish(struct session *s, const struct sim_result *result, double seconds)
+static int finish(struct sim_session *s, const struct sim_result *result, double seconds)
 {
     const struct sim_cli *cli = s->cli;
     int exit_status = result->completed && !result->n_reports ? CLI_OK : CLI_FINDINGS;
@@ -87,7 +80,7 @@ static int finish(struct session *s, const struct sim_result *result, double sec
     return exit_status;
 }
 
-static int run(struct session *s, const char *name, int n_arguments, char **texts)
+static int run(struct sim_session *s, const char *name, int n_arguments, char **texts)
 {
     static unsigned char segment[65536];
     const struct sim_cli *cli = s->cli;
@@ -114,9 +107,9 @@ static int run(struct session *s, const char *name, int n_arguments, char **text
             sim_arguments_place(kernel, arguments, n_arguments, segment, sizeof segment, &launch);
     if (!status) status = sim_arguments_try(arguments, n_arguments);
     if (!status) {
-        double start = now();
+        double start = rmcp_clock();
         rmcp_status ran = sim_runner_run(s->runner, name, &launch, &result);
-        status = ran ? cli_failed("sim", ran) : finish(s, &result, now() - start);
+        status = ran ? cli_failed("sim", ran) : finish(s, &result, rmcp_clock() - start);
         for (int i = 0; i < n_arguments && !ran; i++) {
             int saved = sim_argument_save(&arguments[i]);
             if (saved) status = saved;
@@ -128,7 +121,7 @@ static int run(struct session *s, const char *name, int n_arguments, char **text
 
 int sim_kernel(const struct sim_cli *cli, int n_words, char **words)
 {
-    struct session s = { .cli = cli };
+    struct sim_session s = { .cli = cli };
     struct sim_options options = { .chip = (enum isa_chip)cli->chip,
                                    .threads = cli->trace ? 1 : (unsigned)cli->threads,
                                    .max_instructions = cli->limit,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct search {
+struct object_search {
     const char *kernel;
     int chip; /* that will execute */
     unsigned char *bytes;
@@ -19,7 +19,7 @@ struct search {
     size_t n_names, n_unnamed;
 };
 
-static void keep_name(struct search *s, const char *name)
+static void keep_name(struct object_search *s, const char *name)
 {
     const size_t used = strlen(s->names), length = strlen(name);
     if (s->n_unnamed || used + length + 3 > sizeof s->names) {
@@ -32,7 +32,7 @@ static void keep_name(struct search *s, const char *name)
 
 static rmcp_status visit(void *context, const struct codeobj_item *item)
 {
-    struct search *s = context;
+    struct object_search *s = context;
     struct codeobj *object = NULL;
     if (item->kind != CODEOBJ_OBJECT) {
         if (!*s->trouble && item->message)
@@ -66,7 +66,7 @@ static rmcp_status visit(void *context, const struct codeobj_item *item)
 }
 
 /* Why there is no such kernel. */
-static int complain(const struct search *s, const char *path)
+static int complain(const struct object_search *s, const char *path)
 {
     if (s->n_names && s->n_unnamed)
         return cli_complain("sim", "%.300s has no kernel '%.100s'; it has %s and %zu more", path,
@@ -90,7 +90,7 @@ static int complain(const struct search *s, const char *path)
 int sim_object_read(const char *path, const char *kernel, int chip, unsigned char **bytes,
                     size_t *n_bytes)
 {
-    struct search s = { .kernel = kernel, .chip = chip };
+    struct object_search s = { .kernel = kernel, .chip = chip };
     const rmcp_status status = codeobj_walk_path(path, NULL, visit, &s);
     *bytes = s.bytes;
     *n_bytes = s.n_bytes;

@@ -1,8 +1,9 @@
 /* sim_program.c: runs a program with the simulated kernel driver in it, and tells what happened. */
 #define _GNU_SOURCE
+#include "base/cache_path.h"
+#include "base/child.h"
 #include "cli/sim.h"
 #include "cli/sim_card.h"
-#include "base/cache_path.h"
 #include "sim/driver/protocol.h"
 #include "sim/sim.h"
 
@@ -11,10 +12,10 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MAX_REPORTS_SHOWN = 20 };
@@ -90,32 +91,28 @@ static void pass_on(int number)
 /* Start the command and wait; its exit status, as a shell counts it. */
 static int run(const struct sim_request *request, const char *root)
 {
-    const pid_t child = fork();
-    if (child < 0) {
-        cli_complain("sim", "cannot start a process: %s", strerror(errno));
-        return CLI_INTERNAL;
-    }
-    if (!child) {
-        if (set_environment(request, root)) _exit(CLI_USAGE);
-        execvp(request->command[0], request->command);
-        cli_complain("sim", "cannot run '%.300s': %s", request->command[0], strerror(errno));
-        _exit(127);
+    const int wrong = set_environment(request, root);
+    if (wrong) return wrong;
+    const struct rmcp_child_request attended = { .argv = request->command, .attended = true };
+    struct rmcp_child child;
+    signal(SIGCHLD, SIG_DFL); /* whoever ignores it gets no exit status */
+    if (rmcp_child_start(&attended, &child)) {
+        cli_complain("sim", "%s", rmcp_last_error());
+        return 127;
     }
     /* Signals are for the program; we tell how it ended. */
     struct sigaction ignore = { .sa_handler = SIG_IGN }, forward = { .sa_handler = pass_on };
-    running = child;
+    running = child.process;
     sigaction(SIGINT, &ignore, NULL);
     sigaction(SIGQUIT, &ignore, NULL);
     sigaction(SIGTERM, &forward, NULL);
     sigaction(SIGHUP, &forward, NULL);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    rmcp_child_wait(&child, (double)INFINITY);
     running = 0;
-    if (WIFEXITED(status)) return WEXITSTATUS(status);
-    fprintf(stderr, "rmcp sim: the program was ended by signal %d (%s)\n", WTERMSIG(status),
-            strsignal(WTERMSIG(status)));
-    return 128 + WTERMSIG(status);
+    if (child.end == RMCP_CHILD_EXITED) return child.code;
+    fprintf(stderr, "rmcp sim: the program was ended by signal %d (%s)\n", child.code,
+            strsignal(child.code));
+    return 128 + child.code;
 }
 
 static void print_reports(const char *root)

@@ -14,12 +14,12 @@ struct row {
     uint64_t instructions[SIM_N_CLASSES];
 };
 
-struct table {
+struct kernel_table {
     struct row *rows;
     size_t n, room;
 };
 
-static struct row *row_of(struct table *table, const char *kernel, const char *card)
+static struct row *row_of(struct kernel_table *table, const char *kernel, const char *card)
 {
     for (size_t i = 0; i < table->n; i++)
         if (!strcmp(table->rows[i].kernel, kernel) && !strcmp(table->rows[i].card, card))
@@ -38,7 +38,7 @@ static struct row *row_of(struct table *table, const char *kernel, const char *c
     return row;
 }
 
-static void add_line(struct table *table, char *line)
+static void add_line(struct kernel_table *table, char *line)
 {
     char *rest = line, *kernel = strtok_r(rest, " \n", &rest), *card = strtok_r(NULL, " \n", &rest);
     struct row *row = kernel && card ? row_of(table, kernel, card) : NULL;
@@ -65,7 +65,7 @@ static int by_instructions(const void *a, const void *b)
 
 void sim_table_print(const char *path)
 {
-    struct table table = { 0 };
+    struct kernel_table table = { 0 };
     char line[2048];
     FILE *file = fopen(path, "r");
     if (!file) return;

@@ -12,17 +12,17 @@ enum {
     LONGEST_ID = 1024
 };
 
-struct entry {
+struct bundle_entry {
     uint64_t offset, size, id_length;
     const uint8_t *id;
 };
 
-static bool read_entry(const uint8_t *bytes, size_t size, size_t *at, struct entry *entry)
+static bool read_entry(const uint8_t *bytes, size_t size, size_t *at, struct bundle_entry *entry)
 {
     if (!in_range(*at, ENTRY_HEADER, size)) return false;
     const uint8_t *head = bytes + *at;
-    *entry = (struct entry){ load_u64(head), load_u64(head + 8), load_u64(head + 16),
-                             head + ENTRY_HEADER };
+    *entry = (struct bundle_entry){ load_u64(head), load_u64(head + 8), load_u64(head + 16),
+                                    head + ENTRY_HEADER };
     if (entry->id_length > LONGEST_ID || !in_range(*at + ENTRY_HEADER, entry->id_length, size))
         return false;
     *at += ENTRY_HEADER + (size_t)entry->id_length;
@@ -38,7 +38,7 @@ rmcp_status bundle_check(const uint8_t *bytes, size_t size, struct bundle *bundl
         return rmcp_fail(RMCP_E_IO, "offload bundle of %llu entries", (unsigned long long)n);
     size_t at = BUNDLE_HEADER, extent = 0;
     for (uint64_t i = 0; i < n; i++) {
-        struct entry entry;
+        struct bundle_entry entry;
         if (!read_entry(bytes, size, &at, &entry))
             return rmcp_fail(RMCP_E_IO, "offload bundle: its table is cut off at entry %llu",
                              (unsigned long long)i);
@@ -56,8 +56,8 @@ rmcp_status bundle_check(const uint8_t *bytes, size_t size, struct bundle *bundl
     return RMCP_OK;
 }
 
-static rmcp_status walk_entry(struct walk *walk, const uint8_t *bytes, const struct entry *entry,
-                              uint64_t offset)
+static rmcp_status walk_entry(struct walk *walk, const uint8_t *bytes,
+                              const struct bundle_entry *entry, uint64_t offset)
 {
     const uint8_t *at = bytes + entry->offset;
     size_t size = (size_t)entry->size;
@@ -78,7 +78,7 @@ rmcp_status walk_bundle(struct walk *walk, const uint8_t *bytes, const struct bu
     size_t at = BUNDLE_HEADER;
     rmcp_status status = RMCP_OK;
     for (uint64_t i = 0; !status && i < bundle->n; i++) {
-        struct entry entry;
+        struct bundle_entry entry;
         char id[LONGEST_ID + 1];
         if (!read_entry(bytes, bundle->extent, &at, &entry)) break; /* checked before */
         memcpy(id, entry.id, (size_t)entry.id_length);

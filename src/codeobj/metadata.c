@@ -4,18 +4,18 @@
 #include "codeobj/msgpack.h"
 #include "codeobj/parts.h"
 
-struct reading {
+struct metadata_reading {
     struct msgpack in;
     struct metadata *out;
 };
 
-static rmcp_status malformed(const struct reading *r, const char *what)
+static rmcp_status malformed(const struct metadata_reading *r, const char *what)
 {
     return rmcp_fail(RMCP_E_IO, "metadata note: %s, %zu bytes before its end", what,
                      (size_t)(r->in.end - r->in.at));
 }
 
-static rmcp_status read_string(struct reading *r, const struct msgpack_value *value,
+static rmcp_status read_string(struct metadata_reading *r, const struct msgpack_value *value,
                                const char **out)
 {
     if (value->type != MSGPACK_STRING) return malformed(r, "a string is wanted");
@@ -23,7 +23,8 @@ static rmcp_status read_string(struct reading *r, const struct msgpack_value *va
     return *out ? RMCP_OK : rmcp_fail_memory("string of the note", (size_t)value->number);
 }
 
-static rmcp_status read_number(struct reading *r, const struct msgpack_value *value, uint32_t *out)
+static rmcp_status read_number(struct metadata_reading *r, const struct msgpack_value *value,
+                               uint32_t *out)
 {
     if ((value->type != MSGPACK_UINT && value->type != MSGPACK_BOOL) || value->number > UINT32_MAX)
         return malformed(r, "a number of 32 bits is wanted");
@@ -32,7 +33,7 @@ static rmcp_status read_number(struct reading *r, const struct msgpack_value *va
 }
 
 /* A key and the head of its value. */
-static rmcp_status next_pair(struct reading *r, struct msgpack_value *key,
+static rmcp_status next_pair(struct metadata_reading *r, struct msgpack_value *key,
                              struct msgpack_value *value)
 {
     if (!msgpack_next(&r->in, key) || !msgpack_skip_rest(&r->in, key) ||
@@ -41,7 +42,7 @@ static rmcp_status next_pair(struct reading *r, struct msgpack_value *key,
     return RMCP_OK;
 }
 
-static rmcp_status read_argument(struct reading *r, struct codeobj_argument *argument)
+static rmcp_status read_argument(struct metadata_reading *r, struct codeobj_argument *argument)
 {
     struct msgpack_value map, key, value;
     *argument = (struct codeobj_argument){ .name = "", .kind = "", .address_space = "" };
@@ -68,7 +69,7 @@ static rmcp_status read_argument(struct reading *r, struct codeobj_argument *arg
     return RMCP_OK;
 }
 
-static rmcp_status read_arguments(struct reading *r, const struct msgpack_value *array,
+static rmcp_status read_arguments(struct metadata_reading *r, const struct msgpack_value *array,
                                   struct codeobj_kernel *kernel)
 {
     if (array->type != MSGPACK_ARRAY) return malformed(r, ".args is not an array");
@@ -89,8 +90,8 @@ static rmcp_status read_arguments(struct reading *r, const struct msgpack_value 
     return RMCP_OK;
 }
 
-static rmcp_status read_workgroup_size(struct reading *r, const struct msgpack_value *array,
-                                       uint32_t out[3])
+static rmcp_status read_workgroup_size(struct metadata_reading *r,
+                                       const struct msgpack_value *array, uint32_t out[3])
 {
     if (array->type != MSGPACK_ARRAY || array->number != 3)
         return malformed(r, ".reqd_workgroup_size is not three numbers");
@@ -122,7 +123,7 @@ static const struct {
     { ".uses_dynamic_stack", offsetof(struct codeobj_metadata, uses_dynamic_stack) },
 };
 
-static rmcp_status read_kernel_value(struct reading *r, const struct msgpack_value *key,
+static rmcp_status read_kernel_value(struct metadata_reading *r, const struct msgpack_value *key,
                                      const struct msgpack_value *value,
                                      struct codeobj_kernel *kernel)
 {
@@ -141,7 +142,7 @@ static rmcp_status read_kernel_value(struct reading *r, const struct msgpack_val
     return msgpack_skip_rest(&r->in, value) ? RMCP_OK : malformed(r, "a kernel is cut off");
 }
 
-static rmcp_status read_kernel(struct reading *r, struct codeobj_kernel *kernel)
+static rmcp_status read_kernel(struct metadata_reading *r, struct codeobj_kernel *kernel)
 {
     struct msgpack_value map, key, value;
     *kernel = (struct codeobj_kernel){ .name = "", .symbol = "", .has_metadata = true };
@@ -170,7 +171,7 @@ static rmcp_status make_room(struct metadata *out, uint64_t more)
     return RMCP_OK;
 }
 
-static rmcp_status read_kernels(struct reading *r, const struct msgpack_value *array)
+static rmcp_status read_kernels(struct metadata_reading *r, const struct msgpack_value *array)
 {
     if (array->type != MSGPACK_ARRAY) return malformed(r, "amdhsa.kernels is not an array");
     struct msgpack ahead = r->in;
@@ -184,7 +185,8 @@ static rmcp_status read_kernels(struct reading *r, const struct msgpack_value *a
 
 rmcp_status metadata_read(void *metadata, const struct elf_note *note)
 {
-    struct reading r = { .in = { note->bytes, note->bytes + note->size }, .out = metadata };
+    struct metadata_reading r = { .in = { note->bytes, note->bytes + note->size },
+                                  .out = metadata };
     struct msgpack_value map, key, value;
     if (!elf_note_is(note, "AMDGPU", NT_AMDGPU_METADATA)) return RMCP_OK;
     if (!msgpack_next(&r.in, &map) || map.type != MSGPACK_MAP)

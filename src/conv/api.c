@@ -1,8 +1,5 @@
 /* api.c: convolution's public functions over the planner. */
 #include "conv/conv.h"
-#include "core/plan.h"
-
-extern const struct rmcp_operation rmcp_operation_conv;
 
 rmcp_status rmcp_conv_plan(rmcp_device *device, const rmcp_conv *problem, rmcp_conv_pass pass,
                            const rmcp_plan_options *options, rmcp_plan **out)
@@ -52,4 +49,15 @@ rmcp_status rmcp_conv_execute_timed(const rmcp_plan *plan, void *stream,
 {
     if (!seconds) return rmcp_fail(RMCP_E_ARG, "seconds is NULL");
     return execute(plan, stream, tensors, seconds);
+}
+
+rmcp_status rmcp_conv_judge(rmcp_device *device, const rmcp_conv *problem, rmcp_conv_pass pass,
+                            const char *algorithm, enum rmcp_data data, uint64_t seed,
+                            double effort, struct rmcp_judgement *judgement)
+{
+    struct rmcp_convolution conv;
+    rmcp_status status = rmcp_conv_init(&conv, problem, (int)pass);
+    return status ? status
+                  : rmcp_judge_problem(device, &rmcp_operation_conv, &conv, algorithm, data, seed,
+                                       effort, judgement);
 }

@@ -2,7 +2,7 @@
 #ifndef RMCP_CONV_CONV_H
 #define RMCP_CONV_CONV_H
 
-#include "core/algo.h"
+#include "core/judge.h"
 
 /* Distances in elements between neighbours of a tensor. `outer` is n (k for weights), `inner` the
  * channel. */
@@ -31,6 +31,9 @@ struct rmcp_convolution {
  * own message with the value. */
 rmcp_status rmcp_conv_init(struct rmcp_convolution *conv, const rmcp_conv *problem, int pass);
 
+extern const struct rmcp_operation rmcp_operation_conv;
+extern const struct rmcp_algo *const rmcp_algos_conv[]; /* ends with NULL */
+
 static inline const struct rmcp_convolution *rmcp_conv_of(const struct rmcp_request *request)
 {
     return request->problem;
@@ -57,6 +60,11 @@ double rmcp_conv_activate(const struct rmcp_convolution *conv, double value);
 
 /* The bound of a sum: how far `value` may be off whose products add up to `magnitude`. */
 double rmcp_conv_bound(const struct rmcp_convolution *conv, double value, double magnitude);
+
+/* Judge one algorithm (NULL: the planner's choice) on one problem: core/judge.h. */
+rmcp_status rmcp_conv_judge(rmcp_device *device, const rmcp_conv *problem, rmcp_conv_pass pass,
+                            const char *algorithm, enum rmcp_data data, uint64_t seed,
+                            double effort, struct rmcp_judgement *judgement);
 
 /* A random problem and pass; small enough that the reference takes milliseconds. */
 void rmcp_conv_draw(uint64_t seed, rmcp_conv *problem, rmcp_conv_pass *pass);

@@ -161,8 +161,6 @@ static double expect_cost(const void *problem, unsigned number)
     return rmcp_conv_reduction(problem);
 }
 
-extern const struct rmcp_algo *const rmcp_algos_conv[];
-
 const struct rmcp_operation rmcp_operation_conv = {
     .name = "conv",
     .nameless = true,

@@ -5,6 +5,7 @@
 #include "core/guard_record.h"
 #include "core/trial.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -152,8 +153,7 @@ static struct rmcp_guard_finding settle(rmcp_device *device, const struct rmcp_g
 {
     struct rmcp_guard_finding finding;
     if (recall(key, &finding)) return finding;
-    const int lock = rmcp_guard_lock(time_limit() + 10.0);
-    if (lock == -2) {
+    if (rmcp_guard_lock(time_limit() + 10.0) == EWOULDBLOCK) {
         finding = (struct rmcp_guard_finding){ .state = RMCP_GUARD_TRYING,
                                                .reason = "another process is still trying it" };
         return finding;
@@ -167,7 +167,7 @@ static struct rmcp_guard_finding settle(rmcp_device *device, const struct rmcp_g
     } else if (finding.state == RMCP_GUARD_GOOD) {
         remember(key, &finding);
     }
-    rmcp_guard_unlock(lock);
+    rmcp_guard_unlock();
     return finding;
 }
 

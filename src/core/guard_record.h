@@ -8,8 +8,7 @@
  *     CHECKSUM DEVICE ALGORITHM TYPE STATE TIME PROCESS REASON
  *
  * DEVICE is a digest of chip, driver, kernel and library. STATE is trying, good, bad or forget
- * (with
- * * for algorithm and type, and perhaps for the device). Whoever tries holds a lock from before
+ * ("*" for algorithm and type, and perhaps for the device). Whoever tries holds a lock from before
  * "trying" is written until its finding is; a lock goes when its process does, so "trying" without
  * a lock is a process that did not survive. */
 #ifndef RMCP_CORE_GUARD_RECORD_H
@@ -33,12 +32,12 @@ bool rmcp_guard_record_read(const struct rmcp_guard_key *key, struct rmcp_guard_
 bool rmcp_guard_record_add(const struct rmcp_guard_key *key, enum rmcp_guard_state state,
                            const char *reason);
 
-/* Take the lock, waiting at most so long. Returns a descriptor for rmcp_guard_unlock; -1 when there
- * is no place for a lock, -2 when others hold it all the time. One thread at a time. */
+/* Take the lock, waiting at most so long. Returns 0, EWOULDBLOCK when others hold it all the time,
+ * or the errno of why there is no place for a lock. One thread at a time. */
 int rmcp_guard_lock(double seconds);
-void rmcp_guard_unlock(int descriptor);
+void rmcp_guard_unlock(void); /* fine without the lock */
 
-/* Whether another process holds the lock. */
+/* Whether anybody holds the lock. */
 bool rmcp_guard_is_locked(void);
 
 #endif

@@ -3,19 +3,19 @@
 
 #include "base/cache_path.h"
 #include "base/hash.h"
+#include "base/log.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { MOST_PATH = 1024, MOST_LINE = RMCP_CASE_MAX + 160, MOST_FILES = 256 };
-static const int64_t MOST_BYTES = INT64_C(32) << 20; /* of one file, read or written */
+static const struct rmcp_log_kind kind = { .checked = true,
+                                           .mode = 0600,
+                                           .most_bytes = INT64_C(32) << 20 };
 
 /* What is known, by hash of "DIGEST OPTIONS CASE". Open addressing; grows by doubling. */
 struct entry {
@@ -72,24 +72,18 @@ static uint64_t key_of(const char *text)
 
 /* ---- reading ---- */
 
-/* "CHECKSUM DIGEST OPTIONS CASE ALGORITHM SECONDS", without its end. */
-static bool take_line(char *line)
+/* "DIGEST OPTIONS CASE ALGORITHM SECONDS" */
+static bool take_line(void *context, char *line)
 {
-    char *rest = strchr(line, ' '), *end = NULL;
-    if (!rest) return false;
-    *rest++ = '\0';
-    if (strlen(line) != 16) return false;
-    uint64_t checksum = strtoull(line, &end, 16);
-    if (*end || checksum != rmcp_hash_text(RMCP_HASH_START, rest)) return false;
-
-    char *words[5];
+    (void)context;
+    char *words[5], *rest = line;
     for (int i = 0; i < 5; i++) {
         words[i] = rest;
         rest = strchr(rest, ' ');
         if (!rest != (i == 4)) return false;
         if (rest) *rest++ = '\0';
     }
-    char text[MOST_LINE];
+    char text[RMCP_LOG_LINE_MAX];
     snprintf(text, sizeof text, "%s %s %s", words[0], words[1], words[2]);
     remember(key_of(text), words[3]);
     return true;
@@ -97,29 +91,10 @@ static bool take_line(char *line)
 
 static void read_file(const char *path)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status;
-    if (descriptor < 0) return;
-    if (fstat(descriptor, &status) || !S_ISREG(status.st_mode) || status.st_size > MOST_BYTES) {
-        close(descriptor);
-        return;
-    }
-    FILE *file = fdopen(descriptor, "r");
-    if (!file) {
-        close(descriptor);
-        return;
-    }
-    char line[MOST_LINE];
-    size_t damaged = 0;
-    while (fgets(line, sizeof line, file)) {
-        size_t length = strcspn(line, "\n");
-        bool whole = line[length] == '\n';
-        line[length] = '\0';
-        if (length && (!whole || !take_line(line))) damaged++;
-        /* The rest of a line that was too long. */
-        for (int c = 0; !whole && c != '\n' && c != EOF;) c = fgetc(file);
-    }
-    fclose(file);
+    struct rmcp_log log;
+    if (rmcp_log_open(&log, &kind, path, false)) return;
+    const size_t damaged = rmcp_log_read(&log, take_line, NULL);
+    rmcp_log_close(&log);
     if (damaged) {
         cache.n_damaged += damaged;
         snprintf(cache.remark, sizeof cache.remark,
@@ -189,38 +164,19 @@ static bool own_path(char *path, size_t size)
     return rmcp_cache_host_path("plans", ".txt", path, size) && rmcp_cache_make_folders(path);
 }
 
-/* One write; begins a new line when a killed process left a torn one. */
-static void append(const char *line, size_t length)
-{
-    char path[MOST_PATH], last = '\n';
-    if (!own_path(path, sizeof path)) return;
-    int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600);
-    if (file < 0) return;
-    struct stat status;
-    if (!fstat(file, &status) && S_ISREG(status.st_mode) && status.st_size < MOST_BYTES) {
-        if (status.st_size > 0 && pread(file, &last, 1, status.st_size - 1) != 1) last = '\n';
-        const size_t skip = last == '\n';
-        /* A short write is a torn line, which readers pass over. */
-        ssize_t written = write(file, line + skip, length - skip);
-        (void)written;
-    }
-    close(file);
-}
-
 void rmcp_plan_cache_add(const rmcp_device *device, const struct rmcp_request *request,
                          uint64_t max_workspace, const char *algorithm, double seconds)
 {
-    char key[MOST_LINE], rest[MOST_LINE + 64], line[MOST_LINE + 96];
+    char key[MOST_LINE], line[MOST_LINE + 64], path[MOST_PATH];
     if (!write_key(device, request, max_workspace, key, sizeof key)) return;
     /* Nanoseconds, whole: no decimal point that a locale could turn into a comma. */
-    snprintf(rest, sizeof rest, "%s %s %" PRIu64 "ns", key, algorithm, (uint64_t)(seconds * 1e9));
-    int length = snprintf(line, sizeof line, "\n%016" PRIx64 " %s\n",
-                          rmcp_hash_text(RMCP_HASH_START, rest), rest);
+    int length = snprintf(line, sizeof line, "%s %s %" PRIu64 "ns", key, algorithm,
+                          (uint64_t)(seconds * 1e9));
     if (length <= 0 || (size_t)length >= sizeof line) return;
     pthread_mutex_lock(&cache.lock);
     if (!cache.loaded) load();
     remember(key_of(key), algorithm);
-    append(line, (size_t)length);
+    if (own_path(path, sizeof path)) rmcp_log_append_to(&kind, path, line);
     pthread_mutex_unlock(&cache.lock);
 }
 

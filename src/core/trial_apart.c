@@ -1,24 +1,17 @@
-/* trial_apart.c: tries an algorithm with the rmcp command in a process of its own, with a time limit. */
-#define _GNU_SOURCE /* dladdr, pipe2 */
+/* trial_apart.c: tries an algorithm with the rmcp command in a process of its own, with a time
+ * limit. */
+#define _GNU_SOURCE /* dladdr */
+#include "base/child.h"
 #include "core/trial.h"
 #include "core/trial_answer.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
-enum { MOST_PATH = 1024, MOST_OUTPUT = 4096 };
+enum { MOST_PATH = 1024, MOST_OUTPUT = 4096, MOST_COMPLAINT = 1024 };
 
 /* ---- the command ---- */
 
@@ -59,89 +52,6 @@ static bool find_command(char *path, size_t size)
     return false;
 }
 
-/* ---- running it ---- */
-
-/* Our environment with RMCP_GUARD=0: the child is the trial, it shall not make one. */
-static char **unguarded_environment(void)
-{
-    static char off[] = "RMCP_GUARD=0";
-    size_t n = 0, used = 0;
-    while (environ && environ[n]) n++;
-    char **copy = calloc(n + 2, sizeof *copy);
-    if (!copy) return NULL;
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], "RMCP_GUARD=", strlen("RMCP_GUARD="))) copy[used++] = environ[i];
-    copy[used] = off;
-    return copy;
-}
-
-/* What it writes to stdout comes out of `out`. Signals are as in a fresh process. */
-static bool start(char **arguments, char **environment, int out, pid_t *child)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    if (posix_spawn_file_actions_init(&actions)) return false;
-    if (posix_spawnattr_init(&attributes)) {
-        posix_spawn_file_actions_destroy(&actions);
-        return false;
-    }
-    bool failed =
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) ||
-        posix_spawn_file_actions_adddup2(&actions, out, 1) ||
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) ||
-        posix_spawnattr_setsigmask(&attributes, &none) ||
-        posix_spawnattr_setsigdefault(&attributes, &all) ||
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) ||
-        posix_spawn(child, arguments[0], &actions, &attributes, arguments, environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return !failed;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Read until the child has closed its end, keeping the last part as text. False: time is up. */
-static bool read_output(int in, double end, char text[MOST_OUTPUT])
-{
-    size_t used = 0;
-    bool closed = false;
-    for (double left; !closed && (left = end - now()) > 0;) {
-        struct pollfd wait = { .fd = in, .events = POLLIN };
-        const int ready = poll(&wait, 1, (int)(left * 1000) + 1);
-        if (ready < 0 && errno != EINTR) break;
-        if (ready <= 0) continue;
-        if (used == MOST_OUTPUT - 1) {
-            memmove(text, text + MOST_OUTPUT / 2, used - MOST_OUTPUT / 2);
-            used -= MOST_OUTPUT / 2;
-        }
-        const ssize_t n = read(in, text + used, MOST_OUTPUT - 1 - used);
-        closed = n == 0 || (n < 0 && errno != EINTR);
-        if (n > 0) used += (size_t)n;
-    }
-    text[used] = '\0';
-    return closed;
-}
-
-/* Wait for its end. One that is late, or that closed its output and lives on, is ended. A host
- * program that reaps all children may have been here before us. */
-static void reap(pid_t child, double end)
-{
-    pid_t reaped;
-    while (!(reaped = waitpid(child, NULL, WNOHANG)) && now() < end)
-        nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
-    if (reaped) return;
-    kill(child, SIGKILL);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
-}
-
 /* ---- judging ---- */
 
 /* A command that has not worked in this process; it may have taken all of its time. */
@@ -154,30 +64,29 @@ static struct rmcp_guard_finding found(enum rmcp_guard_state state, const char *
     return finding;
 }
 
-/* A command that says nothing of its own trial is no evidence against an algorithm. The exit status
- * may be lost to a host program that reaps all children, so the lines count. */
-static struct rmcp_guard_finding judge(const char *command, const char *text, bool ended,
-                                       unsigned limit)
+/* Say that it does not work, with its last words. */
+static struct rmcp_guard_finding complain(const char *text)
 {
-    struct rmcp_guard_finding finding;
-    char reason[64] = "the process that tried it ended without a result";
-    if (!rmcp_trial_read(text, &finding)) {
-        snprintf(given_up, sizeof given_up, "%s", command);
-        rmcp_guard_say(
-            RMCP_GUARD_ON_COMMAND,
-            "first use: the rmcp command beside the library does not work, so algorithms "
-            "are tried in the process itself");
-        return found(RMCP_GUARD_UNTRIED, "the rmcp command does not work");
-    }
-    if (finding.state != RMCP_GUARD_TRYING) return finding;
-    if (!ended) snprintf(reason, sizeof reason, "no result within %u seconds", limit);
-    return found(RMCP_GUARD_BAD, reason);
+    char remark[RMCP_GUARD_REMARK_MAX], words[MOST_COMPLAINT];
+    snprintf(words, sizeof words, "%s", text);
+    size_t length = strlen(words);
+    while (length && words[length - 1] == '\n') words[--length] = '\0';
+    const char *last = strrchr(words, '\n');
+    last = last ? last + 1 : words;
+    snprintf(remark, sizeof remark,
+             "first use: algorithms are tried in the process itself, since the rmcp command does "
+             "not work%s%.140s",
+             *last ? ": " : "", last);
+    for (char *c = remark; *c; c++)
+        if ((unsigned char)*c < 32 || *c == 127) *c = ' ';
+    rmcp_guard_say(RMCP_GUARD_ON_COMMAND, remark);
+    return found(RMCP_GUARD_UNTRIED, "the rmcp command does not work");
 }
 
 struct rmcp_guard_finding rmcp_trial_apart(const rmcp_device *device,
                                            const struct rmcp_trial *trial, unsigned limit)
 {
-    char command[MOST_PATH], seconds[16], text[MOST_OUTPUT] = "";
+    char command[MOST_PATH], seconds[16], text[MOST_OUTPUT] = "", complaint[MOST_COMPLAINT] = "";
     if (!find_command(command, sizeof command) || !strcmp(command, given_up))
         return found(RMCP_GUARD_UNTRIED, "no rmcp command");
     /* It ends by itself when we are no longer there to end it. */
@@ -192,20 +101,28 @@ struct rmcp_guard_finding rmcp_trial_apart(const rmcp_device *device,
                                               "--limit",
                                               seconds };
     for (size_t i = 0; i < trial->n_cases; i++) arguments[9 + i] = (char *)trial->cases[i];
-
-    int ends[2];
-    pid_t child = -1;
-    char **environment = unguarded_environment();
-    if (!environment || pipe2(ends, O_CLOEXEC)) {
-        free(environment);
-        return found(RMCP_GUARD_UNTRIED, "no pipe");
+    /* The child is the trial, it shall not make one. */
+    const char *environment[] = { "RMCP_GUARD=0", NULL };
+    struct rmcp_child_output out = { .data = text, .size = sizeof text },
+                             err = { .data = complaint, .size = sizeof complaint };
+    const struct rmcp_child_request request = { .argv = arguments,
+                                                .environment = environment,
+                                                .out = &out,
+                                                .err = &err,
+                                                .limit_seconds = limit };
+    struct rmcp_child child;
+    struct rmcp_guard_finding finding;
+    if (rmcp_child_run(&request, &child)) return complain(rmcp_last_error());
+    /* A command that says nothing of its own trial is no evidence against an algorithm. The exit
+     * status may be lost to a host program that reaps all children, so the lines count. */
+    if (!rmcp_trial_read(text, &finding)) {
+        snprintf(given_up, sizeof given_up, "%s", command);
+        return complain(complaint);
     }
-    const bool started = start(arguments, environment, ends[1], &child);
-    free(environment);
-    close(ends[1]);
-    const double end = now() + limit;
-    const bool ended = started && read_output(ends[0], end, text);
-    close(ends[0]);
-    if (started) reap(child, end);
-    return judge(command, text, ended, limit);
+    if (finding.state != RMCP_GUARD_TRYING) return finding;
+    if (child.end != RMCP_CHILD_LATE && child.end != RMCP_CHILD_STUCK)
+        return found(RMCP_GUARD_BAD, "the process that tried it ended without a result");
+    char reason[64];
+    snprintf(reason, sizeof reason, "no result within %u seconds", limit);
+    return found(RMCP_GUARD_BAD, reason);
 }

@@ -10,10 +10,9 @@ enum { DOCTOR_TEXT = 1 << 16 }; /* the most that is read of a small file */
 struct doctor_search {
     const struct doctor_view *view;
     struct doctor_machine *machine;
-    uint64_t deadline; /* nanoseconds of the monotonic clock */
+    uint64_t deadline; /* by rmcp_clock_ns */
 };
 
-uint64_t doctor_now(void);
 bool doctor_late(const struct doctor_search *search);
 
 /* Copy printable text, cut to the room; control characters become '?'. */

@@ -3,15 +3,11 @@
  * A probe that blocks in the kernel (a hung driver, a dead network folder) is left behind, one that
  * crashes is reported; the facts of the others stand. They share the machine's memory. */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/child.h"
+#include "base/clock.h"
 #include "doctor/doctor.h"
 #include "doctor/probe.h"
 
@@ -41,52 +37,58 @@ const char *doctor_probe_name(enum doctor_probe probe)
 static void run_here(const struct doctor_view *view, struct doctor_machine *m,
                      const struct doctor_prober *prober, int probe, uint64_t milliseconds)
 {
-    const struct doctor_search search = { view, m, doctor_now() + milliseconds * 1000000 };
+    const struct doctor_search search = { view, m, rmcp_clock_ns() + milliseconds * 1000000 };
     m->probes[probe] = DOCTOR_RUNNING;
     prober->run(&search);
     m->probes[probe] = DOCTOR_DONE;
 }
 
-/* Start a probe; 0 when it ran here because there is no process to be had. */
-static pid_t start(const struct doctor_view *view, struct doctor_machine *m,
-                   const struct doctor_prober *prober, int probe, uint64_t milliseconds)
+/* One probe and the process it runs in. */
+struct work {
+    const struct doctor_view *view;
+    struct doctor_machine *machine;
+    const struct doctor_prober *prober;
+    int probe;
+    uint64_t milliseconds;
+    struct rmcp_child child;
+    bool runs;
+};
+
+static void do_work(void *context, int out)
 {
-    pid_t child = fork();
-    if (child < 0) {
-        run_here(view, m, prober, probe, milliseconds);
-        return 0;
-    }
-    if (child) return child;
-    for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
-    run_here(view, m, prober, probe, milliseconds);
-    _exit(0);
+    const struct work *w = context;
+    (void)out;
+    run_here(w->view, w->machine, w->prober, w->probe, w->milliseconds);
 }
 
-static void wait_for(struct doctor_machine *m, pid_t children[DOCTOR_PROBES], uint64_t deadline)
+/* Where there is no process to be had it runs here. */
+static void start(struct work *w)
 {
-    const struct timespec nap = { 0, 1000000 };
-    for (bool any = true; any;) {
-        const bool late = doctor_now() > deadline;
+    const struct rmcp_child_request request = { .function = do_work, .context = w };
+    w->runs = !rmcp_child_start(&request, &w->child);
+    if (!w->runs) do_work(w, -1);
+}
+
+static void wait_for(struct work *list, int n, uint64_t milliseconds)
+{
+    const double deadline = rmcp_clock() + 1e-3 * (double)milliseconds, nap = 1e-3;
+    for (bool any = true; any; rmcp_clock_nap(any ? nap : 0)) {
+        const bool late = rmcp_clock() > deadline;
         any = false;
-        for (int i = 0; i < DOCTOR_PROBES; i++) {
-            int how;
-            if (!children[i]) continue;
-            pid_t done = waitpid(children[i], &how, WNOHANG);
-            if (!done && !late) {
-                any = true;
-                continue;
-            }
-            if (!done) {
-                kill(children[i], SIGKILL);
-                m->probes[i] = DOCTOR_LATE;
-                nanosleep(&nap, NULL);
-                waitpid(children[i], &how, WNOHANG); /* one stuck in the kernel stays */
-            } else if (m->probes[i] != DOCTOR_DONE) {
-                m->probes[i] = DOCTOR_CRASHED;
-            }
-            children[i] = 0;
+        for (int i = 0; i < n; i++) {
+            struct work *w = &list[i];
+            if (!w->runs) continue;
+            enum doctor_state *progress = &w->machine->probes[w->probe];
+            const bool done = rmcp_child_wait(&w->child, 0);
+            w->runs = !done && !late;
+            any |= w->runs;
+            if (done && *progress != DOCTOR_DONE) *progress = DOCTOR_CRASHED;
+            if (done || !late) continue;
+            rmcp_child_kill(&w->child);
+            *progress = DOCTOR_LATE;
+            if (!rmcp_child_wait(&w->child, rmcp_clock() + nap))
+                rmcp_child_leave(&w->child); /* one stuck in the kernel stays */
         }
-        if (any) nanosleep(&nap, NULL);
     }
 }
 
@@ -94,12 +96,17 @@ void doctor_run(struct doctor_view *view, struct doctor_machine *m,
                 const struct doctor_prober probers[DOCTOR_PROBES],
                 const struct doctor_limits *first, const struct doctor_limits *others)
 {
-    pid_t children[DOCTOR_PROBES] = { 0 };
-    children[0] = start(view, m, &probers[0], 0, first->soft);
-    wait_for(m, children, doctor_now() + first->hard * 1000000);
-    for (int i = 1; i < DOCTOR_PROBES; i++)
-        children[i] = start(view, m, &probers[i], i, others->soft);
-    wait_for(m, children, doctor_now() + others->hard * 1000000);
+    struct work work[DOCTOR_PROBES];
+    for (int i = 0; i < DOCTOR_PROBES; i++)
+        work[i] = (struct work){ .view = view,
+                                 .machine = m,
+                                 .prober = &probers[i],
+                                 .probe = i,
+                                 .milliseconds = i ? others->soft : first->soft };
+    start(&work[0]);
+    wait_for(work, 1, first->hard);
+    for (int i = 1; i < DOCTOR_PROBES; i++) start(&work[i]);
+    wait_for(work + 1, DOCTOR_PROBES - 1, others->hard);
 }
 
 rmcp_status doctor_examine(struct doctor_view *view, struct doctor_machine **out)

@@ -4,20 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "doctor/probe.h"
-
-uint64_t doctor_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 bool doctor_late(const struct doctor_search *search)
 {
-    return doctor_now() > search->deadline;
+    return rmcp_clock_ns() > search->deadline;
 }
 
 void doctor_copy(char *out, size_t room, const char *text, size_t length)

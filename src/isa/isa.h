@@ -2,7 +2,7 @@
  *
  * One row per instruction (the .inc files of this folder) is the whole description; the enum
  * of rows, the decoder, the printer and the register uses are all made from it. LLVM 19 is
- * the judge (tests/test_isa_llvm.c): what it accepts, refuses and prints, so do we. */
+ * the judge (tests/isa/test_isa_llvm.c): what it accepts, refuses and prints, so do we. */
 #ifndef RMCP_ISA_ISA_H
 #define RMCP_ISA_ISA_H
 
@@ -94,6 +94,69 @@ enum isa_type {
     ISA_N_TYPES
 };
 
+/* isa_row.moves: what a memory instruction moves in one piece, of a lane (SMEM: in all). Not for
+ * images. */
+enum isa_moves {
+    ISA_MOVES_NONE,
+    ISA_MOVES_U8, /* loads fill up with zeros or, of I, with the sign */
+    ISA_MOVES_I8,
+    ISA_MOVES_U16,
+    ISA_MOVES_I16,
+    ISA_MOVES_W1, /* words of 32 bits */
+    ISA_MOVES_W2,
+    ISA_MOVES_W3,
+    ISA_MOVES_W4,
+    ISA_MOVES_W8,
+    ISA_MOVES_W16,
+    ISA_MOVES_X, /* components of a format, a register each */
+    ISA_MOVES_XY,
+    ISA_MOVES_XYZ,
+    ISA_MOVES_XYZW,
+    ISA_MOVES_HX, /* the same in 16 bits each */
+    ISA_MOVES_HXY,
+    ISA_MOVES_HXYZ,
+    ISA_MOVES_HXYZW,
+    ISA_N_MOVES
+};
+
+/* isa_row.does: what an atomic (not of images) or a bitwise scalar instruction computes, where `a`
+ * is the first source or memory, `b` the second source, the data, or EXEC. */
+enum isa_does {
+    ISA_DOES_NONE,
+    ISA_DOES_COPY,
+    ISA_DOES_NOT,
+    ISA_DOES_SELECT, /* by SCC */
+    ISA_DOES_AND,
+    ISA_DOES_OR,
+    ISA_DOES_XOR,
+    ISA_DOES_NAND,
+    ISA_DOES_NOR,
+    ISA_DOES_XNOR,
+    ISA_DOES_ANDN1, /* ~a & b */
+    ISA_DOES_ORN1,
+    ISA_DOES_ANDN2, /* a & ~b */
+    ISA_DOES_ORN2,
+    ISA_DOES_SWAP,
+    ISA_DOES_CMPSWAP,
+    ISA_DOES_ADD,
+    ISA_DOES_SUB,
+    ISA_DOES_RSUB,
+    ISA_DOES_CSUB, /* not below 0 */
+    ISA_DOES_SMIN,
+    ISA_DOES_UMIN,
+    ISA_DOES_SMAX,
+    ISA_DOES_UMAX,
+    ISA_DOES_INC, /* up to the data, then 0 */
+    ISA_DOES_DEC,
+    ISA_DOES_FCMPSWAP,
+    ISA_DOES_FMIN,
+    ISA_DOES_FMAX,
+    ISA_DOES_FADD,
+    ISA_DOES_MSKOR,
+    ISA_DOES_WRAP,
+    ISA_DOES_CONDXCHG,
+};
+
 /* isa_row.flags: what class an instruction is of. */
 #define ISA_SALU (UINT64_C(1) << 0)       /* SOP1, SOP2, SOPC, SOPK, SOPP */
 #define ISA_VALU (UINT64_C(1) << 1)       /* VOP*, VINTRP */
@@ -139,8 +202,12 @@ enum isa_type {
 #define ISA_NO_GDS (UINT64_C(1) << 41)
 #define ISA_G16 (UINT64_C(1) << 42)    /* MIMG: gradients of 16 bits */
 #define ISA_BVH (UINT64_C(1) << 43)    /* MIMG: ray against box or triangle */
-#define ISA_NO_D16 (UINT64_C(1) << 45) /* MIMG: the d16 bit is illegal */
 #define ISA_MSAA (UINT64_C(1) << 44)   /* MIMG: image_msaa_load */
+#define ISA_NO_D16 (UINT64_C(1) << 45) /* MIMG: the d16 bit is illegal */
+#define ISA_HALF (UINT64_C(1) << 46)   /* VALU result of 16 bits: the register's other half stays */
+#define ISA_D16_HI (UINT64_C(1) << 47) /* load or store of the high half of a register */
+#define ISA_ST64 (UINT64_C(1) << 48)   /* ISA_TWO_DATA with offsets in units of 64 pieces */
+#define ISA_OLD_EXEC (UINT64_C(1) << 49) /* s_*_saveexec: the result is EXEC as it was */
 
 /* isa_row.implicit and isa_uses.special_*: state that no operand names. */
 #define ISA_R_SCC (1u << 0)
@@ -180,6 +247,8 @@ struct isa_row {
     uint8_t src[3];    /* of the sources, in the order of the encoding */
     uint8_t forms;     /* bit 1 << enum isa_form */
     uint16_t mods;     /* which VOP modifiers are legal; internal to the decoder */
+    uint8_t moves;     /* enum isa_moves */
+    uint8_t does;      /* enum isa_does */
     uint32_t implicit; /* ISA_R_SCC | ... */
     uint64_t flags;    /* ISA_SALU | ... */
 };

@@ -5,7 +5,7 @@
 #include "isa/internal.h"
 #include "isa/text.h"
 
-void isa_text(struct text *t, const char *format, ...)
+void isa_text(struct isa_output *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -15,7 +15,7 @@ void isa_text(struct text *t, const char *format, ...)
     if (n > 0) t->length += (size_t)n;
 }
 
-static void print_group(struct text *t, const char *prefix, unsigned first, unsigned n)
+static void print_group(struct isa_output *t, const char *prefix, unsigned first, unsigned n)
 {
     if (n == 1)
         isa_text(t, "%s%u", prefix, first);
@@ -23,7 +23,7 @@ static void print_group(struct text *t, const char *prefix, unsigned first, unsi
         isa_text(t, "%s[%u:%u]", prefix, first, first + n - 1);
 }
 
-static void print_scalar(struct text *t, unsigned reg, unsigned n)
+static void print_scalar(struct isa_output *t, unsigned reg, unsigned n)
 {
     static const char *const low[] = {
         [ISA_VCC_LO - 106] = "vcc_lo",   [ISA_VCC_HI - 106] = "vcc_hi",
@@ -93,7 +93,7 @@ static bool small(uint32_t v)
     return (int32_t)v >= -16 && (int32_t)v <= 64;
 }
 
-static void print_named(struct text *t, const char *name, uint32_t v)
+static void print_named(struct isa_output *t, const char *name, uint32_t v)
 {
     if (name)
         isa_text(t, "%s", name);
@@ -101,7 +101,7 @@ static void print_named(struct text *t, const char *name, uint32_t v)
         isa_text(t, "0x%x", v);
 }
 
-static void print_literal(struct text *t, uint32_t v, unsigned type)
+static void print_literal(struct isa_output *t, uint32_t v, unsigned type)
 {
     switch (type) {
     case ISA_K16:
@@ -140,7 +140,7 @@ static void print_literal(struct text *t, uint32_t v, unsigned type)
     }
 }
 
-static void print_inline(struct text *t, const struct isa_operand *op)
+static void print_inline(struct isa_output *t, const struct isa_operand *op)
 {
     if (op->reg <= 208)
         isa_text(t, "%d", (int32_t)op->value);
@@ -209,7 +209,8 @@ bool isa_is_legal(const struct isa_inst *in)
     return true;
 }
 
-static void print_plain(struct text *t, const struct isa_inst *in, const struct isa_operand *op)
+static void print_plain(struct isa_output *t, const struct isa_inst *in,
+                        const struct isa_operand *op)
 {
     switch (op->kind) {
     case ISA_KIND_VGPR: print_group(t, "v", op->reg - ISA_VGPR0, op->n_regs); break;
@@ -224,7 +225,8 @@ static void print_plain(struct text *t, const struct isa_inst *in, const struct 
     if (class) isa_text(t, "/*Invalid register, operand has '%s' register class*/", class);
 }
 
-static void print_operand(struct text *t, const struct isa_inst *in, const struct isa_operand *op)
+static void print_operand(struct isa_output *t, const struct isa_inst *in,
+                          const struct isa_operand *op)
 {
     bool constant = op->kind == ISA_KIND_INLINE || op->kind == ISA_KIND_LITERAL;
     bool neg = op->mods & ISA_NEG, abs = op->mods & ISA_ABS, wrap = neg && !abs && constant;
@@ -237,7 +239,7 @@ static void print_operand(struct text *t, const struct isa_inst *in, const struc
     isa_text(t, "%s%s%s", op->mods & ISA_SEXT ? ")" : "", abs ? "|" : "", wrap ? ")" : "");
 }
 
-static void print_bit_list(struct text *t, const char *name, unsigned value, unsigned n)
+static void print_bit_list(struct isa_output *t, const char *name, unsigned value, unsigned n)
 {
     isa_text(t, " %s:[", name);
     for (unsigned i = 0; i < n; i++) isa_text(t, "%s%u", i ? "," : "", value >> i & 1);
@@ -249,7 +251,7 @@ static unsigned count_sources(const struct isa_row *row)
     return !!row->src[0] + !!row->src[1] + !!row->src[2];
 }
 
-static void print_sdwa(struct text *t, const struct isa_inst *in)
+static void print_sdwa(struct isa_output *t, const struct isa_inst *in)
 {
     static const char *const sel[] = { "BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3",
                                        "WORD_0", "WORD_1", "DWORD" };
@@ -260,7 +262,7 @@ static void print_sdwa(struct text *t, const struct isa_inst *in)
     if (in->row->encoding != ISA_VOP1) isa_text(t, " src1_sel:%s", sel[in->src1_sel]);
 }
 
-static void print_valu_mods(struct text *t, const struct isa_inst *in)
+static void print_valu_mods(struct isa_output *t, const struct isa_inst *in)
 {
     const struct isa_row *row = in->row;
     unsigned n = count_sources(row);
@@ -296,7 +298,7 @@ static void print_valu_mods(struct text *t, const struct isa_inst *in)
     }
 }
 
-static void print_image_mods(struct text *t, const struct isa_inst *in)
+static void print_image_mods(struct isa_output *t, const struct isa_inst *in)
 {
     static const char *const dims[] = { "1D",       "2D",       "3D",      "CUBE",
                                         "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY" };
@@ -315,7 +317,7 @@ static void print_image_mods(struct text *t, const struct isa_inst *in)
     if (in->d16) isa_text(t, " d16");
 }
 
-static void print_memory_mods(struct text *t, const struct isa_inst *in)
+static void print_memory_mods(struct isa_output *t, const struct isa_inst *in)
 {
     const struct isa_row *row = in->row;
     if (row->encoding == ISA_DS) {
@@ -351,7 +353,7 @@ static void print_memory_mods(struct text *t, const struct isa_inst *in)
     if (in->lds) isa_text(t, " lds");
 }
 
-static void print_attribute(struct text *t, const struct isa_inst *in, bool parameter)
+static void print_attribute(struct isa_output *t, const struct isa_inst *in, bool parameter)
 {
     static const char *const names[] = { "p10", "p20", "p0" };
     if (parameter && in->imm < 3)
@@ -361,7 +363,7 @@ static void print_attribute(struct text *t, const struct isa_inst *in, bool para
     isa_text(t, ", attr%u.%c", in->attr, "xyzw"[in->attr_chan]);
 }
 
-static void print_exp_target(struct text *t, unsigned target)
+static void print_exp_target(struct isa_output *t, unsigned target)
 {
     if (target <= 7)
         isa_text(t, " mrt%u", target);
@@ -380,7 +382,7 @@ static void print_exp_target(struct text *t, unsigned target)
 }
 
 /* The offset of SMEM stands among the operands. */
-static void print_smem_offset(struct text *t, const struct isa_inst *in)
+static void print_smem_offset(struct isa_output *t, const struct isa_inst *in)
 {
     const struct isa_operand *soff = &in->op[in->n_operands - 1];
     unsigned size = (unsigned)(in->imm < 0 ? -in->imm : in->imm);
@@ -393,7 +395,7 @@ static void print_smem_offset(struct text *t, const struct isa_inst *in)
     if (in->imm) isa_text(t, " offset:%s0x%x", sign, size);
 }
 
-static void print_operands(struct text *t, const struct isa_inst *in)
+static void print_operands(struct isa_output *t, const struct isa_inst *in)
 {
     const struct isa_row *row = in->row;
     /* Two spaces where LLVM has two. */
@@ -449,7 +451,7 @@ static const char *suffix(const struct isa_inst *in)
 
 size_t isa_print(const struct isa_inst *in, char *text, size_t bytes)
 {
-    struct text t = { text, bytes, 0 };
+    struct isa_output t = { text, bytes, 0 };
     if (bytes) text[0] = 0;
     isa_text(&t, "%s%s", in->row->name, suffix(in));
     print_operands(&t, in);

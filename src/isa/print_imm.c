@@ -2,7 +2,7 @@
 #include "isa/internal.h"
 #include "isa/text.h"
 
-static void print_hwreg(struct text *t, const struct isa_inst *in)
+static void print_hwreg(struct isa_output *t, const struct isa_inst *in)
 {
     static const char *const names[] = {
         [1] = "MODE",         [2] = "STATUS",         [3] = "TRAPSTS",       [5] = "GPR_ALLOC",
@@ -24,7 +24,7 @@ static void print_hwreg(struct text *t, const struct isa_inst *in)
     isa_text(t, ")");
 }
 
-static void print_version(struct text *t, unsigned imm)
+static void print_version(struct isa_output *t, unsigned imm)
 {
     unsigned flags = imm >> 13, version = imm & 0xff;
     unsigned n = (flags & 1) + (flags >> 1 & 1) + (flags >> 2 & 1);
@@ -49,7 +49,7 @@ static void print_version(struct text *t, unsigned imm)
     }
 }
 
-static void print_waitcnt(struct text *t, unsigned imm)
+static void print_waitcnt(struct isa_output *t, unsigned imm)
 {
     unsigned vm = (imm & 15) | (imm >> 14 & 3) << 4, exp = imm >> 4 & 7, lgkm = imm >> 8 & 63;
     bool all = vm == 63 && exp == 7 && lgkm == 63;
@@ -66,7 +66,7 @@ static void print_waitcnt(struct text *t, unsigned imm)
 }
 
 /* Fields by name only when no other bit is set; fields at their rest value are left out. */
-static void print_depctr(struct text *t, unsigned imm, bool gfx1030)
+static void print_depctr(struct isa_output *t, unsigned imm, bool gfx1030)
 {
     static const struct {
         const char *name;
@@ -90,7 +90,7 @@ static void print_depctr(struct text *t, unsigned imm, bool gfx1030)
     }
 }
 
-static void print_sendmsg(struct text *t, unsigned imm)
+static void print_sendmsg(struct isa_output *t, unsigned imm)
 {
     static const char *const names[16] = {
         [1] = "INTERRUPT",       [2] = "GS",
@@ -118,7 +118,7 @@ static void print_sendmsg(struct text *t, unsigned imm)
         isa_text(t, "%u", imm);
 }
 
-void isa_print_simm(struct text *t, const struct isa_inst *in)
+void isa_print_simm(struct isa_output *t, const struct isa_inst *in)
 {
     unsigned imm = in->word[0] & 0xffff;
     switch (in->row->src[0]) {
@@ -140,7 +140,7 @@ static bool power_of_two(unsigned n)
     return n && !(n & (n - 1));
 }
 
-void isa_print_swizzle(struct text *t, unsigned imm)
+void isa_print_swizzle(struct isa_output *t, unsigned imm)
 {
     unsigned and = imm & 31, or = imm >> 5 & 31, xor = imm >> 10 & 31, group = 32 - and;
     if (!imm) return;
@@ -166,7 +166,7 @@ void isa_print_swizzle(struct text *t, unsigned imm)
     }
 }
 
-void isa_print_dpp16(struct text *t, const struct isa_inst *in)
+void isa_print_dpp16(struct isa_output *t, const struct isa_inst *in)
 {
     unsigned ctrl = in->dpp_ctrl, n = ctrl & 15;
     static const char *const by_n[] = {
@@ -279,7 +279,7 @@ static const char *const formats[] = {
 };
 
 /* Buffer formats of gfx10; 1 is the default and not written. */
-void isa_print_format(struct text *t, unsigned format)
+void isa_print_format(struct isa_output *t, unsigned format)
 {
     if (format == 1) return;
     if (format < sizeof formats / sizeof *formats)

@@ -33,7 +33,7 @@ enum { /* classes */
        K_LDS = ISA_FACT_LDS
 };
 
-#define TAIL(fact) (UINT64_C(1) << ((fact) - F_EXEC)) /* bit in the last word */
+#define TAIL(fact) (UINT64_C(1) << ((fact)-F_EXEC)) /* bit in the last word */
 #define LDS_FACTS (TAIL(F_LDS) | TAIL(F_VECTOR))
 #define BRANCHED_FACTS (TAIL(F_LDS_BRANCHED) | TAIL(F_VECTOR_BRANCHED))
 #define NO_NODE UINT32_MAX
@@ -48,7 +48,7 @@ struct node {
     uint16_t fact;
 };
 
-struct state {
+struct block_state {
     struct facts in;      /* hold when the block is entered           */
     struct facts pending; /* the part of it that is still to be passed on */
     struct facts gen;     /* raised in the block, hold at its end     */
@@ -64,7 +64,7 @@ struct checker {
     void *context;
     struct isa_rules_count *count;
     struct isa_flow flow;
-    struct state *states;
+    struct block_state *states;
     uint32_t *queue; /* of blocks; a ring, each block at most once in it */
     size_t queue_head, queue_length;
     struct node *nodes;
@@ -232,7 +232,7 @@ static uint32_t recall(const struct checker *c, uint32_t list, unsigned fact)
     return list == NO_NODE ? ISA_NO_CAUSE : c->nodes[list].cause;
 }
 
-static uint32_t recall_at_end(const struct checker *c, const struct state *s, unsigned fact)
+static uint32_t recall_at_end(const struct checker *c, const struct block_state *s, unsigned fact)
 {
     uint32_t cause = recall(c, s->gen_nodes, fact);
     return cause != ISA_NO_CAUSE ? cause : recall(c, s->in_nodes, fact);
@@ -240,7 +240,7 @@ static uint32_t recall_at_end(const struct checker *c, const struct state *s, un
 
 static uint32_t cause_at_end(const struct checker *c, size_t block, unsigned fact)
 {
-    const struct state *s = &c->states[block];
+    const struct block_state *s = &c->states[block];
     uint32_t cause = ISA_NO_CAUSE;
     bool moved = fact == F_LDS_BRANCHED || fact == F_VECTOR_BRANCHED;
     if (moved) cause = recall_at_end(c, s, fact - 2);
@@ -250,7 +250,7 @@ static uint32_t cause_at_end(const struct checker *c, size_t block, unsigned fac
 static bool enter(struct checker *c, size_t from, uint32_t to, const struct facts *facts)
 {
     if (to == ISA_NO_BLOCK) return true;
-    struct state *s = &c->states[to];
+    struct block_state *s = &c->states[to];
     bool waiting = any(&s->pending);
     for (unsigned w = 0; w < N_WORDS; w++) {
         uint64_t fresh = facts->bits[w] & ~s->in.bits[w];
@@ -280,7 +280,7 @@ static bool leave(struct checker *c, size_t block, struct facts facts)
 static bool summarize(struct checker *c, size_t block)
 {
     const struct isa_block *b = &c->flow.blocks[block];
-    struct state *s = &c->states[block];
+    struct block_state *s = &c->states[block];
     s->in_nodes = s->gen_nodes = NO_NODE;
     memset(&c->live, 0, sizeof c->live);
     for (size_t i = b->first; i < b->end;) {

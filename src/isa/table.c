@@ -115,9 +115,14 @@
 #define BVH ISA_BVH
 #define MSAA ISA_MSAA
 #define NO_D16 ISA_NO_D16
+#define D16_HI ISA_D16_HI
+#define HALF ISA_HALF
+#define ST64 ISA_ST64
+#define OLD_EXEC ISA_OLD_EXEC
 
 const struct isa_row isa_rows[ISA_N_IDS] = {
-#define ISA_ROW(id_, name_, enc_, op_, chips_, cnt_, d_, s0_, s1_, s2_, forms_, mods_, imp_, fl_)  \
+#define ISA_ROW(id_, name_, enc_, op_, chips_, cnt_, d_, s0_, s1_, s2_, forms_, mods_, imp_, fl_,  \
+                moves_, does_)                                                                     \
     [id_] = { .name = name_,                                                                       \
               .id = id_,                                                                           \
               .opcode = op_,                                                                       \
@@ -129,7 +134,9 @@ const struct isa_row isa_rows[ISA_N_IDS] = {
               .forms = forms_,                                                                     \
               .mods = mods_,                                                                       \
               .implicit = imp_,                                                                    \
-              .flags = fl_ },
+              .flags = fl_,                                                                        \
+              .moves = moves_,                                                                     \
+              .does = does_ },
 #include "isa/rows.inc"
 #undef ISA_ROW
 };

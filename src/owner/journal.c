@@ -2,17 +2,14 @@
 #include "owner/journal.h"
 
 #include "base/error.h"
+#include "base/log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { MOST_BYTES = 16 << 20, LINE = 1024 };
+enum { LINE = 1024, MOST_BYTES = 16 << 20 };
 
 const char *const journal_words[JOURNAL_N_STATES] = { "", "try", "pass", "FAIL", "skip", "LOST" };
 
@@ -24,9 +21,11 @@ struct entry {
 };
 
 struct journal {
-    int fd;
+    struct rmcp_log_kind kind;
+    struct rmcp_log log;
     struct entry *first, **last;
     char path[512];
+    rmcp_status status; /* of reading it */
 };
 
 static struct entry *find(const struct journal *j, bool is_step, const char *name)
@@ -81,52 +80,35 @@ static rmcp_status read_line(struct journal *j, char *line)
     return RMCP_OK;
 }
 
-static rmcp_status read_all(struct journal *j, const char *title, bool *resumed)
+static bool take_line(void *context, char *line)
 {
-    struct stat about;
-    if (fstat(j->fd, &about)) return rmcp_fail(RMCP_E_IO, "'%.200s': %s", j->path, strerror(errno));
-    if (!S_ISREG(about.st_mode) || about.st_size > MOST_BYTES)
-        return rmcp_fail(RMCP_E_ARG, "'%.200s' is no file of at most %d MB", j->path,
-                         MOST_BYTES >> 20);
-    *resumed = about.st_size > 0;
-    char *text = malloc((size_t)about.st_size + 1);
-    if (!text) return rmcp_fail_memory("the journal", (size_t)about.st_size + 1);
-    size_t n = 0;
-    for (ssize_t got; n < (size_t)about.st_size; n += (size_t)got)
-        if ((got = read(j->fd, text + n, (size_t)about.st_size - n)) <= 0) break;
-    text[n] = '\0';
-    rmcp_status status = RMCP_OK;
-    /* A line that a crash cut off is no line; a new one must not be joined to it. */
-    bool torn = n && text[n - 1] != '\n';
-    bool first = true;
-    for (char *line = text; *line && !status;) {
-        char *end = strchr(line, '\n');
-        if (!end) break;
-        *end = '\0';
-        if (first && strcmp(line, title))
-            status = rmcp_fail(RMCP_E_ARG,
-                               "'%.200s' is another kind of file: its first line is not '%s'",
-                               j->path, title);
-        else if (!first)
-            status = read_line(j, line);
-        first = false;
-        line = end + 1;
-    }
-    if (!status && first && n)
-        status = rmcp_fail(RMCP_E_ARG, "'%.200s' is another kind of file", j->path);
-    free(text);
-    if (!status && torn && write(j->fd, "\n", 1) != 1)
-        status = rmcp_fail(RMCP_E_IO, "cannot write '%.200s': %s", j->path, strerror(errno));
-    return status;
+    struct journal *j = context;
+    if (!j->status) j->status = read_line(j, line);
+    return !j->status;
 }
 
 static rmcp_status append(struct journal *j, const char *text)
 {
-    size_t n = strlen(text);
-    ssize_t written = write(j->fd, text, n);
-    if (written != (ssize_t)n || fsync(j->fd))
-        return rmcp_fail(RMCP_E_IO, "cannot write '%.200s': %s", j->path, strerror(errno));
-    return RMCP_OK;
+    const int failed = rmcp_log_append(&j->log, text);
+    if (!failed) return RMCP_OK;
+    return rmcp_fail(RMCP_E_IO, "cannot write '%.200s': %s", j->path, strerror(failed));
+}
+
+static rmcp_status open_file(struct journal *j)
+{
+    const int failed = rmcp_log_open(&j->log, &j->kind, j->path, true);
+    switch (failed) {
+    case 0: return RMCP_OK;
+    case EWOULDBLOCK: return rmcp_fail(RMCP_E_IO, "'%.200s' is in use by another process", j->path);
+    case EINVAL:
+    case EFBIG:
+        return rmcp_fail(RMCP_E_ARG, "'%.200s' is no file of at most %d MB", j->path,
+                         MOST_BYTES >> 20);
+    case EBADMSG:
+        return rmcp_fail(RMCP_E_ARG, "'%.200s' is another kind of file: its first line is not '%s'",
+                         j->path, j->kind.title);
+    default: return rmcp_fail(RMCP_E_IO, "cannot open '%.200s': %s", j->path, strerror(failed));
+    }
 }
 
 rmcp_status journal_open(const char *path, const char *title, bool *resumed, struct journal **out)
@@ -135,23 +117,20 @@ rmcp_status journal_open(const char *path, const char *title, bool *resumed, str
     *resumed = false;
     struct journal *j = calloc(1, sizeof *j);
     if (!j) return rmcp_fail_memory("the journal", sizeof *j);
+    j->kind = (struct rmcp_log_kind){
+        .title = title, .synced = true, .owned = true, .mode = 0644, .most_bytes = MOST_BYTES
+    };
+    j->log.file = -1;
     j->last = &j->first;
     rmcp_status status = RMCP_OK;
     if (snprintf(j->path, sizeof j->path, "%s", path) >= (int)sizeof j->path)
         status = rmcp_fail(RMCP_E_ARG, "the journal's path is longer than %zu bytes",
                            sizeof j->path - 1);
-    j->fd = status
-                ? -1
-                : open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
-    if (!status && j->fd < 0)
-        status = rmcp_fail(RMCP_E_IO, "cannot open '%.200s': %s", path, strerror(errno));
-    if (!status && flock(j->fd, LOCK_EX | LOCK_NB))
-        status = rmcp_fail(RMCP_E_IO, "'%.200s' is in use by another process", path);
-    if (!status) status = read_all(j, title, resumed);
-    if (!status && !*resumed) {
-        char line[LINE];
-        snprintf(line, sizeof line, "%s\n", title);
-        status = append(j, line);
+    if (!status) status = open_file(j);
+    if (!status) {
+        *resumed = j->log.bytes > 0;
+        rmcp_log_read(&j->log, take_line, j);
+        status = j->status;
     }
     if (status) {
         journal_close(j);
@@ -168,7 +147,7 @@ void journal_close(struct journal *j)
         next = e->next;
         free(e);
     }
-    if (j->fd >= 0) close(j->fd);
+    rmcp_log_close(&j->log);
     free(j);
 }
 
@@ -190,20 +169,12 @@ const char *journal_value(const struct journal *j, const char *key)
     return e ? e->detail : NULL;
 }
 
-static void make_plain(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < 32 || *text == 127) *text = ' ';
-}
-
 rmcp_status journal_step(struct journal *j, enum journal_state state, const char *step,
                          const char *detail)
 {
     char line[LINE];
-    snprintf(line, sizeof line - 1, "step %s %s%s%s", journal_words[state], step,
-             *detail ? ": " : "", detail);
-    make_plain(line);
-    strcat(line, "\n");
+    snprintf(line, sizeof line, "step %s %s%s%s", journal_words[state], step, *detail ? ": " : "",
+             detail);
     rmcp_status status = append(j, line);
     return status ? status : remember(j, state, step, detail);
 }
@@ -211,9 +182,7 @@ rmcp_status journal_step(struct journal *j, enum journal_state state, const char
 rmcp_status journal_note(struct journal *j, const char *key, const char *value)
 {
     char line[LINE];
-    snprintf(line, sizeof line - 1, "%s: %s", key, value);
-    make_plain(line);
-    strcat(line, "\n");
+    snprintf(line, sizeof line, "%s: %s", key, value);
     rmcp_status status = append(j, line);
     return status ? status : remember(j, JOURNAL_UNKNOWN, key, value);
 }

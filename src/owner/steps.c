@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "conv/conv.h"
-#include "core/judge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,23 +39,17 @@ static const char *const passes[] = { "fwd", "bwd_data", "bwd_weights" };
 static const char *const types[] = { "f32", "f16", "bf16" };
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* Convolution's. */
-static const struct rmcp_algo *const *algorithms(void)
-{
-    return rmcp_operation_find("conv", strlen("conv"))->algos;
-}
-
 static size_t n_algorithms(enum rmcp_launch_kind kind)
 {
     size_t n = 0;
-    for (const struct rmcp_algo *const *algo = algorithms(); *algo; algo++)
+    for (const struct rmcp_algo *const *algo = rmcp_algos_conv; *algo; algo++)
         n += (*algo)->kind == kind && !(*algo)->judge;
     return n;
 }
 
 static const struct rmcp_algo *algorithm_at(enum rmcp_launch_kind kind, size_t index)
 {
-    for (const struct rmcp_algo *const *algo = algorithms(); *algo; algo++)
+    for (const struct rmcp_algo *const *algo = rmcp_algos_conv; *algo; algo++)
         if ((*algo)->kind == kind && !(*algo)->judge && !index--) return *algo;
     return NULL;
 }
@@ -196,12 +189,10 @@ static enum journal_state convolve(rmcp_device *device, const struct owner_step 
         return JOURNAL_SKIPPED;
     }
     double worst = 0;
-    struct rmcp_convolution conv;
-    if (!status) status = rmcp_conv_init(&conv, &problem, pass);
     for (int data = 0; data < RMCP_N_DATA && !status; data++) {
         struct rmcp_judgement judgement;
-        status = rmcp_judge_problem(device, rmcp_operation_find("conv", strlen("conv")), &conv,
-                                    step->algorithm, (enum rmcp_data)data, 1, 0, &judgement);
+        status = rmcp_conv_judge(device, &problem, (rmcp_conv_pass)pass, step->algorithm,
+                                 (enum rmcp_data)data, 1, 0, &judgement);
         if (!status && !judgement.passed) {
             snprintf(detail, size, "%s", judgement.why);
             return JOURNAL_FAILED;

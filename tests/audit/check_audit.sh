@@ -3,52 +3,28 @@
 # (skip) without clang-19.
 # usage: check_audit.sh RMCP
 set -u
+. "$(dirname "$0")/../support/lib.sh"
 rmcp=$1
-command -v clang-19 >/dev/null && command -v ld.lld-19 >/dev/null || { echo "skipped: no clang-19"; exit 77; }
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-n=0
-failures=0
+need clang-19 ld.lld-19
 unset RMCP_SYSFS_ROOT
-
-fail() {
-    failures=$((failures + 1))
-    echo "FAIL: $*" >&2
-    sed 's/^/    stdout: /' "$folder/out" | head -n 40 >&2
-    sed 's/^/    stderr: /' "$folder/err" | head -n 5 >&2
-}
-
 # run STATUS ARGUMENT…
 run() {
-    expected=$1
+    wanted=$1
     shift
-    n=$((n + 1))
-    "$rmcp" audit "$@" >"$folder/out" 2>"$folder/err" </dev/null
-    status=$?
-    [ "$status" -eq "$expected" ] || fail "rmcp audit $*: exit status $status, expected $expected"
+    expect "$wanted" "$rmcp" audit "$@"
 }
-
-# has PATTERN…: the output of the last run has each.
-has() {
-    for pattern; do
-        grep -Eq -- "$pattern" "$folder/out" || fail "no '$pattern' in the output"
-    done
-}
-
-quiet() { [ ! -s "$folder/err" ] || fail "it complains"; }
 
 # bad STATUS PATTERN ARGUMENT…: one line on stderr with the pattern, nothing on stdout.
 bad() {
-    expected=$1 pattern=$2
+    wanted=$1 message=$2
     shift 2
-    run "$expected" "$@"
-    [ "$(wc -l <"$folder/err")" -eq 1 ] || fail "rmcp audit $*: not one line on stderr"
-    grep -q -- "^rmcp audit: .*$pattern" "$folder/err" || fail "rmcp audit $*: no '$pattern' in its message"
-    [ ! -s "$folder/out" ] || fail "rmcp audit $*: something on stdout"
+    run "$wanted" "$@"
+    one_line
+    grep -q -- "^rmcp audit: .*$message" "$work/err" || fail "rmcp audit $*: no '$message' in its message"
 }
 
 # ---- what to look at: the patterns are written by hand, so that no compiler changes the counts ----
-mkdir -p "$folder/src" "$folder/co" "$folder/tree/rocblas/library" "$folder/tree/lib"
+mkdir -p "$work/src" "$work/co" "$work/tree/rocblas/library" "$work/tree/lib"
 # kernel FILE: the head and the tail of a kernel NAME around what is on stdin.
 kernel() {
     printf '.text\n.globl %s\n.p2align 8\n.type %s,@function\n%s:\n' "$1" "$1" "$1"
@@ -86,76 +62,76 @@ s_setpc_b64 s[30:31]
 .Lhelper_end:
 .size helper, .Lhelper_end-helper
 ASM
-} >"$folder/src/gfx1030.s"
-kernel clean >"$folder/src/gfx1010.s" <<'ASM'
+} >"$work/src/gfx1030.s"
+kernel clean >"$work/src/gfx1010.s" <<'ASM'
 v_mov_b32 v0, 0
 ASM
-kernel clean >"$folder/src/gfx906.s" <<'ASM'
+kernel clean >"$work/src/gfx906.s" <<'ASM'
 v_mov_b32 v0, 0
 ASM
 for chip in gfx1030 gfx1010 gfx906; do
-    clang-19 -target amdgcn-amd-amdhsa -mcpu=$chip "$folder/src/$chip.s" -o "$folder/co/$chip.co" || exit 1
+    clang-19 -target amdgcn-amd-amdhsa -mcpu=$chip "$work/src/$chip.s" -o "$work/co/$chip.co" || exit 1
 done
 
 # ---- single objects ----
-run 1 "$folder/co/gfx1030.co"
+run 1 "$work/co/gfx1030.co"
 quiet
 has 'code for gfx1010: none' '^  gfx1030 +1 +4 +1 +2  runs there only' \
     '^  lacking in the chip +0 +0 +3 +1$' '^  any pattern +0 +0 +5 +2$' \
     '^  vcmpx-exec-war +0 +0 +1 +1$' '^  inst-prefetch +0 +0 +3 +1$' '^  flat-offset +0 +0 +1 +1$' \
     'v_dot2c_f32_f16 +2 in 1 kernels$' 'v_fmac_legacy_f32 +1 in 1 kernels; there it means v_mac_legacy_f32' \
     'helper \(device function\)' '1 of 1 libraries have no code for gfx1010' 'nothing was run on silicon'
-if grep -qi 'will crash' "$folder/out"; then fail "it promises a crash"; fi
-run 0 "$folder/co/gfx1010.co"
+if grep -qi 'will crash' "$work/out"; then fail "it promises a crash"; fi
+run 0 "$work/co/gfx1010.co"
 quiet
 has 'code for gfx1010: yes' '^  gfx1010 +1 +1 +0 +0  code for the chip' '0 of 1 libraries'
-clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx10-1-generic -mcode-object-version=6 "$folder/src/gfx1010.s" \
-    -o "$folder/generic.co" 2>/dev/null || exit 1
-run 0 "$folder/generic.co"
+clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx10-1-generic -mcode-object-version=6 "$work/src/gfx1010.s" \
+    -o "$work/generic.co" 2>/dev/null || exit 1
+run 0 "$work/generic.co"
 has '^  gfx10-1-generic +1 +1 +0 +0  code for the chip'
-clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx1010:xnack+ "$folder/src/gfx1010.s" -o "$folder/xnack.co" || exit 1
-run 1 "$folder/xnack.co" # no RDNA1 driver loads it
+clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx1010:xnack+ "$work/src/gfx1010.s" -o "$work/xnack.co" || exit 1
+run 1 "$work/xnack.co" # no RDNA1 driver loads it
 has 'code for gfx1010: none' 'needs XNACK'
-run 1 "$folder/co/gfx906.co"
+run 1 "$work/co/gfx906.co"
 has 'code for gfx1010: none' '^  gfx906 +1 +1 +- +-  not gfx10: not decoded'
-run 0 --target gfx1030 "$folder/co/gfx1030.co" # which has none of these bugs
-run 1 --target gfx1012 "$folder/co/gfx1030.co" # which has the dot instructions
+run 0 --target gfx1030 "$work/co/gfx1030.co" # which has none of these bugs
+run 1 --target gfx1012 "$work/co/gfx1030.co" # which has the dot instructions
 has '^  lacking in the chip +0 +0 +1 +1$'
 
 # ---- wrapped: a bundle, a library, a wheel, folders ----
 clang-offload-bundler-19 -type=o -bundle-align=4096 \
     -targets=host-x86_64-unknown-linux-gnu,hipv4-amdgcn-amd-amdhsa--gfx1030,hipv4-amdgcn-amd-amdhsa--gfx906 \
-    -input=/dev/null -input="$folder/co/gfx1030.co" -input="$folder/co/gfx906.co" \
-    -output="$folder/bundle.hipfb" || exit 1
-printf '.section .hip_fatbin,"a",@progbits\n.p2align 12\n.incbin "%s"\n' "$folder/bundle.hipfb" >"$folder/fat.s"
-clang-19 -shared -nostdlib "$folder/fat.s" -o "$folder/tree/lib/libfat.so" || exit 1
-for file in "$folder/bundle.hipfb" "$folder/tree/lib/libfat.so"; do
+    -input=/dev/null -input="$work/co/gfx1030.co" -input="$work/co/gfx906.co" \
+    -output="$work/bundle.hipfb" || exit 1
+printf '.section .hip_fatbin,"a",@progbits\n.p2align 12\n.incbin "%s"\n' "$work/bundle.hipfb" >"$work/fat.s"
+clang-19 -shared -nostdlib "$work/fat.s" -o "$work/tree/lib/libfat.so" || exit 1
+for file in "$work/bundle.hipfb" "$work/tree/lib/libfat.so"; do
     run 1 "$file"
     quiet
     has '^  gfx1030 +1 +4 +1 +2 ' '^  gfx906 +1 +1 ' '1 of 1 libraries have no code'
 done
-(cd "$folder/tree/lib" && python3 -m zipfile -c ../../a.whl libfat.so) || exit 1
-run 1 "$folder/a.whl"
+(cd "$work/tree/lib" && "$python" -m zipfile -c ../../a.whl libfat.so) || exit 1
+run 1 "$work/a.whl"
 has '^/.*a.whl: libfat.so$' '^  gfx1030 +1 +4 +1 +2 '
 # Files for one target each are one library: the folder has code for the chip.
-cp "$folder"/co/*.co "$folder/tree/rocblas/library"
-ln -s .. "$folder/tree/loop"
-run 1 "$folder/tree"
+cp "$work"/co/*.co "$work/tree/rocblas/library"
+ln -s .. "$work/tree/loop"
+run 1 "$work/tree"
 quiet
 has '^/.*/tree/lib/libfat.so$' '^/.*/tree/rocblas/library/$' '^  all +2 +1 +[0-9]+ +8$' \
     '^  any pattern +0 +0 +10 +4$' '1 of 2 libraries have no code for gfx1010'
-cp "$folder/out" "$folder/once"
+cp "$work/out" "$work/once"
 for threads in 1 2 7; do
-    run 1 --threads $threads "$folder/tree"
-    cmp -s "$folder/once" "$folder/out" || fail "another report with $threads threads"
+    run 1 --threads $threads "$work/tree"
+    cmp -s "$work/once" "$work/out" || fail "another report with $threads threads"
 done
-run 1 --worst 1 "$folder/tree"
-[ "$(grep -c '^ .* dots$' "$folder/out")" -eq 1 ] || fail "--worst 1 does not name one kernel, the worst"
+run 1 --worst 1 "$work/tree"
+[ "$(grep -c '^ .* dots$' "$work/out")" -eq 1 ] || fail "--worst 1 does not name one kernel, the worst"
 
 # ---- JSON and CSV ----
-run 1 --json "$folder/tree"
-python3 -m json.tool "$folder/out" >/dev/null || fail "no JSON"
-python3 - "$folder/out" <<'PYTHON' || fail "JSON with other contents"
+run 1 --json "$work/tree"
+"$python" -m json.tool "$work/out" >/dev/null || fail "no JSON"
+"$python" - "$work/out" <<'PYTHON' || fail "JSON with other contents"
 import json, sys
 r = json.load(open(sys.argv[1]))
 assert r["schema"] == "rmcp.audit/1" and r["target"] == "gfx1010" and r["run_on_silicon"] is False
@@ -169,17 +145,17 @@ assert t["gfx1030"]["unknown_words"] == 0 and t["gfx1030"]["functions"] == 2
 assert {o["instruction"] for o in r["lacking_instructions"]} == {"v_dot2c_f32_f16", "v_fmac_legacy_f32"}
 assert all(x["pattern"] and x["silicon"] and x["llvm_feature"] for x in r["rules"])
 PYTHON
-odd=$folder/$(printf 'gr\303\274n \377"\355\240\200')
+odd=$work/$(printf 'gr\303\274n \377"\355\240\200')
 mkdir "$odd"
-cp "$folder/co/gfx1010.co" "$odd/lib\"x.so"
-run 0 --json "$folder/gr"*
-python3 - "$folder/out" <<'PYTHON' || fail "JSON of odd names"
+cp "$work/co/gfx1010.co" "$odd/lib\"x.so"
+run 0 --json "$work/gr"*
+"$python" - "$work/out" <<'PYTHON' || fail "JSON of odd names"
 import json, sys
 name = json.loads(open(sys.argv[1], "rb").read().decode())["libraries"][0]["library"]
 assert name.endswith('/gr\u00fcn ?"???/'), name
 PYTHON
-run 1 --csv "$folder/tree"
-python3 - "$folder/out" <<'PYTHON' || fail "CSV with other contents"
+run 1 --csv "$work/tree"
+"$python" - "$work/out" <<'PYTHON' || fail "CSV with other contents"
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
 assert [r["target"] for r in rows] == ["gfx1030", "gfx906", "gfx1010", "gfx1030", "gfx906"], rows
@@ -191,66 +167,65 @@ assert rows[0]["inst-prefetch_instructions"] == "3" and rows[0]["inst-prefetch_f
 PYTHON
 
 # ---- one kernel ----
-run 1 --kernel cmpx "$folder/tree/lib/libfat.so"
+run 1 --kernel cmpx "$work/tree/lib/libfat.so"
 has '^ c 000000  s_mov_b32 s0, exec_lo' '^>  000004  v_cmpx_lt_f32' \
     'has the pattern vcmpx-exec-war, cause at 000000' '^>  000008  flat_load_dword' \
     'has the pattern flat-offset: inst_offset' '^2 findings in 1 functions'
-run 1 --kernel dots "$folder/co/gfx1030.co"
+run 1 --kernel dots "$work/co/gfx1030.co"
 has '^>  000000  v_dot2c_f32_f16' 'gfx1010 lacks this instruction$' 'there it means v_mac_legacy_f32'
-run 1 --kernel helper "$folder/co/gfx1030.co"
+run 1 --kernel helper "$work/co/gfx1030.co"
 has 's_inst_prefetch 0x3'
-run 0 --kernel clean "$folder/co/gfx1030.co"
+run 0 --kernel clean "$work/co/gfx1030.co"
 has '^0 findings in 1 functions'
-bad 1 "no gfx10 code of a kernel 'nosuch'" --kernel nosuch "$folder/co/gfx1030.co"
+bad 1 "no gfx10 code of a kernel 'nosuch'" --kernel nosuch "$work/co/gfx1030.co"
 
 # ---- wrong input ----
-: >"$folder/empty"
-echo 'no code here' >"$folder/text"
-mkdir "$folder/nothing"
-ln -s . "$folder/nothing/loop"
-size=$(wc -c <"$folder/co/gfx1030.co")
-head -c $((size / 2)) "$folder/co/gfx1030.co" >"$folder/cut.co"
-bad 2 'No such file or directory' "$folder/missing"
-bad 2 'No such file or directory' "$folder/co/gfx1010.co" "$folder/missing"
+: >"$work/empty"
+echo 'no code here' >"$work/text"
+mkdir "$work/nothing"
+ln -s . "$work/nothing/loop"
+size=$(wc -c <"$work/co/gfx1030.co")
+head -c $((size / 2)) "$work/co/gfx1030.co" >"$work/cut.co"
+bad 2 'No such file or directory' "$work/missing"
+bad 2 'No such file or directory' "$work/co/gfx1010.co" "$work/missing"
 bad 2 'no file given'
-bad 2 "target is 'gfx906'" --target gfx906 "$folder/co/gfx1010.co"
-bad 2 'exclude each other' --json --csv "$folder/co/gfx1010.co"
-bad 2 'at most 1024' --threads 5000 "$folder/co/gfx1010.co"
-bad 2 'no option' --frobnicate "$folder/co/gfx1010.co"
-bad 1 'no GPU code in it' "$folder/empty"
-bad 1 'no GPU code in it' "$folder/text"
-bad 1 'no GPU code in it' "$folder/nothing"
-bad 1 'cut off' "$folder/cut.co"
-run 1 "$folder/cut.co" "$folder/co/gfx1010.co" # the rest is still read
+bad 2 "target is 'gfx906'" --target gfx906 "$work/co/gfx1010.co"
+bad 2 'exclude each other' --json --csv "$work/co/gfx1010.co"
+bad 2 'at most 1024' --threads 5000 "$work/co/gfx1010.co"
+bad 2 'no option' --frobnicate "$work/co/gfx1010.co"
+bad 1 'no GPU code in it' "$work/empty"
+bad 1 'no GPU code in it' "$work/text"
+bad 1 'no GPU code in it' "$work/nothing"
+bad 1 'cut off' "$work/cut.co"
+run 1 "$work/cut.co" "$work/co/gfx1010.co" # the rest is still read
 has 'code for gfx1010: yes'
 # Symbols that all claim the same code: each instruction is still read once.
-awk 'BEGIN { print ".text\n.p2align 8"; for (i = 0; i < 1000; i++) print ".type f" i ",@function\nf" i ":\ns_nop 0\n.size f" i ", .Lend-f" i; for (i = 0; i < 90000; i++) print "s_nop 0"; print ".Lend:" }' >"$folder/src/overlap.s"
-clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx1030 "$folder/src/overlap.s" -o "$folder/overlap.co" || exit 1
-run 1 "$folder/overlap.co"
+awk 'BEGIN { print ".text\n.p2align 8"; for (i = 0; i < 1000; i++) print ".type f" i ",@function\nf" i ":\ns_nop 0\n.size f" i ", .Lend-f" i; for (i = 0; i < 90000; i++) print "s_nop 0"; print ".Lend:" }' >"$work/src/overlap.s"
+clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx1030 "$work/src/overlap.s" -o "$work/overlap.co" || exit 1
+run 1 "$work/overlap.co"
 has '^  all +0 +0 +91000 +0$'
 # Any byte may be wrong: no crash, one report or one message.
 for at in 16 40 48 64 100 200 400 800 1200 1600; do
-    { head -c $at "$folder/co/gfx1030.co"; printf '\377\377\377\377'; tail -c +$((at + 5)) "$folder/co/gfx1030.co"; } >"$folder/damaged.co"
-    "$rmcp" audit "$folder/damaged.co" >"$folder/out" 2>"$folder/err"
+    { head -c $at "$work/co/gfx1030.co"; printf '\377\377\377\377'; tail -c +$((at + 5)) "$work/co/gfx1030.co"; } >"$work/damaged.co"
+    "$rmcp" audit "$work/damaged.co" >"$work/out" 2>"$work/err"
     [ $? -eq 1 ] || fail "damaged at $at: not exit status 1"
 done
 
 # ---- the machine's own chip ----
-nodes=$folder/sys/class/kfd/kfd/topology/nodes
-RMCP_SYSFS_ROOT=$folder/sys
+nodes=$work/sys/class/kfd/kfd/topology/nodes
+RMCP_SYSFS_ROOT=$work/sys
 export RMCP_SYSFS_ROOT
-bad 1 'no chip to detect: .*--target gfx1010' --target auto "$folder/co/gfx1010.co"
+bad 1 'no chip to detect: .*--target gfx1010' --target auto "$work/co/gfx1010.co"
 mkdir -p "$nodes/0" "$nodes/1"
 printf 'cpu_cores_count 16\ngfx_target_version 0\n' >"$nodes/0/properties"
-bad 1 'no GPU at all' --target auto "$folder/co/gfx1010.co"
+bad 1 'no GPU at all' --target auto "$work/co/gfx1010.co"
 printf 'gfx_target_version 110001\n' >"$nodes/1/properties"
-bad 1 'gfx1101' --target auto "$folder/co/gfx1010.co"
+bad 1 'gfx1101' --target auto "$work/co/gfx1010.co"
 printf 'simd_count 80\ngfx_target_version 100102\n' >"$nodes/1/properties"
-run 1 --target auto "$folder/co/gfx1010.co"
+run 1 --target auto "$work/co/gfx1010.co"
 has '^target +gfx1012'
 printf 'gfx_target_version 100100\n' >"$nodes/1/properties"
-run 0 --target auto "$folder/co/gfx1010.co"
+run 0 --target auto "$work/co/gfx1010.co"
 has '^target +gfx1010'
 
-echo "$n runs, $failures failures"
-[ "$failures" -eq 0 ]
+finish audit

@@ -2,27 +2,13 @@
 # The rmcp command: help, JSON, wrong usage and exit status.
 # usage: check_cli.sh RMCP
 set -u
+. "$(dirname "$0")/../support/lib.sh"
 rmcp=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-n=0
-failures=0
-
-fail() {
-    failures=$((failures + 1))
-    echo "FAIL: $*" >&2
-    sed 's/^/    stdout: /' "$folder/out" | head -n 5 >&2
-    sed 's/^/    stderr: /' "$folder/err" | head -n 5 >&2
-}
-
 # run STATUS ARGUMENT…: the command ends with that status.
 run() {
-    expected=$1
+    wanted=$1
     shift
-    n=$((n + 1))
-    "$rmcp" "$@" >"$folder/out" 2>"$folder/err" </dev/null
-    status=$?
-    [ "$status" -eq "$expected" ] || fail "rmcp $*: exit status $status, expected $expected"
+    expect "$wanted" "$rmcp" "$@"
 }
 
 # good PATTERN ARGUMENT…: all is well, the output has the pattern and stderr is silent.
@@ -30,20 +16,19 @@ good() {
     pattern=$1
     shift
     run 0 "$@"
-    grep -q -- "$pattern" "$folder/out" || fail "rmcp $*: no '$pattern' in its output"
-    [ ! -s "$folder/err" ] || fail "rmcp $*: it complains"
+    grep -q -- "$pattern" "$work/out" || fail "rmcp $*: no '$pattern' in its output"
+    quiet
 }
 
 # bad STATUS PATTERN ARGUMENT…: one line on stderr with the pattern, nothing on stdout.
 bad() {
-    expected=$1 pattern=$2
+    wanted=$1 pattern=$2
     shift 2
-    run "$expected" "$@"
-    [ "$(wc -l <"$folder/err")" -eq 1 ] || fail "rmcp $*: not one line on stderr"
-    grep -q -- "$pattern" "$folder/err" || fail "rmcp $*: no '$pattern' in its message"
-    grep -q '^rmcp' "$folder/err" || fail "rmcp $*: the message does not begin with rmcp"
-    if LC_ALL=C grep -q '[[:cntrl:]]' "$folder/err"; then fail "rmcp $*: control characters"; fi
-    [ ! -s "$folder/out" ] || fail "rmcp $*: something on stdout"
+    run "$wanted" "$@"
+    one_line
+    grep -q -- "$pattern" "$work/err" || fail "rmcp $*: no '$pattern' in its message"
+    grep -q '^rmcp' "$work/err" || fail "rmcp $*: the message does not begin with rmcp"
+    if LC_ALL=C grep -q '[[:cntrl:]]' "$work/err"; then fail "rmcp $*: control characters"; fi
 }
 
 # json SCHEMA ARGUMENT…: valid JSON of that schema.
@@ -51,8 +36,8 @@ json() {
     schema=$1
     shift
     run 0 "$@" --json
-    /usr/bin/python3 -m json.tool "$folder/out" >"$folder/json" 2>&1 || fail "rmcp $* --json: no JSON"
-    grep -q "\"schema\": \"$schema\"" "$folder/json" || fail "rmcp $* --json: not $schema"
+    "$python" -m json.tool "$work/out" >"$work/json" 2>&1 || fail "rmcp $* --json: no JSON"
+    grep -q "\"schema\": \"$schema\"" "$work/json" || fail "rmcp $* --json: not $schema"
 }
 
 case=n1c2h5w5k3r3s3
@@ -132,23 +117,22 @@ bad 2 "'x' is too much" devices x
 bad 2 "'x' is too much" version x
 
 run 2
-grep -q 'usage: rmcp COMMAND' "$folder/err" || fail "rmcp without arguments: no help on stderr"
-[ ! -s "$folder/out" ] || fail "rmcp without arguments: something on stdout"
+grep -q 'usage: rmcp COMMAND' "$work/err" || fail "rmcp without arguments: no help on stderr"
+[ ! -s "$work/out" ] || fail "rmcp without arguments: something on stdout"
 
 # A result that cannot be written is a failure.
 if [ -w /dev/full ]; then
     for command in --help help version devices "version --json" "verify --device cpu $case" \
         "verify --list --suite full" "plan --device cpu $case" \
         "bench --device cpu --repeats 1 $case:fwd" "plan --help"; do
-        n=$((n + 1))
-        : >"$folder/out"
+        n_checks=$((n_checks + 1))
+        : >"$work/out"
         # shellcheck disable=SC2086 # the words are arguments
-        "$rmcp" $command >/dev/full 2>"$folder/err"
+        "$rmcp" $command >/dev/full 2>"$work/err"
         status=$?
         [ "$status" -eq 3 ] || fail "rmcp $command >/dev/full: exit status $status, expected 3"
-        grep -q 'cannot write the result' "$folder/err" || fail "rmcp $command >/dev/full: no message"
+        grep -q 'cannot write the result' "$work/err" || fail "rmcp $command >/dev/full: no message"
     done
 fi
 
-echo "$n runs, $failures failures"
-[ "$failures" -eq 0 ]
+finish cli

@@ -3,11 +3,10 @@
 # damaged in every way, by src/codeobj again. Exit status 77 (skip) without LLVM 19.
 # usage: check_codeobj.sh TESTS-DIR DUMP TEST
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 here=$1 dump=$2 test=$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 status=0
-python3 "$here/codeobj_samples.py" "$work" || status=$?
+"$python" "$here/codeobj_samples.py" "$work" || status=$?
 [ $status = 0 ] || exit $status
-python3 "$here/check_codeobj.py" "$dump" "$work"
+"$python" "$here/check_codeobj.py" "$dump" "$work"
 "$test" "$work"

@@ -1,11 +1,10 @@
 #!/bin/sh
 # Runs the fuzzer of src/codeobj from small samples. usage: fuzz_codeobj.sh TESTS-DIR FUZZER [RUNS]
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 fuzzer=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 status=0
-python3 "$1/codeobj_samples.py" "$work" || status=$?
+"$python" "$1/codeobj_samples.py" "$work" || status=$?
 [ $status = 0 ] || exit $status
 mkdir "$work/corpus"
 find "$work" -maxdepth 1 -type f -size -32k -exec cp {} "$work/corpus" \;

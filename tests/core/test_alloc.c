@@ -1,76 +1,13 @@
 /* test_alloc.c: every allocation of the library fails in turn: the call reports it and leaks
- * nothing. The linker sends the engine's calls of malloc and its kin through here. */
+ * nothing. */
+#include "allocations.h"
 #include "support.h"
 
-#include "core/judge.h"
+#include "conv/conv.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-void *__real_aligned_alloc(size_t alignment, size_t bytes);
-void __real_free(void *block);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
-void __wrap_free(void *block);
-
-static atomic_long n_calls; /* since the last arm()                          */
-static atomic_long n_live;  /* blocks allocated and not yet freed            */
-static long fail_first;     /* the call that fails; 0: none                  */
-static bool fail_rest;      /* and all that follow it                        */
-
-static void arm(long first, bool rest)
-{
-    n_calls = 0;
-    fail_first = first;
-    fail_rest = rest;
-}
-
-static bool refused(void)
-{
-    const long call = ++n_calls;
-    return fail_first && (call == fail_first || (fail_rest && call > fail_first));
-}
-
-static void *counted(void *block)
-{
-    if (block) n_live++;
-    return block;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-    return refused() ? NULL : counted(__real_malloc(bytes));
-}
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-    return refused() ? NULL : counted(__real_calloc(n, bytes));
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-    if (refused()) return NULL;
-    void *block = __real_realloc(old, bytes);
-    return old ? block : counted(block);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
-{
-    return refused() ? NULL : counted(__real_aligned_alloc(alignment, bytes));
-}
-
-void __wrap_free(void *block)
-{
-    if (block) n_live--;
-    __real_free(block);
-}
 
 /* One thing to try: run() returns its status, and whatever it made is in here. */
 struct trial {
@@ -90,12 +27,12 @@ struct trial {
 static long fail_each(struct trial *t, bool rest)
 {
     for (long first = 1; first < 1000; first++) {
-        const long live = n_live;
+        const long live = allocations_live();
         t->plan = (rmcp_plan *)t, t->opened = (rmcp_device *)t, t->buffer.base = t;
-        arm(first, rest);
+        allocations_arm(first, rest);
         const rmcp_status status = t->run(t);
-        const long calls = n_calls;
-        arm(0, false);
+        const long calls = allocations_calls();
+        allocations_arm(0, false);
         if (status) {
             if (status != RMCP_E_NOMEM)
                 fail_msg("%s, allocation %ld: %s, %s", t->name, first, rmcp_status_name(status),
@@ -109,8 +46,9 @@ static long fail_each(struct trial *t, bool rest)
             if (t->opened != (rmcp_device *)t) rmcp_device_close(t->opened);
             if (t->buffer.base != t) rmcp_buffer_destroy(t->device, t->buffer);
         }
-        if (n_live != live)
-            fail_msg("%s, allocation %ld: %ld blocks leak", t->name, first, n_live - live);
+        if (allocations_live() != live)
+            fail_msg("%s, allocation %ld: %ld blocks leak", t->name, first,
+                     allocations_live() - live);
         if (calls < first) {
             assert_int_equal(status, RMCP_OK);
             return first - 1;
@@ -158,9 +96,9 @@ static rmcp_status run_buffer(struct trial *t)
 
 static rmcp_status run_verify(struct trial *t)
 {
-    struct rmcp_verify_result result;
-    rmcp_status status = rmcp_verify_case(t->device, &t->problem, t->pass, t->options.algorithm,
-                                          RMCP_VERIFY_REALS, 1, 0, &result);
+    struct rmcp_judgement result;
+    rmcp_status status = rmcp_conv_judge(t->device, &t->problem, t->pass, t->options.algorithm,
+                                          RMCP_DATA_REALS, 1, 0, &result);
     if (!status) assert_true(result.passed);
     return status;
 }
@@ -206,7 +144,7 @@ static int open_device(void **state)
 static int close_device(void **state)
 {
     rmcp_device_close(*state);
-    return n_live > REMEMBERED; /* nothing else is left of all the tests */
+    return allocations_live() > REMEMBERED; /* nothing else is left of all the tests */
 }
 
 static void test_opening_a_device(void **state)
@@ -245,15 +183,15 @@ static long for_each_plan(struct trial *t)
     long most = 0;
     for (size_t c = 0; c < SUPPORT_LENGTH(cases); c++)
         for (int pass = 0; pass < RMCP_CONV_PASSES; pass++)
-            for (size_t a = 0; rmcp_algos[a]; a++) {
-                if (!(rmcp_algos[a]->kind & t->device->caps.kinds)) continue;
+            for (size_t a = 0; rmcp_algos_conv[a]; a++) {
+                if (!(rmcp_algos_conv[a]->kind & t->device->caps.kinds)) continue;
                 if (t->options.fixed_weights.base && pass == RMCP_CONV_BACKWARD_WEIGHTS) continue;
                 char name[160];
-                snprintf(name, sizeof name, "%s pass %d, %s", cases[c], pass, rmcp_algos[a]->name);
+                snprintf(name, sizeof name, "%s pass %d, %s", cases[c], pass, rmcp_algos_conv[a]->name);
                 t->name = name;
                 t->problem = support_case(cases[c], NULL);
                 t->pass = (rmcp_conv_pass)pass;
-                t->options.algorithm = rmcp_algos[a]->name;
+                t->options.algorithm = rmcp_algos_conv[a]->name;
                 const long n = fail_both_ways(t);
                 if (n > most) most = n;
             }
@@ -321,7 +259,7 @@ static void test_execution_needs_no_memory(void **state)
                              RMCP_OK);
             const uint64_t bytes[] = { shape.x_bytes, shape.w_bytes, shape.y_bytes,
                                        shape.bias_bytes, rmcp_plan_workspace(plan) };
-            for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
+            for (size_t slot = 0; slot < SUPPORT_LENGTH(bytes); slot++) {
                 if (!bytes[slot]) continue;
                 assert_int_equal(rmcp_buffer_create(device, bytes[slot], &memory[slot]), RMCP_OK);
                 memset(memory[slot].base, 0, bytes[slot]);
@@ -335,11 +273,11 @@ static void test_execution_needs_no_memory(void **state)
                 .workspace = memory[4],
                 .workspace_bytes = bytes[4],
             };
-            arm(1, true);
+            allocations_arm(1, true);
             for (int i = 0; i < 3; i++)
                 assert_int_equal(rmcp_conv_execute(plan, NULL, &tensors), RMCP_OK);
-            assert_int_equal(n_calls, 0);
-            arm(0, false);
+            assert_int_equal(allocations_calls(), 0);
+            allocations_arm(0, false);
             for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++)
                 rmcp_buffer_destroy(device, memory[slot]);
             rmcp_plan_destroy(plan);

@@ -3,7 +3,7 @@
  * without. */
 #include "conv/gpu/shape.h"
 #include "support.h"
-#include "core/judge.h"
+#include "conv/conv.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,12 +54,14 @@ static void check_case(const char *text, rmcp_conv_pass pass, const char *algori
     rmcp_plan_destroy(plan);
 
     /* A device on which it takes 0.4 s: at least 8 launches. */
-    struct rmcp_request request = { .caps = &device->caps };
-    request.conv = support_conv(&problem, pass);
+    const struct rmcp_convolution conv = support_conv(&problem, pass);
+    const struct rmcp_request request = { .operation = &rmcp_operation_conv,
+                                          .problem = &conv,
+                                          .caps = &device->caps };
     device->caps.flops_per_second = 1e9;
     const struct rmcp_algo *algo = NULL;
-    for (size_t i = 0; rmcp_algos[i]; i++)
-        if (!strcmp(rmcp_algos[i]->name, algorithm)) algo = rmcp_algos[i];
+    for (size_t i = 0; rmcp_algos_conv[i]; i++)
+        if (!strcmp(rmcp_algos_conv[i]->name, algorithm)) algo = rmcp_algos_conv[i];
     assert_non_null(algo);
     device->caps.flops_per_second *= algo->cost(&request) / 0.4;
     device->caps.compute_units = 1;
@@ -71,9 +73,9 @@ static void check_case(const char *text, rmcp_conv_pass pass, const char *algori
     assert_true(launches_slow >= launches + 4);
     assert_true(largest_slow * 4 < all_slow);
 
-    struct rmcp_verify_result result;
+    struct rmcp_judgement result;
     for (int data = 0; data < 2; data++) {
-        if (rmcp_verify_case(device, &problem, pass, algorithm, (enum rmcp_verify_data)data, 3, 0,
+        if (rmcp_conv_judge(device, &problem, pass, algorithm, (enum rmcp_data)data, 3, 0,
                              &result))
             fail_msg("%s", rmcp_last_error());
         if (!result.passed) fail_msg("%s %s: wrong", algorithm, text);

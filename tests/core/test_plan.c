@@ -2,7 +2,7 @@
 #include "support.h"
 
 #include "base/convert.h"
-#include "core/judge.h"
+#include "conv/conv.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -322,16 +322,16 @@ static void test_algorithm_by_name(void **state)
     rmcp_device *device = *state;
     const rmcp_conv problem = support_case(small_case, NULL);
     size_t n_made = 0;
-    for (size_t i = 0; rmcp_algos[i]; i++) {
+    for (size_t i = 0; rmcp_algos_conv[i]; i++) {
         rmcp_plan_options options = { .struct_size = sizeof options,
-                                      .algorithm = rmcp_algos[i]->name };
+                                      .algorithm = rmcp_algos_conv[i]->name };
         rmcp_plan *plan = NULL;
         rmcp_status status = rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &options, &plan);
         if (status == RMCP_OK) {
-            assert_string_equal(rmcp_plan_algorithm(plan), rmcp_algos[i]->name);
+            assert_string_equal(rmcp_plan_algorithm(plan), rmcp_algos_conv[i]->name);
             n_made++;
         } else {
-            support_assert_failed(status, RMCP_E_UNSUPPORTED, rmcp_algos[i]->name);
+            support_assert_failed(status, RMCP_E_UNSUPPORTED, rmcp_algos_conv[i]->name);
         }
         rmcp_plan_destroy(plan);
     }
@@ -345,7 +345,7 @@ static void test_candidates(void **state)
     size_t n = 99;
     assert_int_equal(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, NULL, &n), RMCP_OK);
     size_t n_algos = 0;
-    while (rmcp_algos[n_algos]) n_algos++;
+    while (rmcp_algos_conv[n_algos]) n_algos++;
     assert_int_equal(n, n_algos);
 
     rmcp_candidate *list = calloc(n + 1, sizeof *list);
@@ -360,7 +360,7 @@ static void test_candidates(void **state)
         rmcp_plan *plan = NULL;
         assert_int_equal(rmcp_conv_plan(device, &problem, (rmcp_conv_pass)pass, NULL, &plan), RMCP_OK);
         for (size_t i = 0; i < n; i++) {
-            assert_string_equal(list[i].algorithm, rmcp_algos[i]->name);
+            assert_string_equal(list[i].algorithm, rmcp_algos_conv[i]->name);
             if (*list[i].refusal) {
                 assert_int_equal(list[i].chosen, 0);
                 assert_true(list[i].estimated_seconds == 0);
@@ -448,8 +448,8 @@ static void test_a_late_refusal_leaves_the_others_in_the_race(void **state)
     for (size_t i = 0; i < SUPPORT_LENGTH(texts); i++)
         for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
             const rmcp_conv problem = support_case(texts[i], NULL);
-            struct rmcp_verify_result result;
-            if (rmcp_verify_case(device, &problem, (rmcp_conv_pass)pass, NULL, RMCP_VERIFY_REALS, 1, 0,
+            struct rmcp_judgement result;
+            if (rmcp_conv_judge(device, &problem, (rmcp_conv_pass)pass, NULL, RMCP_DATA_REALS, 1, 0,
                                  &result))
                 fail_msg("%s pass %d: %s", texts[i], pass, rmcp_last_error());
             if (!result.passed) fail_msg("%s pass %d: %s", texts[i], pass, result.why);
@@ -505,10 +505,10 @@ static void test_fixed_weights(void **state)
     rmcp_device *device = *state;
     for (size_t c = 0; c < SUPPORT_LENGTH(execution_cases); c++)
         for (int pass = 0; pass < RMCP_CONV_BACKWARD_WEIGHTS; pass++)
-            for (size_t a = 0; rmcp_algos[a]; a++) {
+            for (size_t a = 0; rmcp_algos_conv[a]; a++) {
                 const rmcp_conv problem = support_case(execution_cases[c], NULL);
                 rmcp_plan_options options = { .struct_size = sizeof options,
-                                              .algorithm = rmcp_algos[a]->name };
+                                              .algorithm = rmcp_algos_conv[a]->name };
                 rmcp_plan *plan = NULL;
                 if (rmcp_conv_plan(device, &problem, (rmcp_conv_pass)pass, &options, &plan)) continue;
                 rmcp_plan_destroy(plan);
@@ -579,9 +579,9 @@ static void test_thread_counts_agree(void **state)
                 rmcp_device *device = NULL;
                 assert_int_equal(rmcp_device_open("cpu", &options, &device), RMCP_OK);
                 const rmcp_conv problem = support_case(execution_cases[c], NULL);
-                struct rmcp_verify_result result;
-                assert_int_equal(rmcp_verify_case(device, &problem, (rmcp_conv_pass)pass, NULL,
-                                                  RMCP_VERIFY_REALS, 7, 0, &result),
+                struct rmcp_judgement result;
+                assert_int_equal(rmcp_conv_judge(device, &problem, (rmcp_conv_pass)pass, NULL,
+                                                  RMCP_DATA_REALS, 7, 0, &result),
                                  RMCP_OK);
                 if (!result.passed) fail_msg("%u threads: %s", (unsigned)threads, result.why);
                 rmcp_device_close(device);

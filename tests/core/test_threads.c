@@ -38,7 +38,7 @@ struct job {
 
 static bool job_init(struct job *j, rmcp_device *device, const rmcp_plan *plan, uint64_t seed)
 {
-    const struct rmcp_convolution *conv = &plan->request.conv;
+    const struct rmcp_convolution *conv = plan->request.problem;
     *j = (struct job){ .device = device, .out = (int)rmcp_conv_output_slot(conv) };
     j->bytes[RMCP_SLOT_WORKSPACE] = rmcp_plan_workspace(plan);
     struct rmcp_random r = { seed };
@@ -137,10 +137,10 @@ static void test_one_plan_from_many_threads(void **state)
 {
     for (size_t c = 0; c < SUPPORT_LENGTH(cases); c++)
         for (int pass = 0; pass < RMCP_CONV_PASSES; pass++)
-            for (size_t a = 0; rmcp_algos[a]; a++) {
+            for (size_t a = 0; rmcp_algos_conv[a]; a++) {
                 const rmcp_conv problem = support_case(cases[c], NULL);
                 const rmcp_plan_options options = { .struct_size = sizeof options,
-                                                    .algorithm = rmcp_algos[a]->name };
+                                                    .algorithm = rmcp_algos_conv[a]->name };
                 rmcp_plan *plan = NULL;
                 rmcp_status status =
                     rmcp_conv_plan(*state, &problem, (rmcp_conv_pass)pass, &options, &plan);

@@ -1,9 +1,8 @@
 #!/bin/sh
 # Runs the fuzzer of src/doctor from the recorded machines. usage: fuzz_doctor.sh TESTS-DIR FUZZER [SECONDS]
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 fuzzer=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 mkdir "$work/corpus"
 cp "$1"/machines/*.txt "$work/corpus"
 cd "$work"

@@ -3,31 +3,29 @@
 # use guarded, and beside OpenCL. Exit status 77 (skip) where that runtime is not installed.
 # usage: check_hip_sim.sh RMCP TWO_DEVICES
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 rmcp=$1 two=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache RMCP_GUARD=1 OMP_WAIT_POLICY=passive
 unset RMCP_HIP_LIBRARY RMCP_SYSFS_ROOT RMCP_DEVICE HSA_OVERRIDE_GFX_VERSION || true
-fail() { echo "FAIL: $*"; exit 1; }
-sim() { "$rmcp" sim "$@" >"$work/out" 2>"$work/err" || fail "rmcp sim $*: $(cat "$work/out" "$work/err")"; }
-if "$rmcp" devices | grep '^hip .*cannot be loaded'; then exit 77; fi
+sim() { "$rmcp" sim "$@" >"$work/out" 2>"$work/err" || die "rmcp sim $*: $(cat "$work/out" "$work/err")"; }
+if "$rmcp" devices | grep '^hip .*cannot be loaded'; then skip "AMD's runtime is not installed"; fi
 case=n1c8h9w7k24r3s3p1
 
 for override in '' 10.3.0; do
     echo "override '$override'"
     sim ${override:+--override $override} -- "$rmcp" verify --device hip --algorithm implicit_gemm $case:f32
-    grep ' runs, 0 failures' "$work/out" || fail "$(cat "$work/out")"
-    grep '0 reports' "$work/err" || fail "$(cat "$work/err")"
+    grep ' runs, 0 failures' "$work/out" || die "$(cat "$work/out")"
+    grep '0 reports' "$work/err" || die "$(cat "$work/err")"
     sim ${override:+--override $override} -- "$rmcp" devices
-    grep -q 'gfx1010, 36 compute units' "$work/out" || fail "$(cat "$work/out")"
-    grep -q 'good: implicit_gemm f32$' "$work/out" || fail "$(cat "$work/out")"
+    grep -q 'gfx1010, 36 compute units' "$work/out" || die "$(cat "$work/out")"
+    grep -q 'good: implicit_gemm f32$' "$work/out" || die "$(cat "$work/out")"
     [ -z "$override" ] || grep 'takes this gfx1010 for gfx1030; code for gfx1010 is used' "$work/out"
 done
 
 echo "beside OpenCL"
 sim -- "$two" hip opencl
-grep -q '^hip: RMCP_OK' "$work/out" || fail "$(cat "$work/out")"
+grep -q '^hip: RMCP_OK' "$work/out" || die "$(cat "$work/out")"
 sim -- "$two" opencl hip
-[ "$(wc -l <"$work/out")" = 2 ] || fail "$(cat "$work/out")"
+[ "$(wc -l <"$work/out")" = 2 ] || die "$(cat "$work/out")"
 cat "$work/out"
 echo "all well"

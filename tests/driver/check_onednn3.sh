@@ -3,10 +3,9 @@
 # library, on whatever Debian this is. Exit status 77 (skip) when the packages cannot be had.
 # usage: check_onednn3.sh SOURCE-DIR
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/debian.sh"
 source=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 debian_open "$work" trixie
 library=$(debian_apt apt-cache depends libdnnl-dev | sed -n 's/.*Depends: \(libdnnl[0-9.]*\)$/\1/p' | head -n 1)
 [ -n "$library" ] || skip "Debian 13 has no libdnnl"
@@ -19,10 +18,10 @@ cd "$source"
 mkdir "$work/source"
 cp -r meson.build meson_options.txt include src sim data examples bench tests "$work/source"
 : >"$work/source/tests/meson.build"
-meson setup "$work/build" "$work/source" -Donednn="$work/root/usr" -Dkernel_targets= >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-ninja -C "$work/build" rmcp >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+meson setup "$work/build" "$work/source" -Donednn="$work/root/usr" -Dkernel_targets= >"$work/log" 2>&1 || { cat "$work/log"; die "it does not build"; }
+ninja -C "$work/build" rmcp >"$work/log" 2>&1 || { cat "$work/log"; die "it does not build"; }
 run() { "$lib/ld-linux-x86-64.so.2" --library-path "$lib" "$work/build/rmcp" "$@"; }
 run devices
-run devices | grep -q 'oneDNN 3\.' || { echo "it did not load oneDNN 3.x"; exit 1; }
+run devices | grep -q 'oneDNN 3\.' || die "it did not load oneDNN 3.x"
 run verify --device cpu --suite quick
 run verify --device cpu --suite fuzz --cases 300 --seed 3

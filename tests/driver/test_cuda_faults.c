@@ -1,9 +1,8 @@
-/* test_cuda_faults.c: the CUDA device on a driver that fails: each call in turn, for once and for
- * good; devices that are not for us; planning inside a capture. Usage: test_cuda_faults LIBRARY */
-#include "driver/cuda/api.h"
+/* test_cuda_faults.c: what is CUDA's own, on a fake driver: which devices are for us, the words of
+ * its compiler, what a capture allows, the caller's context. Usage: test_cuda_faults LIBRARY */
 #include "fake_cuda.h"
 #include "gpu/images.h"
-#include "opencl_case.h"
+#include "life.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -17,9 +16,10 @@
 
 static struct fake_cuda *fake;
 
-static const rmcp_plan_options plan_options = { .struct_size = sizeof plan_options,
-                                                .max_workspace = RMCP_NO_WORKSPACE };
-enum { BYTES = 4 * (CASE_X + CASE_W + CASE_Y) };
+static rmcp_status live(void)
+{
+    return life_run(&(struct life){ .spec = "cuda:1", .algorithm = "direct" });
+}
 
 /* Back to a driver where all goes well. */
 static void calm(void)
@@ -30,70 +30,7 @@ static void calm(void)
 
 static void contains(const char *part)
 {
-    if (!strstr(rmcp_last_error(), part)) fail_msg("'%s' is not in '%s'", part, rmcp_last_error());
-}
-
-/* A message that no failure under test writes. */
-static void mark_message(void)
-{
-    assert_int_equal(rmcp_device_open(NULL, NULL, NULL), RMCP_E_ARG);
-}
-static const char mark[] = "out is NULL";
-
-static rmcp_conv_tensors tensors_in(rmcp_memory memory)
-{
-    return (rmcp_conv_tensors){ .struct_size = sizeof(rmcp_conv_tensors),
-                           .x = memory,
-                           .w = { memory.base, 4 * CASE_X },
-                           .y = { memory.base, 4 * (CASE_X + CASE_W) } };
-}
-
-/* Once lost, all is refused without a call to the driver. */
-static void check_lost(rmcp_device *device, rmcp_memory memory, const rmcp_plan *plan)
-{
-    const long calls = fake->calls;
-    const rmcp_conv_tensors tensors = tensors_in(memory);
-    rmcp_memory more;
-    rmcp_plan *another = NULL;
-    char byte = 0;
-    assert_int_equal(rmcp_device_wait(device, NULL), RMCP_E_LOST);
-    assert_int_equal(rmcp_buffer_create(device, 16, &more), RMCP_E_LOST);
-    if (memory.base)
-        assert_int_equal(rmcp_copy_to_device(device, NULL, memory, &byte, 1), RMCP_E_LOST);
-    if (plan) assert_int_equal(rmcp_conv_execute(plan, NULL, &tensors), RMCP_E_LOST);
-    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &another),
-                     RMCP_E_LOST);
-    assert_null(another);
-    contains("was lost");
-    assert_int_equal(fake->calls, calls);
-}
-
-/* All that a program does, until something fails. */
-static rmcp_status live(void)
-{
-    static const char zeros[BYTES];
-    static char result[BYTES];
-    rmcp_device *device = NULL;
-    rmcp_plan *plan = NULL;
-    rmcp_memory memory = { 0 };
-    double seconds = 0;
-    rmcp_status status = rmcp_device_open("cuda:1", NULL, &device);
-    const rmcp_status opened = status;
-    if (!status) status = rmcp_buffer_create(device, BYTES, &memory);
-    if (!status) status = rmcp_copy_to_device(device, NULL, memory, zeros, BYTES);
-    if (!status)
-        status = rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &plan);
-    const rmcp_conv_tensors tensors = tensors_in(memory);
-    if (!status) status = rmcp_conv_execute(plan, NULL, &tensors);
-    if (!status) status = rmcp_conv_execute_timed(plan, NULL, &tensors, &seconds);
-    if (!status) assert_true(seconds > 0);
-    if (!status) status = rmcp_device_wait(device, NULL);
-    if (!status) status = rmcp_copy_to_host(device, NULL, result, memory, BYTES);
-    if (!opened && status == RMCP_E_LOST) check_lost(device, memory, plan);
-    rmcp_plan_destroy(plan);
-    rmcp_buffer_destroy(device, memory);
-    rmcp_device_close(device);
-    return status;
+    life_contains(rmcp_last_error(), part);
 }
 
 /* ---- tests ---- */
@@ -163,53 +100,6 @@ static void describes(void **state)
     assert_int_equal(fake->depth, 0);
 }
 
-/* Fail each call once, or from there on. */
-static void fail_each(int code, bool sticky)
-{
-    calm();
-    assert_int_equal(live(), RMCP_OK);
-    const long n_calls = fake->calls;
-    int n_failures = 0;
-    assert_true(n_calls > 40);
-    for (long at = 1; at <= n_calls; at++) {
-        calm();
-        fake->fail_at = at;
-        fake->code = code;
-        fake->sticky = sticky;
-        mark_message();
-        const rmcp_status status = live();
-        if (fake->live) fail_msg("%s fails, and %ld objects leak", fake->failed, fake->live);
-        if (fake->depth) fail_msg("%s fails, and a context stays", fake->failed);
-        if (fake->mode) fail_msg("%s fails, and the capture mode stays", fake->failed);
-        assert_non_null(fake->failed);
-        if (status == RMCP_OK) {
-            assert_string_equal(rmcp_last_error(), mark); /* not needed, then not spoken of */
-            continue;
-        }
-        n_failures++;
-        if (!strcmp(rmcp_last_error(), mark)) fail_msg("%s fails without a word", fake->failed);
-        if (code == RMCP_CUDA_OUT_OF_MEMORY && !strcmp(fake->failed, "cuMemAlloc")) {
-            assert_int_equal(status, RMCP_E_NOMEM);
-            contains("CUDA_ERROR_OUT_OF_MEMORY (2)");
-        }
-        if (code == RMCP_CUDA_ILLEGAL_ADDRESS && !strcmp(fake->failed, "cuLaunchKernel"))
-            assert_int_equal(status, RMCP_E_LOST);
-    }
-    assert_true(n_failures > 20);
-    calm();
-}
-
-static void fails_cleanly_wherever_a_call_fails(void **state)
-{
-    (void)state;
-    const int codes[] = { RMCP_CUDA_OUT_OF_MEMORY, RMCP_CUDA_ILLEGAL_ADDRESS,
-                          RMCP_CUDA_ECC_UNCORRECTABLE, RMCP_CUDA_INVALID_VALUE, 999 };
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        fail_each(codes[i], false);
-        fail_each(codes[i], true);
-    }
-}
-
 static void tells_the_compilers_words(void **state)
 {
     (void)state;
@@ -239,11 +129,10 @@ static void works_inside_a_capture(void **state)
     int stream = 0;
     calm();
     assert_int_equal(rmcp_device_open("cuda:0", NULL, &device), RMCP_OK);
-    assert_int_equal(rmcp_buffer_create(device, BYTES, &memory), RMCP_OK);
-    const rmcp_conv_tensors tensors = tensors_in(memory);
+    assert_int_equal(rmcp_buffer_create(device, CASE_BYTES, &memory), RMCP_OK);
+    const rmcp_conv_tensors tensors = life_tensors(memory.base);
     fake->capturing = 1;
-    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &plan),
-                     RMCP_OK);
+    assert_int_equal(life_plan(device, NULL, &plan), RMCP_OK);
     assert_int_equal(rmcp_conv_execute(plan, &stream, &tensors), RMCP_OK);
     assert_int_equal(fake->violations, 0);
     assert_int_equal(fake->mode, 0);
@@ -251,7 +140,7 @@ static void works_inside_a_capture(void **state)
     assert_ptr_equal(fake->stream, &stream);
     /* Base and offset of the weights, the first argument of every kernel. */
     assert_int_equal(fake->first[0], (uintptr_t)memory.base);
-    assert_int_equal(fake->first[1], 4 * CASE_X);
+    assert_int_equal(fake->first[1], AT_W);
     assert_int_equal(rmcp_device_wait(device, &stream), RMCP_E_DEVICE);
     contains("cuStreamSynchronize");
     fake->capturing = 0;
@@ -263,8 +152,7 @@ static void works_inside_a_capture(void **state)
 
     /* The second plan finds its kernel loaded. */
     fake->calls = 0;
-    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &other),
-                     RMCP_OK);
+    assert_int_equal(life_plan(device, NULL, &other), RMCP_OK);
     assert_int_equal(fake->calls, 2);
     rmcp_plan_destroy(other);
     rmcp_plan_destroy(plan);
@@ -305,7 +193,6 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(reports_a_missing_driver_and_tries_again, argv[1]),
         cmocka_unit_test(describes),
-        cmocka_unit_test(fails_cleanly_wherever_a_call_fails),
         cmocka_unit_test(tells_the_compilers_words),
         cmocka_unit_test(works_inside_a_capture),
         cmocka_unit_test(takes_the_callers_context),

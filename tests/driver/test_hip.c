@@ -1,10 +1,9 @@
-/* test_hip.c: the HIP device on a fake library: which chip it is, which code it gets, and each call
- * failing in turn. Usage: test_hip libfake_hip.so */
+/* test_hip.c: what is HIP's own, on a fake library: which chip it is, which code it gets, how it
+ * uses HIP. Usage: test_hip libfake_hip.so */
 #include "codeobj/codeobj.h"
-#include "core/guard.h"
-#include "hip_world.h"
 #include "gpu/images.h"
-#include "opencl_case.h"
+#include "hip_world.h"
+#include "life.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,21 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static const rmcp_plan_options direct_options = { .struct_size = sizeof direct_options,
-                                                  .algorithm = "direct" };
-
-static void contains(const char *text, const char *part)
-{
-    if (!strstr(text, part)) fail_msg("'%s' is not in '%s'", part, text);
-}
-
-/* A message that no failure under test writes. */
-static void mark_message(void)
-{
-    assert_int_equal(rmcp_device_open(NULL, NULL, NULL), RMCP_E_ARG);
-}
-static const char mark[] = "out is NULL";
 
 /* One RX 5600 XT at 03:00.0 that the runtime takes for `chip`. */
 static void one_card(const char *chip)
@@ -40,52 +24,9 @@ static void one_card(const char *chip)
     world_devices(devices);
 }
 
-/* All that a program does, until something fails. */
 static rmcp_status live(const char *spec)
 {
-    enum { BYTES = 4 * (CASE_X + CASE_W + CASE_Y) };
-    static float host[CASE_X + CASE_W + CASE_Y], expected[CASE_Y];
-    case_fill(1, host, host + CASE_X, expected);
-    memset(host + CASE_X + CASE_W, 0xff, sizeof expected);
-    rmcp_device *device = NULL;
-    rmcp_plan *plan = NULL;
-    rmcp_memory memory = { 0 };
-    double seconds = 0;
-    rmcp_status status = rmcp_device_open(spec, NULL, &device);
-    if (!status) status = rmcp_buffer_create(device, BYTES, &memory);
-    if (!status) status = rmcp_copy_to_device(device, NULL, memory, host, BYTES);
-    if (!status)
-        status = rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &direct_options, &plan);
-    const rmcp_conv_tensors tensors = { .struct_size = sizeof tensors,
-                                   .x = memory,
-                                   .w = { memory.base, 4 * CASE_X },
-                                   .y = { memory.base, 4 * (CASE_X + CASE_W) } };
-    if (!status) status = rmcp_conv_execute(plan, NULL, &tensors);
-    if (!status) status = rmcp_conv_execute_timed(plan, NULL, &tensors, &seconds);
-    if (!status) assert_true(seconds > 0);
-    if (!status) status = rmcp_device_wait(device, NULL);
-    if (!status) status = rmcp_copy_to_host(device, NULL, host, memory, BYTES);
-    if (!status) assert_memory_equal(host + CASE_X + CASE_W, expected, sizeof expected);
-    if (device && status == RMCP_E_LOST) {
-        const long calls = fake->calls;
-        rmcp_memory more;
-        rmcp_plan *another = NULL;
-        char byte = 0;
-        assert_int_equal(rmcp_device_wait(device, NULL), RMCP_E_LOST);
-        assert_int_equal(rmcp_buffer_create(device, 16, &more), RMCP_E_LOST);
-        if (memory.base)
-            assert_int_equal(rmcp_copy_to_device(device, NULL, memory, &byte, 1), RMCP_E_LOST);
-        assert_int_equal(
-            rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &direct_options, &another),
-            RMCP_E_LOST);
-        if (plan) assert_int_equal(rmcp_conv_execute(plan, NULL, &tensors), RMCP_E_LOST);
-        contains(rmcp_last_error(), "was lost");
-        assert_int_equal(fake->calls, calls); /* without asking the driver */
-    }
-    rmcp_plan_destroy(plan);
-    rmcp_buffer_destroy(device, memory);
-    rmcp_device_close(device);
-    return status;
+    return life_run(&(struct life){ .spec = spec, .algorithm = "direct", .calls = &fake->calls });
 }
 
 static void open_fails_with(const char *part)
@@ -93,7 +34,7 @@ static void open_fails_with(const char *part)
     rmcp_device *device = NULL;
     fake->launches = 0;
     assert_int_equal(rmcp_device_open("hip:0", NULL, &device), RMCP_E_UNSUPPORTED);
-    contains(rmcp_last_error(), part);
+    life_contains(rmcp_last_error(), part);
     assert_null(device);
     assert_int_equal(fake->launches, 0);
 }
@@ -115,16 +56,16 @@ static void reports_a_missing_library_and_tries_again(void **state)
     rmcp_device *device = NULL;
     setenv("RMCP_HIP_LIBRARY", "/nonexistent/libamdhip64.so", 1);
     assert_int_equal(rmcp_device_open("hip", NULL, &device), RMCP_E_DEVICE);
-    contains(rmcp_last_error(), "/nonexistent/libamdhip64.so");
+    life_contains(rmcp_last_error(), "/nonexistent/libamdhip64.so");
     setenv("RMCP_HIP_LIBRARY", "libm.so.6", 1);
     assert_int_equal(rmcp_device_open("hip", NULL, &device), RMCP_E_DEVICE);
-    contains(rmcp_last_error(), "hipGetDeviceCount");
+    life_contains(rmcp_last_error(), "hipGetDeviceCount");
     setenv("RMCP_HIP_LIBRARY", *state, 1);
     world_devices("");
     assert_int_equal(rmcp_device_open("hip", NULL, &device), RMCP_E_DEVICE);
-    contains(rmcp_last_error(), "sees no GPU");
+    life_contains(rmcp_last_error(), "sees no GPU");
     assert_int_equal(rmcp_device_open("auto", NULL, &device), RMCP_OK);
-    contains(rmcp_device_note(device), "hip: HIP is installed and sees no GPU");
+    life_contains(rmcp_device_note(device), "hip: HIP is installed and sees no GPU");
     rmcp_device_close(device);
     assert_int_equal(fake->last, 0); /* HIP's record of errors is the caller's */
 }
@@ -149,8 +90,8 @@ static void takes_native_code_under_the_override(void **state)
     one_card("gfx1030");
     const rmcp_device_info info = describe("hip");
     assert_string_equal(info.chip, "gfx1010");
-    contains(info.driver, "taking it for gfx1030");
-    contains(info.why, "code for gfx1010 is used");
+    life_contains(info.driver, "taking it for gfx1030");
+    life_contains(info.why, "code for gfx1010 is used");
     assert_int_equal(live("hip"), RMCP_OK);
     assert_int_equal(fake->mach, 0x36); /* so it is called … */
 
@@ -161,8 +102,7 @@ static void takes_native_code_under_the_override(void **state)
     size_t size = 0;
     struct codeobj *native = NULL, *loaded = NULL;
     assert_int_equal(rmcp_device_open("hip", NULL, &device), RMCP_OK);
-    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &direct_options, &plan),
-                     RMCP_OK);
+    assert_int_equal(life_plan(device, "direct", &plan), RMCP_OK);
     assert_int_equal(rmcp_kernel_image("gfx1010", "direct_f32", &bytes, &size), RMCP_OK);
     assert_int_equal(codeobj_open(bytes, size, &native), RMCP_OK);
     assert_int_equal(codeobj_open(fake->image, size, &loaded), RMCP_OK);
@@ -200,7 +140,7 @@ static void refuses_what_no_code_is_right_for(void **state)
     open_fails_with("the chip is gfx1010, but the HIP runtime takes it for gfx1100");
     rmcp_device *device = NULL;
     assert_int_equal(rmcp_device_open("auto", NULL, &device), RMCP_OK);
-    contains(rmcp_device_note(device), "takes it for gfx1100");
+    life_contains(rmcp_device_note(device), "takes it for gfx1100");
     rmcp_device_close(device);
     assert_int_equal(fake->last, 0);
 }
@@ -211,7 +151,7 @@ static void does_without_the_topology(void **state)
     one_card("gfx1030");
     world_no_sysfs();
     assert_string_equal(describe("hip").chip, "gfx1030");
-    contains(describe("hip").why, "by the runtime's word only");
+    life_contains(describe("hip").why, "by the runtime's word only");
     setenv("HSA_OVERRIDE_GFX_VERSION", "10.3.0", 1);
     open_fails_with("HSA_OVERRIDE_GFX_VERSION is set (10.3.0)");
     world_file("bus/pci/devices/0000:03:00.0/vendor", "0x1002\n");
@@ -221,7 +161,7 @@ static void does_without_the_topology(void **state)
     assert_int_equal(fake->mach, 0x36);
     world_file("bus/pci/devices/0000:03:00.0/device", "0x13fe\n");
     assert_string_equal(describe("hip").chip, "gfx1013");
-    contains(describe("hip").why, "code for gfx1010 is used");
+    life_contains(describe("hip").why, "code for gfx1010 is used");
     /* A topology without our card in it is no better. */
     world_file("bus/pci/devices/0000:03:00.0/device", "0x9999\n");
     world_node(1, 100100, 7);
@@ -269,8 +209,7 @@ static void leaves_the_callers_device_and_does_not_wait(void **state)
     rmcp_memory memory;
     assert_int_equal(rmcp_device_open("hip:1", NULL, &device), RMCP_OK);
     assert_int_equal(rmcp_buffer_create(device, BYTES, &memory), RMCP_OK);
-    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &direct_options, &plan),
-                     RMCP_OK);
+    assert_int_equal(life_plan(device, "direct", &plan), RMCP_OK);
     const rmcp_conv_tensors tensors = { .struct_size = sizeof tensors,
                                    .x = memory,
                                    .w = { memory.base, 8192 },
@@ -299,14 +238,14 @@ static void tells_why_it_fails(void **state)
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         fake->refuse_module = refusals[i];
         assert_int_equal(live("hip"), RMCP_E_DEVICE);
-        contains(rmcp_last_error(), "kernel direct_f32, code for gfx1010 called gfx1030");
+        life_contains(rmcp_last_error(), "kernel direct_f32, code for gfx1010 called gfx1030");
     }
     fake->refuse_module = 0;
     fake->fail_launch = 701; /* too many resources: the device is well */
     setenv("RMCP_GUARD", "0", 1);
     assert_int_equal(live("hip"), RMCP_E_DEVICE);
-    contains(rmcp_last_error(), "kernel direct_f32, 11x1x1 workgroups of 64x1x1");
-    contains(rmcp_last_error(), "(701)");
+    life_contains(rmcp_last_error(), "kernel direct_f32, 11x1x1 workgroups of 64x1x1");
+    life_contains(rmcp_last_error(), "(701)");
     fake->fail_launch = 700;
     assert_int_equal(live("hip"), RMCP_E_LOST);
     unsetenv("RMCP_GUARD");
@@ -315,52 +254,12 @@ static void tells_why_it_fails(void **state)
     rmcp_memory memory;
     assert_int_equal(rmcp_device_open("hip", NULL, &device), RMCP_OK);
     assert_int_equal(rmcp_buffer_create(device, FAKE_HIP_MEMORY + 1, &memory), RMCP_E_NOMEM);
-    contains(rmcp_last_error(), "67108865 bytes: hipErrorOutOfMemory (2)");
+    life_contains(rmcp_last_error(), "67108865 bytes: hipErrorOutOfMemory (2)");
     rmcp_device_close(device);
     const rmcp_device_options native = { .struct_size = sizeof native, .native_device = &device };
     assert_int_equal(rmcp_device_open("hip", &native, &device), RMCP_E_ARG);
     assert_int_equal(fake->live, 0);
     assert_int_equal(fake->last, 0);
-}
-
-/* Fail each call with `code`, once or from then on. */
-static void fail_each(int code, int sticky)
-{
-    int n_failures = 0;
-    for (long at = 1;; at++) {
-        one_card("gfx1030");
-        assert_int_equal(rmcp_guard_forget(NULL), RMCP_OK);
-        world_forget();
-        fake->fail_at = at;
-        fake->code = code;
-        fake->sticky = sticky;
-        mark_message();
-        const rmcp_status status = live("hip");
-        if (fake->live)
-            fail_msg("%s fails with %d, and %ld objects leak", fake->failed, code, fake->live);
-        if (!fake->failed) break;
-        if (fake->last) fail_msg("%s fails with %d, and HIP still says so", fake->failed, code);
-        if (status == RMCP_OK) {
-            assert_string_equal(rmcp_last_error(), mark); /* not needed, then not spoken of */
-            continue;
-        }
-        n_failures++;
-        if (!strcmp(rmcp_last_error(), mark)) fail_msg("%s fails without a word", fake->failed);
-    }
-    assert_true(n_failures > 15);
-}
-
-static void fails_cleanly_wherever_a_call_fails(void **state)
-{
-    (void)state;
-    /* Out of memory, no device, lost, and a number that nobody knows. */
-    const int codes[] = { 2, 100, 700, 12345 };
-    setenv("RMCP_GUARD", "0", 1);
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) fail_each(codes[i], 0);
-    fail_each(700, 1);
-    unsetenv("RMCP_GUARD");
-    fail_each(2, 0);
-    fail_each(700, 0);
 }
 
 int main(int argc, char **argv)
@@ -376,7 +275,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(tells_two_cards_apart),
         cmocka_unit_test(leaves_the_callers_device_and_does_not_wait),
         cmocka_unit_test(tells_why_it_fails),
-        cmocka_unit_test(fails_cleanly_wherever_a_call_fails),
     };
     const int failures = cmocka_run_group_tests(tests, NULL, NULL);
     world_end();

@@ -1,10 +1,10 @@
-/* test_opencl_faults.c: the OpenCL device on a library that fails: each call in turn, and in the
- * ways that real drivers are known for. Usage: test_opencl_faults libfake_opencl.so */
+/* test_opencl_faults.c: the OpenCL device on a library that fails in the ways that real drivers are
+ * known for. Usage: test_opencl_faults libfake_opencl.so */
 #define _XOPEN_SOURCE 700 /* nftw */
 
-#include "fake_opencl.h"
 #include "driver/opencl/api.h"
-#include "opencl_case.h"
+#include "fake_opencl.h"
+#include "life.h"
 
 #include <dlfcn.h>
 #include <ftw.h>
@@ -21,8 +21,10 @@
 static struct fake_opencl *fake;
 static char folder[] = "/tmp/rmcp-test-faults-XXXXXX";
 
-static const rmcp_plan_options plan_options = { .struct_size = sizeof plan_options,
-                                                .max_workspace = RMCP_NO_WORKSPACE };
+static rmcp_status live(void)
+{
+    return life_run(&(struct life){ .spec = "opencl:1", .algorithm = "direct" });
+}
 
 static int remove_file(const char *path, const struct stat *stat, int kind, struct FTW *where)
 {
@@ -46,102 +48,7 @@ static void calm(void)
 
 static void contains(const char *part)
 {
-    if (!strstr(rmcp_last_error(), part)) fail_msg("'%s' is not in '%s'", part, rmcp_last_error());
-}
-
-/* A message that no failure under test writes. */
-static void mark_message(void)
-{
-    assert_int_equal(rmcp_device_open(NULL, NULL, NULL), RMCP_E_ARG);
-}
-static const char mark[] = "out is NULL";
-
-/* Once lost, all is refused without a call to the driver. */
-static void check_lost(rmcp_device *device, rmcp_memory memory)
-{
-    const long calls = fake->calls;
-    rmcp_memory more;
-    rmcp_plan *plan = NULL;
-    char byte = 0;
-    assert_int_equal(rmcp_device_wait(device, NULL), RMCP_E_LOST);
-    assert_int_equal(rmcp_buffer_create(device, 16, &more), RMCP_E_LOST);
-    if (memory.base)
-        assert_int_equal(rmcp_copy_to_device(device, NULL, memory, &byte, 1), RMCP_E_LOST);
-    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &plan),
-                     RMCP_E_LOST);
-    assert_null(plan);
-    contains("was lost");
-    assert_int_equal(fake->calls, calls);
-}
-
-/* All that a program does, until something fails. */
-static rmcp_status live(void)
-{
-    enum { BYTES = 4 * (CASE_X + CASE_W + CASE_Y) };
-    static const char zeros[BYTES];
-    static char result[BYTES];
-    rmcp_device *device = NULL;
-    rmcp_plan *plan = NULL;
-    rmcp_memory memory = { 0 };
-    double seconds = 0;
-    rmcp_status status = rmcp_device_open("opencl:1", NULL, &device);
-    const rmcp_status opened = status;
-    if (!status) status = rmcp_buffer_create(device, BYTES, &memory);
-    if (!status) status = rmcp_copy_to_device(device, NULL, memory, zeros, BYTES);
-    if (!status)
-        status = rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &plan);
-    const rmcp_conv_tensors tensors = { .struct_size = sizeof tensors,
-                                   .x = memory,
-                                   .w = { memory.base, 4 * CASE_X },
-                                   .y = { memory.base, 4 * (CASE_X + CASE_W) } };
-    if (!status) status = rmcp_conv_execute(plan, NULL, &tensors);
-    if (!status) status = rmcp_conv_execute_timed(plan, NULL, &tensors, &seconds);
-    if (!status) assert_true(seconds > 0);
-    if (!status) status = rmcp_device_wait(device, NULL);
-    if (!status) status = rmcp_copy_to_host(device, NULL, result, memory, BYTES);
-    if (!opened && status == RMCP_E_LOST) {
-        contains(rmcp_cl_error_name(fake->code));
-        check_lost(device, memory);
-    }
-    rmcp_plan_destroy(plan);
-    rmcp_buffer_destroy(device, memory);
-    rmcp_device_close(device);
-    return status;
-}
-
-/* Fail each call with `code`, with an empty or a full cache. */
-static void fail_each(cl_int code, bool keep_cache)
-{
-    calm();
-    assert_int_equal(live(), RMCP_OK);
-    const long n_calls = fake->calls;
-    int n_failures = 0;
-    for (long at = 1;; at++) {
-        if (!keep_cache) empty_cache();
-        calm();
-        fake->fail_at = at;
-        fake->code = code;
-        mark_message();
-        const rmcp_status status = live();
-        if (fake->live) fail_msg("%s fails, and %ld objects leak", fake->failed, fake->live);
-        if (!fake->failed) break;
-        if (status == RMCP_OK) {
-            assert_string_equal(rmcp_last_error(), mark); /* not needed, then not spoken of */
-            continue;
-        }
-        n_failures++;
-        if (!strcmp(rmcp_last_error(), mark)) fail_msg("%s fails without a word", fake->failed);
-        /* A driver that cannot list its devices leaves fewer of them. */
-        if (code == CL_OUT_OF_HOST_MEMORY && strcmp(fake->failed, "clGetDeviceIDs"))
-            assert_true(status == RMCP_E_NOMEM || status == RMCP_E_DEVICE);
-        if (status != RMCP_E_LOST && !strcmp(fake->failed, "clEnqueueNDRangeKernel"))
-            contains(rmcp_cl_error_name(code));
-        if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST &&
-            !strcmp(fake->failed, "clWaitForEvents"))
-            contains("CL_OUT_OF_RESOURCES"); /* the kernel's own error, not the waiting's */
-    }
-    assert_true(n_failures > 20 && n_failures <= n_calls + 20);
-    calm();
+    life_contains(rmcp_last_error(), part);
 }
 
 /* ---- tests ---- */
@@ -181,17 +88,6 @@ static void lists_gpus_before_processors(void **state)
     assert_string_equal(first[1].chip, "gfx1030");
     assert_string_equal(first[2].name, "fake processor");
     assert_true(!first[0].is_cpu && first[2].is_cpu);
-}
-
-static void fails_cleanly_wherever_a_call_fails(void **state)
-{
-    (void)state;
-    const cl_int codes[] = { CL_OUT_OF_HOST_MEMORY,    CL_OUT_OF_RESOURCES, CL_DEVICE_NOT_AVAILABLE,
-                             CL_INVALID_COMMAND_QUEUE, CL_INVALID_VALUE,    -12345 };
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        fail_each(codes[i], false);
-        fail_each(codes[i], true);
-    }
 }
 
 static void reports_lazy_allocation_early(void **state)
@@ -282,8 +178,7 @@ static void orders_out_of_order_queues(void **state)
     rmcp_memory memory;
     assert_int_equal(rmcp_buffer_create(device, 4096, &memory), RMCP_OK);
     rmcp_plan *plan = NULL;
-    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, &plan_options, &plan),
-                     RMCP_OK);
+    assert_int_equal(life_plan(device, NULL, &plan), RMCP_OK);
     const rmcp_conv_tensors tensors = {
         .struct_size = sizeof tensors, .x = memory, .w = memory, .y = memory
     };
@@ -315,7 +210,6 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(reports_a_missing_library_and_tries_again, argv[1]),
         cmocka_unit_test(lists_gpus_before_processors),
-        cmocka_unit_test(fails_cleanly_wherever_a_call_fails),
         cmocka_unit_test(reports_lazy_allocation_early),
         cmocka_unit_test(tells_why_a_kernel_does_not_build),
         cmocka_unit_test(keeps_binaries),

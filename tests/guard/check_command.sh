@@ -4,12 +4,11 @@
 # simulated card where that is installed. Exit status 77 (skip) without PyTorch.
 # usage: check_command.sh RMCP LIBRMCP LIBFAKE_HIP TORCH_FIRST_USE.PY
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 rmcp=$1 library=$2 fake=$3 program=$4
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+python=$("$tools/find_python.sh" numpy torch 2>"$work/err") || skip "$(cat "$work/err")"
 unset RMCP_GUARD RMCP_COMMAND RMCP_DEVICE HIP_VISIBLE_DEVICES HSA_OVERRIDE_GFX_VERSION || true
 export OMP_WAIT_POLICY=passive
-fail() { echo "FAIL: $*"; exit 1; }
 node=$work/sys/class/kfd/kfd/topology/nodes/1
 mkdir -p "$node"
 printf 'simd_count 72\nsimd_per_cu 2\ngfx_target_version 100100\nlocation_id 768\ndomain 0\n' >"$node/properties"
@@ -33,11 +32,11 @@ needed=$(readelf -d "$rmcp" | sed -n 's/.*NEEDED.*\[lib\(.*\)\]/\1/p' | grep -v 
 sed "s/lib${needed//./\\.}/bil$needed/" "$rmcp" | beside does-not-load
 status=0
 "$work/does-not-load/rmcp" version >/dev/null 2>&1 || status=$?
-[ $status = 127 ] || fail "a command without its library starts: $status"
+[ $status = 127 ] || die "a command without its library starts: $status"
 kinds='none exit-127 exec-format-error says-loader-error another-version no-trial does-not-load'
 
 # What the record says, without times and processes.
-record() { cat "$work/cache/$1"/rmcp/"$2"first_use/*.txt | cut -d ' ' -f 2-5,8-; }
+record() { cat "$work/cache/$1/rmcp/${2}first_use"/*.txt | cut -d ' ' -f 2-5,8-; }
 
 # convolve KIND COMMAND…: Python with a library of that kind, run by a command
 convolve() {
@@ -45,10 +44,10 @@ convolve() {
     shift
     mkdir -p "$work/cache"
     status=0
-    XDG_CACHE_HOME=$work/cache/$kind RMCP_LIBRARY=$work/$kind/librmcp.so "$@" /usr/bin/python3 "$program" \
+    XDG_CACHE_HOME=$work/cache/$kind RMCP_LIBRARY=$work/$kind/librmcp.so "$@" "$python" "$program" \
         >"$work/out" 2>"$work/err" || status=$?
     [ $status != 77 ] || { cat "$work/out"; exit 77; }
-    [ $status = 0 ] || fail "$kind: status $status: $(cat "$work/out" "$work/err")"
+    [ $status = 0 ] || die "$kind: status $status: $(cat "$work/out" "$work/err")"
     echo "$kind: $(cat "$work/out")"
 }
 
@@ -60,9 +59,9 @@ all() {
         convolve "$kind" "$@"
         record "$kind" "$where" >"$work/record-$kind"
         cmp -s "$work/record-none" "$work/record-$kind" ||
-            fail "$kind changes the record: $(diff "$work/record-none" "$work/record-$kind")"
+            die "$kind changes the record: $(diff "$work/record-none" "$work/record-$kind")"
     done
-    grep -q ' good' "$work/record-none" || fail "nothing is known: $(cat "$work/record-none")"
+    grep -q ' good' "$work/record-none" || die "nothing is known: $(cat "$work/record-none")"
 }
 
 echo "== a fake HIP library"
@@ -73,5 +72,5 @@ rm -rf "$work/cache"
 if "$rmcp" devices | grep '^hip .*cannot be loaded'; then exit 0; fi
 echo "== the simulated card"
 all simulated/rmcp/ "$rmcp" sim --
-! grep -v ' good\| trying' "$work/record-none" || fail "not all is good on the simulated card"
+! grep -v ' good\| trying' "$work/record-none" || die "not all is good on the simulated card"
 echo "all well"

@@ -1,9 +1,10 @@
 /* test_guard.c: first use of algorithms, guarded and remembered, on a fake HIP library that can run
  * `direct` in f32 and gives nonsense for all others. Usage: test_guard libfake_hip.so */
+#include "conv/conv.h"
 #include "core/guard.h"
 #include "core/plan.h"
 #include "hip_world.h"
-#include "opencl_case.h"
+#include "small_case.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -27,8 +28,8 @@ static void contains(const char *text, const char *part)
 
 static const struct rmcp_algo *algo_named(const char *name)
 {
-    for (size_t i = 0; rmcp_algos[i]; i++)
-        if (!strcmp(rmcp_algos[i]->name, name)) return rmcp_algos[i];
+    for (size_t i = 0; rmcp_algos_conv[i]; i++)
+        if (!strcmp(rmcp_algos_conv[i]->name, name)) return rmcp_algos_conv[i];
     fail_msg("no algorithm %s", name);
     return NULL;
 }
@@ -64,7 +65,7 @@ static rmcp_status plan(rmcp_device *device, const char *algorithm, char chosen[
 
 static struct rmcp_guard_finding look(const rmcp_device *device, const char *algorithm)
 {
-    return rmcp_guard_look(&device->info, algo_named(algorithm), RMCP_F32);
+    return rmcp_guard_look(&device->info, &rmcp_operation_conv, algo_named(algorithm), RMCP_F32);
 }
 
 static void tries_once_and_remembers(void **state)
@@ -80,12 +81,14 @@ static void tries_once_and_remembers(void **state)
     assert_int_equal(plan(device, "direct", chosen), RMCP_OK);
     assert_int_equal(fake->launches, launches);
     assert_int_equal(fake->waits, waits);
-    assert_int_equal(rmcp_guard_look(&device->info, algo_named("direct"), RMCP_F16).state,
+    assert_int_equal(rmcp_guard_look(&device->info, &rmcp_operation_conv, algo_named("direct"),
+                                     RMCP_F16)
+                         .state,
                      RMCP_GUARD_UNTRIED);
     /* Another driver is another story. */
     rmcp_device_info other = device->info;
     snprintf(other.driver, sizeof other.driver, "HIP 9.9.9");
-    assert_int_equal(rmcp_guard_look(&other, algo_named("direct"), RMCP_F32).state,
+    assert_int_equal(rmcp_guard_look(&other, &rmcp_operation_conv, algo_named("direct"), RMCP_F32).state,
                      RMCP_GUARD_UNTRIED);
     char remark[RMCP_GUARD_REMARK_MAX];
     rmcp_guard_remark(remark);
@@ -346,6 +349,7 @@ static void holds_no_command_against_an_algorithm(void **state)
         "#!/bin/sh\nkill -SEGV $$\n",
         "#!/bin/sh\necho 'rmcp: error while loading shared libraries: libdw.so.1' >&2\nexit 127\n",
         "#!/bin/sh\necho 'rmcp: error while loading shared libraries: libdw.so.1'\nexit 127\n",
+        "#!/bin/sh\necho warning >&2\necho 'rmcp lacks libdw' >&2\nexit 127\n",
         "#!/no/such/interpreter\n",
         "not a program\n",
         "\177ELF and no more",
@@ -376,7 +380,9 @@ static void holds_no_command_against_an_algorithm(void **state)
         contains(rmcp_last_error(), "wrong result in");
         rmcp_device_info info = { .struct_size = sizeof info };
         assert_int_equal(rmcp_device_describe(device, &info), RMCP_OK);
-        if (!strstr(commands[i], " untried ")) contains(info.why, "first use: the rmcp command");
+        if (!strstr(commands[i], " untried ")) contains(info.why, "the rmcp command does not work");
+        if (strstr(commands[i], "lacks")) contains(info.why, "work: rmcp lacks libdw");
+        if (!strcmp(commands[i], "not a program\n")) contains(info.why, "Exec format error");
         rmcp_device_close(device);
     }
     assert_int_equal(fake->live, 0);

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """torch_first_use.py: convolutions of PyTorch on the HIP device when nothing is known of it yet: all must
 run in RMCP and be right. Run by check_command.sh."""
+import pathlib
+import sys
 import warnings
 
-import torch_support  # noqa: F401, skips without PyTorch
-import torch
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+import torch_support  # noqa: E402, F401, skips without PyTorch
+import torch  # noqa: E402
 
-import rmcp.torch
+import rmcp.torch  # noqa: E402
 
 warnings.simplefilter("error")  # a convolution that is left to PyTorch is news
 torch.manual_seed(1)

@@ -3,17 +3,16 @@
 # by instruction, what it makes for LLVM's generic target of the family, or for each other chip in it.
 # usage: check_families.sh SOURCES LIST COMPILED; exit status 77 (skip) without clang 19
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 sources=$1 list=$2 compiled=$3 clang=${CLANG:-clang-19}
-command -v "$clang" >/dev/null || { echo "skipped: no $clang"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+need "$clang"
 
 # The instructions, and how registers are to be set up; three directives that follow from the version
 # of code objects are left out.
 reduce() {
     grep -E '^\s+([a-z]+_|\.amdhsa_)|^\.LBB' "$1" |
         sed -E '/code_object_version|uses_dynamic_stack|reserve_xnack_mask/d; s/;.*//' >"$2"
-    [ -s "$2" ] || { echo "FAIL: $1 has no code" >&2; exit 1; }
+    [ -s "$2" ] || die "$1 has no code"
 }
 
 same=0
@@ -22,14 +21,14 @@ compare() { # CHIP OTHER VERSION
     [ -d "$compiled/$1" ] || { echo "$1: not in this build"; return; }
     extra=
     case $1 in gfx9*) extra="-mllvm -greedy-reverse-local-assignment" ;; esac # as compile.sh has it
-    while read -r name operation file entry block options; do
+    while read -r name _ file _ _ options; do
         # Word splitting is wanted: lists of options.
         # shellcheck disable=SC2086
-        $clang -x cl -cl-std=CL1.2 -DBARE -O3 -w -target amdgcn-amd-amdhsa -mcpu="$2" -nogpulib \
+        "$clang" -x cl -cl-std=CL1.2 -DBARE -O3 -w -target amdgcn-amd-amdhsa -mcpu="$2" -nogpulib \
             -mcode-object-version="$3" -I "$sources" $extra $options -S -o "$work/k.s" "$sources/$file"
         reduce "$compiled/$1/$name.s" "$work/ours"
         reduce "$work/k.s" "$work/theirs"
-        cmp "$work/ours" "$work/theirs" || { echo "FAIL: $name differs for $1 and $2" >&2; exit 1; }
+        cmp "$work/ours" "$work/theirs" || die "$name differs for $1 and $2"
         same=$((same + 1))
     done <"$work/list"
     echo "$1: the same code as for $2"
@@ -45,4 +44,4 @@ echo "$same comparisons"
 [ -d "$compiled/gfx900" ] && [ -d "$compiled/gfx906" ] || exit 0
 reduce "$compiled/gfx900/gemm_f16_64x64_row_col.s" "$work/ours"
 reduce "$compiled/gfx906/gemm_f16_64x64_row_col.s" "$work/theirs"
-! cmp -s "$work/ours" "$work/theirs" || { echo "FAIL: gfx900 and gfx906 do not differ" >&2; exit 1; }
+! cmp -s "$work/ours" "$work/theirs" || die "gfx900 and gfx906 do not differ"

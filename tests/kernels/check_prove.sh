@@ -3,11 +3,10 @@
 # usage: check_prove.sh PROVE
 # Exit status 77 (skip) without clang 19.
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 prove=$1
 clang=${CLANG:-clang-19}
-command -v "$clang" >/dev/null || { echo "skipped: no $clang"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+need "$clang"
 
 # object CHIP NAME CODE ARGUMENT SPILLS SCRATCH: an object of one kernel with these in it
 object() {
@@ -69,12 +68,10 @@ refused() {
     status=0
     "$prove" gfx1010 "$work/k.co" >"$work/out" || status=$?
     if [ $status != 1 ] || ! grep -q "k.co: .*: $reason" "$work/out"; then
-        echo "FAIL: '$reason' was to be refused, status $status:" >&2
-        cat "$work/out" >&2
-        exit 1
+        die "'$reason' was to be refused, status $status"
     fi
     [ "$1" != gfx1010 ] || grep -q "k.co: $2: $reason" "$work/out" ||
-        { echo "FAIL: no kernel named" >&2; exit 1; }
+        die "no kernel named"
     sed -n 's/.*k.co: /refused: /p' "$work/out"
 }
 
@@ -116,6 +113,6 @@ refused "spills 0 SGPRs, 2 VGPRs" gfx1010 gemm_x "s_nop 0" $plain 2 0
 refused "spills .* 16 bytes of scratch" gfx1010 gemm_x "s_nop 0" $plain 0 16
 
 printf 'no object' >"$work/k.co"
-"$prove" gfx1010 "$work/k.co" 2>/dev/null && { echo "FAIL: took any file" >&2; exit 1; }
-[ $? != 1 ] || { echo "FAIL: a broken file is not a violation" >&2; exit 1; }
+"$prove" gfx1010 "$work/k.co" 2>/dev/null && die "took any file"
+[ $? != 1 ] || die "a broken file is not a violation"
 echo "all planted violations were refused"

@@ -1,5 +1,4 @@
 /* test_owner.c: the first owner's journal and steps. */
-#include "owner/child.h"
 #include "owner/steps.h"
 #include "support.h"
 
@@ -146,34 +145,6 @@ static void test_steps_on_the_cpu(void **state)
     rmcp_device_close(device);
 }
 
-static void test_child(void **state)
-{
-    (void)state;
-    struct child_result r;
-    assert_int_equal(
-        child_run((char *[]){ "/bin/sh", "-c", "echo out $X; echo err >&2; exit 3", NULL }, "X=7",
-                  20, &r),
-        RMCP_OK);
-    assert_int_equal(r.end, CHILD_EXITED);
-    assert_int_equal(r.code, 3);
-    assert_string_equal(r.out, "out 7\n");
-    assert_string_equal(r.err, "err\n");
-    assert_int_equal(child_run((char *[]){ "/bin/sh", "-c", "kill -9 $$", NULL }, NULL, 20, &r),
-                     RMCP_OK);
-    assert_int_equal(r.end, CHILD_KILLED);
-    assert_int_equal(r.code, SIGKILL);
-    assert_int_equal(child_run((char *[]){ "/bin/sleep", "100", NULL }, NULL, 0.2, &r), RMCP_OK);
-    assert_int_equal(r.end, CHILD_TIMEOUT);
-    /* Only the end of a flood is kept. */
-    assert_int_equal(
-        child_run((char *[]){ "/bin/sh", "-c", "head -c 300000 /dev/zero; echo end", NULL }, NULL,
-                  60, &r),
-        RMCP_OK);
-    assert_int_equal(strlen(r.out), sizeof r.out - 1);
-    assert_string_equal(r.out + sizeof r.out - 5, "end\n");
-    assert_int_equal(child_run((char *[]){ "/nonexistent", NULL }, NULL, 1, &r), RMCP_E_IO);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,7 +153,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_files_are_left_alone, set_up, tear_down),
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_steps_on_the_cpu),
-        cmocka_unit_test(test_child),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,15 @@
 # The files run with glibc 2.35 (Ubuntu 22.04): none needs a symbol of a later version.
 # usage: check_glibc.sh FILE…
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 newest=2.35
 for file; do
     versions=$(objdump -T "$file" | grep -o 'GLIBC_[0-9][0-9.]*' | sed 's/GLIBC_//' | sort -uV)
-    if [ -z "$versions" ]; then
-        echo "FAIL: $file names no version of glibc at all" >&2
-        exit 1
-    fi
+    [ -n "$versions" ] || die "$file names no version of glibc at all"
     needs=$(echo "$versions" | tail -n 1)
     echo "$file needs glibc $needs, allowed is $newest"
     if [ "$(printf '%s\n%s\n' "$needs" "$newest" | sort -V | tail -n 1)" != "$newest" ]; then
-        echo "FAIL: these are too new:" >&2
         objdump -T "$file" | grep "GLIBC_$needs)" >&2
-        exit 1
+        die "these are too new"
     fi
 done

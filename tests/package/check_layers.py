@@ -22,9 +22,14 @@ PLANTED = [
     ("src/core/plan.c", "conv/algo/direct.h"),
     ("src/base/error.c", "core/device.h"),
     ("src/isa/decode.c", "base/error.h"),
+    ("sim/math/valu.c", "sim/state/wave.h"),
+    ("sim/check/report.c", "sim/memory/memory.h"),
+    ("sim/driver/dispatch.c", "sim/exec/exec.h"),
+    ("sim/exec/dispatch.c", "sim/runner/runner.h"),
 ]
 # A room's headers for others, where it has others of its own beside them.
-PUBLIC = {"src/codeobj": {"codeobj.h", "walk.h"}, "src/isa": {"isa.h", "rules.h"}}
+PUBLIC = {"src/codeobj": {"codeobj.h", "walk.h"}, "src/isa": {"isa.h", "rules.h"},
+          "sim/exec": set(), "sim/runner": {"runner.h"}} # sim/sim.h is the face of sim/exec
 
 
 def read_table(root):
@@ -107,20 +112,24 @@ def symbols(root, build, rooms):
             for name in inside:
                 if name.endswith(".c"):
                     path = os.path.relpath(os.path.join(folder, name), root)
-                    sources[path] = sources[path.replace("/", "_")] = path
-    defined, needed = {}, []
+                    parts = path.split("/") # an object lies where its library is made, which may be further up
+                    for i in range(len(parts)):
+                        sources["/".join(parts[:i] + ["_".join(parts[i:])])] = path
+    objects = {}
     for folder, _, inside in os.walk(build):
         for name in inside:
             path = os.path.join(folder, name)
             source = source_of(build, path, sources) if name.endswith(".c.o") else None
-            if not source or "/tests/" in path[len(build):]:
-                continue
-            for line in subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout.splitlines():
-                kind, symbol = line.split()[-2:]
-                if kind == "U":
-                    needed.append((source, symbol))
-                elif kind.isupper() and not os.path.basename(source).startswith("interpose"):
-                    defined.setdefault(symbol, source) # what stands before the C library is meant for others
+            if source and "/tests/" not in path[len(build):]:
+                objects[path] = source
+    defined, needed = {}, []
+    listing = subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout
+    for path, kind, symbol in re.findall(r"^(.*):\s*[0-9a-f]*\s+(\S)\s+(\S+)$", listing, re.M):
+        source = objects[path]
+        if kind == "U":
+            needed.append((source, symbol))
+        elif kind.isupper() and not os.path.basename(source).startswith("interpose"):
+            defined.setdefault(symbol, source) # what stands before the C library is meant for others
     wrong = set()
     for source, symbol in needed:
         target = defined.get(symbol)
@@ -143,7 +152,7 @@ def main():
     wrong += [f"the table allows '{name}', which is no folder of it" for name in unknown]
     wrong += [f"the table has a row for {room}, which is not there" for room in missing]
     for path, target in PLANTED:
-        if not judge(path, target if target.startswith("tests/") else "src/" + target, rooms):
+        if not judge(path, target if target.startswith(("tests/", "sim/")) else "src/" + target, rooms):
             wrong.append(f"{path} including {target} would not be seen")
     for reason in wrong:
         print(reason)

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -33,6 +34,8 @@ def compile_library(folder, name, source):
     return str(path)
 
 
+# What a library must begin with to be of this package's version.
+OWN = ".".join(rmcp.__version__.split(".")[:2 if rmcp.__version__.startswith("0.") else 1])
 ENABLE = "import rmcp.torch; rmcp.torch.enable('cpu')"
 
 
@@ -60,11 +63,12 @@ class Library(unittest.TestCase):
             code, text = python('import rmcp; rmcp.version()', RMCP_LIBRARY=path)
         self.assertEqual(code, 1)
         self.assertRegex(text.splitlines()[-1], "VersionMismatch: .* is librmcp 7.5.3, but this Python package needs "
-                                                r"0\.1\.x; install both")
+                                                rf"{re.escape(OWN)}\.x; install both")
 
     def test_functions_missing(self):
         with tempfile.TemporaryDirectory() as folder:
-            path = compile_library(folder, "librmcp.so", 'const char *rmcp_version(void) { return "0.1.0"; }')
+            path = compile_library(folder, "librmcp.so",
+                                   f'const char *rmcp_version(void) {{ return "{rmcp.__version__}"; }}')
             code, text = python('import rmcp; rmcp.version()', RMCP_LIBRARY=path)
         self.assertEqual(code, 1)
         self.assertIn("VersionMismatch", text.splitlines()[-1])
@@ -73,16 +77,20 @@ class Library(unittest.TestCase):
         # Installed without a network and without build isolation, then used from elsewhere.
         with tempfile.TemporaryDirectory() as folder:
             source = pathlib.Path(folder, "source")
-            subprocess.run(["cp", "-r", str(support.ROOT / "python"), str(source)], check=True)
+            source.mkdir()
+            subprocess.run(["cp", "-r", str(support.ROOT / "python"), str(support.ROOT / "include"), str(source)],
+                           check=True)
             pip = subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-index",
-                                  "--no-deps", "--target", folder + "/site", str(source)],
+                                  "--no-deps", "--target", folder + "/site", str(source / "python")],
                                  capture_output=True, text=True)
             if "No module named pip" in pip.stderr:
                 self.skipTest("pip is not installed")
             self.assertEqual(pip.returncode, 0, pip.stderr)
             code, text = python(ENABLE + "; import torch; torch.nn.Conv1d(1, 1, 2)(torch.ones(1, 1, 3)); "
-                                "print(rmcp.__file__, rmcp.torch.stats().calls)", path=folder + "/site")
-            self.assertEqual((code, text), (0, f"{folder}/site/rmcp/__init__.py 1"))
+                                "print(rmcp.__file__, rmcp.__version__, rmcp.torch.stats().calls)", path=folder + "/site")
+            self.assertEqual((code, text), (0, f"{folder}/site/rmcp/__init__.py {rmcp.__version__} 1"))
+            installed = list(pathlib.Path(folder, "site").glob("rmcp-*.dist-info"))
+            self.assertEqual([path.name for path in installed], [f"rmcp-{rmcp.__version__}.dist-info"])
 
 
 class Calls(unittest.TestCase):

@@ -3,12 +3,13 @@
 # usage: torch_newer.sh [FOLDER]   the chroot; kept and reused (default: ~/.cache/rmcp/trixie)
 # Exit status 77 (skip) when the packages cannot be had.
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/debian.sh"
 source=$(cd "$(dirname "$0")/../.." && pwd)
-. "$source/tests/support/debian.sh"
 root=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/rmcp/trixie}
 [ "$(id -u)" = 0 ] || skip "a chroot needs root"
-command -v debootstrap >/dev/null || skip "debootstrap is not installed"
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep '/debian/*$' | head -n 1) || true
+need debootstrap
+mirror=$(debian_mirror)
 [ -n "$mirror" ] || skip "apt has no Debian mirror"
 
 if [ ! -e "$root/ready" ]; then
@@ -34,7 +35,7 @@ inside() {
 }
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
 mountpoint -q "$root/sys" || mount -t sysfs -o ro sysfs "$root/sys" # PoCL asks it for the memory
-trap 'umount "$root/proc" "$root/sys"' EXIT
+trap 'umount "$root/proc" "$root/sys"; rm -rf "$work"' EXIT
 inside "[ -f build13/build.ninja ] || meson setup build13 >/dev/null"
 inside "meson compile -C build13 rmcp:shared_library >/dev/null"
 inside "python3 -c 'import torch; print(\"PyTorch\", torch.__version__)'"

@@ -4,22 +4,22 @@
 # Prints its folder, under ${XDG_CACHE_HOME:-~/.cache}/rmcp/chroots. The mirror is the one that apt
 # uses here. "experimental" is sid with packages of experimental preferred. Needs root and debootstrap.
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 # shellcheck source=tests/support/debian.sh
-. "$(dirname "$0")/debian.sh"
+. "$(dirname "$0")/../support/debian.sh"
 
 [ $# -ge 1 ] || { echo "usage: chroot.sh trixie|sid|experimental PACKAGE…" >&2; exit 2; }
 release=$1
 shift
 [ "$(id -u)" = 0 ] || skip "making a chroot needs root"
-command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+need debootstrap
 mirror=$(debian_mirror)
 [ -n "$mirror" ] || skip "apt has no Debian mirror"
 
 root=${XDG_CACHE_HOME:-$HOME/.cache}/rmcp/chroots/$release
 base=$release
 [ "$release" != experimental ] || base=sid
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+log=$work/log
 
 if [ ! -f "$root/etc/rmcp-chroot" ]; then
     echo "making a chroot of $release …" >&2

@@ -1,6 +1,5 @@
-# To be sourced: unpacks Debian packages of any release without installing them.
-
-skip() { echo "skipped: $*"; exit 77; }
+# debian.sh: to be sourced after lib.sh: unpacks Debian packages of any release without installing them.
+# shellcheck shell=sh disable=SC2016 # apt's own variables
 
 # The mirror that apt uses here; empty when it has none.
 debian_mirror() {

@@ -70,7 +70,7 @@ void support_tensors_deinit(struct support_tensors *t)
 
 void support_execute(rmcp_device *device, const rmcp_plan *plan, struct support_tensors *t)
 {
-    const struct rmcp_convolution *conv = &plan->request.conv;
+    const struct rmcp_convolution *conv = plan->request.problem;
     const uint64_t element = rmcp_type_bytes(conv->type);
     const int out = (int)rmcp_conv_output_slot(conv);
     rmcp_memory memory[RMCP_MOST_SLOTS] = { { 0 } };

@@ -2,7 +2,7 @@
 #ifndef RMCP_TESTS_SUPPORT_H
 #define RMCP_TESTS_SUPPORT_H
 
-#include "core/plan.h"
+#include "conv/conv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

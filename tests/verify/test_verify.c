@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "base/convert.h"
-#include "core/judge.h"
+#include "conv/conv.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,19 +44,19 @@ static void verify_all(rmcp_device *device, const char *text, size_t *n_runs)
     const rmcp_conv problem = support_case(text, NULL);
     for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
         size_t n_algos = 0;
-        for (size_t a = 0; rmcp_algos[a]; a++)
-            for (int data = 0; data < RMCP_VERIFY_N_DATA; data++) {
-                struct rmcp_verify_result result;
+        for (size_t a = 0; rmcp_algos_conv[a]; a++)
+            for (int data = 0; data < RMCP_N_DATA; data++) {
+                struct rmcp_judgement result;
                 rmcp_status status =
-                    rmcp_verify_case(device, &problem, (rmcp_conv_pass)pass, rmcp_algos[a]->name,
-                                     (enum rmcp_verify_data)data, 11, 0, &result);
+                    rmcp_conv_judge(device, &problem, (rmcp_conv_pass)pass, rmcp_algos_conv[a]->name,
+                                     (enum rmcp_data)data, 11, 0, &result);
                 if (status == RMCP_E_UNSUPPORTED) continue;
                 if (status)
-                    fail_msg("%s pass %d, %s: %s", text, pass, rmcp_algos[a]->name,
+                    fail_msg("%s pass %d, %s: %s", text, pass, rmcp_algos_conv[a]->name,
                              rmcp_last_error());
                 if (!result.passed)
-                    fail_msg("%s pass %d, %s: %s", text, pass, rmcp_algos[a]->name, result.why);
-                assert_string_equal(result.algorithm, rmcp_algos[a]->name);
+                    fail_msg("%s pass %d, %s: %s", text, pass, rmcp_algos_conv[a]->name, result.why);
+                assert_string_equal(result.algorithm, rmcp_algos_conv[a]->name);
                 assert_int_equal(result.checked, result.outputs);
                 n_algos++, ++*n_runs;
             }
@@ -83,11 +83,11 @@ static void test_random_problems_pass(void **state)
     for (uint64_t seed = 100; seed < 160; seed++) {
         rmcp_conv problem;
         rmcp_conv_pass pass;
-        struct rmcp_verify_result result;
+        struct rmcp_judgement result;
         char text[RMCP_CASE_MAX];
-        rmcp_verify_draw(seed, &problem, &pass);
+        rmcp_conv_draw(seed, &problem, &pass);
         assert_int_equal(rmcp_conv_print(&problem, (int)pass, text, sizeof text), RMCP_OK);
-        if (rmcp_verify_case(*state, &problem, pass, NULL, (enum rmcp_verify_data)(seed % 2), seed,
+        if (rmcp_conv_judge(*state, &problem, pass, NULL, (enum rmcp_data)(seed % 2), seed,
                              0, &result))
             fail_msg("%s: %s", text, rmcp_last_error());
         if (!result.passed) fail_msg("%s: %s", text, result.why);
@@ -184,8 +184,8 @@ static rmcp_status spoiled_submit(struct rmcp_device *device, void *stream,
 /* Judges a case on a device that spoils its results. Host memory is written directly, so this is
  * always the CPU device. */
 static rmcp_status judge(const char *text, rmcp_conv_pass pass, const char *algorithm,
-                         enum rmcp_verify_data data, enum spoil spoil, int64_t at,
-                         struct rmcp_verify_result *result)
+                         enum rmcp_data data, enum spoil spoil, int64_t at,
+                         struct rmcp_judgement *result)
 {
     rmcp_device *honest = NULL;
     assert_int_equal(rmcp_device_open("cpu", NULL, &honest), RMCP_OK);
@@ -210,7 +210,7 @@ static rmcp_status judge(const char *text, rmcp_conv_pass pass, const char *algo
     if (no_workspace && !plot.workspace_bytes)
         memset(result, 0, sizeof *result); /* nothing to write beside */
     else
-        status = rmcp_verify_case(&device, &problem, pass, algorithm, data, 3, 0, result);
+        status = rmcp_conv_judge(&device, &problem, pass, algorithm, data, 3, 0, result);
     rmcp_device_close(honest);
     return status;
 }
@@ -220,23 +220,23 @@ static void test_the_judge_finds_each_kind_of_damage(void **state)
     (void)state;
     static const struct {
         enum spoil spoil;
-        enum rmcp_verify_data data;
+        enum rmcp_data data;
         const char *why;
     } rows[] = {
-        { OUTPUT_BIT, RMCP_VERIFY_INTEGERS, "[7] is " },
-        { OUTPUT_TENTH, RMCP_VERIFY_REALS, "[7] is " },
-        { OUTPUT_INFINITE, RMCP_VERIFY_REALS, "[7] is inf" },
-        { OUTPUT_INFINITE, RMCP_VERIFY_INTEGERS, "[7] is inf" },
-        { OUTPUT_UNWRITTEN, RMCP_VERIFY_INTEGERS, "is NaN or was never written" },
-        { OUTPUT_UNWRITTEN, RMCP_VERIFY_REALS, "is NaN or was never written" },
-        { OUTPUT_SWAPPED, RMCP_VERIFY_REALS, " is " },
-        { BYTE_BEFORE, RMCP_VERIFY_REALS, "wrote 1 bytes before " },
-        { BYTE_AFTER, RMCP_VERIFY_REALS, "bytes after the end of " },
-        { FAR_AFTER, RMCP_VERIFY_REALS, "bytes after the end of " },
-        { INPUT_CHANGED, RMCP_VERIFY_INTEGERS, "changed its input " },
-        { AFTER_INPUT, RMCP_VERIFY_REALS, "bytes after the end of " },
-        { AFTER_WORKSPACE, RMCP_VERIFY_REALS, "after the end of workspace" },
-        { BEFORE_WORKSPACE, RMCP_VERIFY_REALS, "before workspace" },
+        { OUTPUT_BIT, RMCP_DATA_INTEGERS, "[7] is " },
+        { OUTPUT_TENTH, RMCP_DATA_REALS, "[7] is " },
+        { OUTPUT_INFINITE, RMCP_DATA_REALS, "[7] is inf" },
+        { OUTPUT_INFINITE, RMCP_DATA_INTEGERS, "[7] is inf" },
+        { OUTPUT_UNWRITTEN, RMCP_DATA_INTEGERS, "is NaN or was never written" },
+        { OUTPUT_UNWRITTEN, RMCP_DATA_REALS, "is NaN or was never written" },
+        { OUTPUT_SWAPPED, RMCP_DATA_REALS, " is " },
+        { BYTE_BEFORE, RMCP_DATA_REALS, "wrote 1 bytes before " },
+        { BYTE_AFTER, RMCP_DATA_REALS, "bytes after the end of " },
+        { FAR_AFTER, RMCP_DATA_REALS, "bytes after the end of " },
+        { INPUT_CHANGED, RMCP_DATA_INTEGERS, "changed its input " },
+        { AFTER_INPUT, RMCP_DATA_REALS, "bytes after the end of " },
+        { AFTER_WORKSPACE, RMCP_DATA_REALS, "after the end of workspace" },
+        { BEFORE_WORKSPACE, RMCP_DATA_REALS, "before workspace" },
     };
     static const char *const texts[] = { "n1c4h6w6k5r3s3p1", "n1c4h6w6k5r3s3p1:f16:nhwc",
                                          "n1c4h6w6k5r3s3p1:bf16" };
@@ -244,7 +244,7 @@ static void test_the_judge_finds_each_kind_of_damage(void **state)
     for (size_t t = 0; t < SUPPORT_LENGTH(texts); t++)
         for (int pass = 0; pass < RMCP_CONV_PASSES; pass++)
             for (size_t i = 0; i < SUPPORT_LENGTH(rows); i++) {
-                struct rmcp_verify_result result;
+                struct rmcp_judgement result;
                 const char *beside = strstr(rows[i].why, "workspace");
                 assert_int_equal(judge(texts[t], (rmcp_conv_pass)pass, beside ? NULL : "reference",
                                        rows[i].data, rows[i].spoil, 7, &result),
@@ -270,8 +270,8 @@ static void test_the_judge_finds_each_kind_of_damage(void **state)
 static void test_the_judge_finds_a_changed_bias(void **state)
 {
     (void)state;
-    struct rmcp_verify_result result;
-    assert_int_equal(judge("n1c4h6w6k5r3s3p1:bias", RMCP_CONV_FORWARD, NULL, RMCP_VERIFY_REALS,
+    struct rmcp_judgement result;
+    assert_int_equal(judge("n1c4h6w6k5r3s3p1:bias", RMCP_CONV_FORWARD, NULL, RMCP_DATA_REALS,
                            BIAS_CHANGED, 0, &result),
                      RMCP_OK);
     assert_false(result.passed);
@@ -281,17 +281,17 @@ static void test_the_judge_finds_a_changed_bias(void **state)
 static void test_the_judge_accepts_honest_results(void **state)
 {
     (void)state;
-    for (int data = 0; data < RMCP_VERIFY_N_DATA; data++)
+    for (int data = 0; data < RMCP_N_DATA; data++)
         for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
-            struct rmcp_verify_result result;
+            struct rmcp_judgement result;
             assert_int_equal(judge("n1c4h6w6k5r3s3p1", (rmcp_conv_pass)pass, NULL,
-                                   (enum rmcp_verify_data)data, HONEST, 0, &result),
+                                   (enum rmcp_data)data, HONEST, 0, &result),
                              RMCP_OK);
             if (!result.passed) fail_msg("%s", result.why);
         }
     /* One rounding more is within the bound of reals, and no reason to cry wolf. */
-    struct rmcp_verify_result result;
-    assert_int_equal(judge("n1c4h6w6k5r3s3p1", RMCP_CONV_FORWARD, "reference", RMCP_VERIFY_REALS,
+    struct rmcp_judgement result;
+    assert_int_equal(judge("n1c4h6w6k5r3s3p1", RMCP_CONV_FORWARD, "reference", RMCP_DATA_REALS,
                            OUTPUT_SLIGHTLY, 7, &result),
                      RMCP_OK);
     if (!result.passed) fail_msg("%s", result.why);
@@ -303,8 +303,8 @@ static void test_the_judge_looks_at_every_output(void **state)
 {
     (void)state;
     for (int64_t at = 0; at < 5 * 6 * 6; at++) {
-        struct rmcp_verify_result result;
-        assert_int_equal(judge("n1c4h6w6k5r3s3p1", RMCP_CONV_FORWARD, "reference", RMCP_VERIFY_INTEGERS,
+        struct rmcp_judgement result;
+        assert_int_equal(judge("n1c4h6w6k5r3s3p1", RMCP_CONV_FORWARD, "reference", RMCP_DATA_INTEGERS,
                                OUTPUT_BIT, at, &result),
                          RMCP_OK);
         char why[32];
@@ -317,9 +317,9 @@ static void test_the_judge_looks_at_every_output(void **state)
 static void test_a_failing_device_is_no_result(void **state)
 {
     (void)state;
-    struct rmcp_verify_result result;
+    struct rmcp_judgement result;
     support_assert_failed(
-        judge("n1c4h6w6k5r3s3p1", RMCP_CONV_FORWARD, NULL, RMCP_VERIFY_REALS, FAILS, 0, &result),
+        judge("n1c4h6w6k5r3s3p1", RMCP_CONV_FORWARD, NULL, RMCP_DATA_REALS, FAILS, 0, &result),
         RMCP_E_LOST, "the device is gone");
 }
 
@@ -333,13 +333,13 @@ static void test_the_bound(void **state)
     for (size_t i = 0; i < SUPPORT_LENGTH(texts); i++) {
         const rmcp_conv problem = support_case(texts[i], NULL);
         const struct rmcp_convolution conv = support_conv(&problem, RMCP_CONV_FORWARD);
-        const double zero = rmcp_verify_bound(&conv, 0, 0), one = rmcp_verify_bound(&conv, 1, 0);
+        const double zero = rmcp_conv_bound(&conv, 0, 0), one = rmcp_conv_bound(&conv, 1, 0);
         assert_true(zero > 0 && zero < 1e-6);
         assert_true(one >= unit[i] && one < 2 * unit[i]);
-        assert_true(rmcp_verify_bound(&conv, -1, 0) == one);
-        assert_true(rmcp_verify_bound(&conv, 1, 30) > one);
+        assert_true(rmcp_conv_bound(&conv, -1, 0) == one);
+        assert_true(rmcp_conv_bound(&conv, 1, 30) > one);
         /* 37 terms up to 1: far below what a wrong term would change */
-        assert_true(rmcp_verify_bound(&conv, 1, 37) < 0.01);
+        assert_true(rmcp_conv_bound(&conv, 1, 37) < 0.01);
     }
 }
 

@@ -7,7 +7,7 @@ here=$(dirname "$0") out=$1 list=$2
 printf '%-26s %4s %4s %5s %6s %7s %5s  %s\n' kernel VGPR SGPR LDS spills scratch waves 'FMA share'
 "$list" | {
     failed=0
-    while read -r name operation file entry rest; do
+    while read -r name _ _ entry rest; do
         awk -v name="$name" -v entry="$entry" -f "$here/report.awk" "$out/$name.s" || failed=1
     done
     exit $failed

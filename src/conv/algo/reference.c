@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-struct state {
+struct reference_state {
     struct rmcp_convolution conv;
     unsigned threads;
 };
@@ -28,7 +28,7 @@ static void *address(rmcp_memory memory)
 
 static rmcp_status run(const void *state, const rmcp_memory *memory)
 {
-    const struct state *s = state;
+    const struct reference_state *s = state;
     const struct rmcp_conv_reference reference = {
         .conv = &s->conv,
         .x = address(memory[RMCP_CONV_X]),
@@ -42,9 +42,9 @@ static rmcp_status run(const void *state, const rmcp_memory *memory)
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
-    struct state *state = malloc(sizeof *state);
+    struct reference_state *state = malloc(sizeof *state);
     if (!state) return rmcp_fail_memory("reference plan", sizeof *state);
-    *state = (struct state){ *rmcp_conv_of(request), request->caps->threads };
+    *state = (struct reference_state){ *rmcp_conv_of(request), request->caps->threads };
     struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_HOST_CALL);
     if (!record) {
         free(state);

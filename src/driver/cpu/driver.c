@@ -1,4 +1,5 @@
 /* cpu: the host processor. Runs host calls at once, in the caller's thread. */
+#include "base/clock.h"
 #include "core/device.h"
 #include "onednn/onednn.h"
 
@@ -7,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static int count(char *why, size_t why_size)
@@ -59,7 +59,8 @@ static rmcp_status describe(int index, rmcp_device_info *info)
     const struct rmcp_onednn *dnn = rmcp_onednn_get(&why);
     if (dnn) {
         const dnnl_version_t *v = dnn->dnnl_version();
-        snprintf(info->driver, sizeof info->driver, "oneDNN %d.%d.%d", v->major, v->minor, v->patch);
+        snprintf(info->driver, sizeof info->driver, "oneDNN %d.%d.%d", v->major, v->minor,
+                 v->patch);
         snprintf(info->chip, sizeof info->chip, "%s", rmcp_onednn_isa(dnn));
     } else {
         snprintf(info->driver, sizeof info->driver, "plain loops");
@@ -133,25 +134,18 @@ static rmcp_status wait_cpu(struct rmcp_device *device, void *stream)
     return RMCP_OK;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static rmcp_status submit(struct rmcp_device *device, void *stream,
                           const struct rmcp_launch_list *list, const rmcp_memory *memory,
                           double *seconds)
 {
     (void)device, (void)stream;
     rmcp_status status = RMCP_OK;
-    const double start = seconds ? now() : 0;
+    const double start = seconds ? rmcp_clock() : 0;
     for (size_t i = 0; i < list->n_records && !status; i++) {
         const struct rmcp_host_call *call = &list->records[i].host;
         status = call->function(call->state, memory);
     }
-    if (seconds) *seconds = now() - start;
+    if (seconds) *seconds = rmcp_clock() - start;
     return status;
 }
 

@@ -1,9 +1,8 @@
 /* submit.c: puts launch records on HIP streams. */
 #include "driver/hip/submit.h"
 
+#include "base/clock.h"
 #include "gpu/params.h"
-
-#include <time.h>
 
 static int take(const struct rmcp_hip_state *state, int *previous)
 {
@@ -64,13 +63,6 @@ static rmcp_status launch_all(struct rmcp_hip_state *state, void *stream,
     return status;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The same between two events, and wait. */
 static rmcp_status launch_timed(struct rmcp_hip_state *state, void *stream,
                                 const struct rmcp_launch_list *list, const rmcp_memory *memory,
@@ -83,11 +75,11 @@ static rmcp_status launch_timed(struct rmcp_hip_state *state, void *stream,
     int code = hip->hipEventCreate(&events[0]);
     if (!code) code = hip->hipEventCreate(&events[1]);
     if (!code) code = hip->hipEventRecord(events[0], stream);
-    const double start = now();
+    const double start = rmcp_clock();
     if (!code) status = launch_all(state, stream, list, memory);
     if (!code && !status) code = hip->hipEventRecord(events[1], stream);
     if (!code && !status) code = hip->hipEventSynchronize(events[1]);
-    const double wall = now() - start;
+    const double wall = rmcp_clock() - start;
     if (!code && !status) code = hip->hipEventElapsedTime(&milliseconds, events[0], events[1]);
     if (!status && code) status = rmcp_hip_fail(hip, &state->lost, code, "executing a plan");
     for (int i = 0; i < 2; i++)

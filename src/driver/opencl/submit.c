@@ -1,7 +1,7 @@
 /* submit.c: puts launch records on OpenCL queues. */
 #include "driver/opencl/submit.h"
 
-#include <time.h>
+#include "base/clock.h"
 
 rmcp_status rmcp_cl_check_lost(const struct rmcp_device *device)
 {
@@ -128,13 +128,6 @@ static rmcp_status enqueue(struct rmcp_cl_state *state, const struct rmcp_cl_que
                         local[2]);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Seconds from the start of `first` to the end of `last` by the device's clock; 0 when it has
  * none. */
 static double span(const struct rmcp_cl *cl, cl_event first, cl_event last)
@@ -174,7 +167,7 @@ rmcp_status rmcp_cl_submit(struct rmcp_device *device, void *stream,
     cl_int code = CL_SUCCESS;
     if (seconds && !queue.profiling) code = cl->clFinish(queue.queue);
     if (code) return rmcp_cl_fail(&state->lost, code, "clFinish");
-    const double start = seconds ? now() : 0;
+    const double start = seconds ? rmcp_clock() : 0;
     for (size_t i = 0; i < list->n_records && !status; i++) {
         cl_event *event = !seconds                   ? NULL
                           : i == 0                   ? &first
@@ -187,7 +180,7 @@ rmcp_status rmcp_cl_submit(struct rmcp_device *device, void *stream,
     if (!status && !code && first) code = wait_event(cl, last ? last : first);
     if (!status && code) status = rmcp_cl_fail(&state->lost, code, "executing a plan");
     if (!status && seconds) {
-        const double wall = now() - start;
+        const double wall = rmcp_clock() - start;
         const double device_time =
             queue.profiling && first ? span(cl, first, last ? last : first) : 0;
         *seconds = device_time > 0 ? device_time : wall;

@@ -1,0 +1,70 @@
+/* check.h: what is checked while code executes, and how findings are told. */
+#ifndef RMCP_SIM_CHECK_CHECK_H
+#define RMCP_SIM_CHECK_CHECK_H
+
+#include "sim/state/core.h"
+
+/* ---- report.c ---- */
+struct finding {
+    enum sim_kind kind;
+    int rule;
+    uint64_t address; /* of the instruction; op may be NULL then */
+    uint64_t lanes, data_address, cause;
+};
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+void report(struct wave *wave, const struct op *op, const struct finding *finding,
+            const char *format, ...);
+op_fn run_illegal; /* reports an instruction that there is not, or that has no semantics here */
+
+/* ---- waits.c ---- */
+/* The instruction touches a register that is being loaded or was not written: before it runs. */
+void attend(struct wave *wave, const struct op *op);
+void wave_load_begins(struct wave *wave, const struct op *op, unsigned counter, bool unordered);
+void wave_counts(struct wave *wave, struct wait_queue *queue);
+void wave_wait(struct wave *wave, struct wait_queue *queue, unsigned left);
+void set_vgpr_defined(struct wave *wave, unsigned v, uint64_t lanes);
+void set_sgpr_defined(struct wave *wave, unsigned s, uint32_t bits);
+void define_vgprs(struct wave *wave, unsigned first, unsigned n, uint64_t lanes);
+void define_sgprs(struct wave *wave, unsigned first, unsigned n);
+
+/* ---- undefined.c ---- */
+void undefined_before(struct wave *wave, const struct op *op);
+
+/* ---- partial.c ---- */
+/* The bits of a lane that were written. */
+uint32_t vgpr_bits(const struct wave *wave, unsigned v, unsigned lane);
+/* Of a lane that is not written as a whole. */
+void partial_set(struct wave *wave, unsigned v, unsigned lane, uint32_t bits);
+/* The lanes of a result that are written as a whole though not all of its sources are, after
+ * setting those that are in part. */
+uint64_t partial_result(struct wave *wave, const struct op *op, uint64_t lanes);
+/* The same for a scalar result, from the bits of two sources. */
+uint64_t partial_scalar(const struct wave *wave, const struct op *op, uint64_t d0, uint64_t d1);
+
+/* ---- patterns.c ---- */
+unsigned patterns_watched(const struct op *op); /* op.watch */
+void pattern_found(struct wave *wave, const struct op *op, const struct finding *finding,
+                   const char *what);
+void watch_patterns(struct wave *wave, const struct op *op); /* runs it, too */
+
+/* ---- stores.c ---- */
+/* What an instruction touches: `width` bytes at core->address of each lane. */
+struct touch {
+    uint64_t lanes;
+    unsigned width;
+    bool lds, atomic, scalar;
+};
+/* The newest one that `counter` has counted is a store; only when core->watch_* says so. */
+void store_begins(struct wave *wave, const struct op *op, const struct touch *touch,
+                  unsigned counter);
+/* Reads or atomics; only when core->crossed is not 0. */
+void stores_touched(struct wave *wave, const struct op *op, const struct touch *touch);
+/* The same at any time, for the lanes of EXEC in LDS. */
+void lds_store_begins(struct wave *wave, const struct op *op, const uint32_t *base,
+                      uint32_t offset);
+void lds_touched(struct wave *wave, const struct op *op, const uint32_t *base, uint32_t offset);
+void stores_cross(struct core *core); /* a barrier opens */
+
+#endif

@@ -1,0 +1,43 @@
+#!/bin/sh
+# The version stands in rmcp.h alone: the build, the command and the Python package take it from there, and
+# no other file of the project spells it out. usage: check_version.sh SOURCE-DIR BUILD-VERSION RMCP PYTHON
+set -eu
+source=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+fail() { echo "FAIL: $*" >&2; failed=1; }
+
+part() { sed -n "s/^#define RMCP_VERSION_$1 \([0-9][0-9]*\)\$/\1/p" "$source/include/rmcp.h"; }
+major=$(part MAJOR) minor=$(part MINOR) patch=$(part PATCH)
+version=$major.$minor.$patch
+case $version in
+*[!0-9.]* | .* | *..* | *.) fail "rmcp.h has no version: '$version'"; exit 1 ;;
+esac
+
+same() { [ "$2" = "$version" ] || fail "$1 says $2, rmcp.h $version"; }
+same "the build" "$2"
+same "rmcp version" "$("$3" version | sed -n '1s/^rmcp //p')"
+same "the Python package" "$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$source/python" "$4" -c 'import rmcp; print(rmcp.__version__)')"
+
+# second FOLDER: the lines of its files that spell the version out, as text or as three numbers. The list of
+# changes must; recorded logs and machines may, since they speak of other programs.
+second() {
+    find "$1" \( -name .git -o -path "$1/build*" -o -name .cache -o -name __pycache__ -o -path "$1/tests/doctor/machines" \
+        -o -path "$1/tests/explain/logs" -o -name '*.egg-info' \) -prune -o -type f ! -path "$1/CHANGELOG.md" \
+        -exec grep -nHIE "(^|[^0-9.]|so\.)$major\.$minor\.$patch([^0-9.]|\.?\$|\.[^0-9])|VERSION.*[^0-9]$major, *$minor, *$patch([^0-9]|\$)" \
+        {} + || true
+}
+
+# The search itself must find what it looks for.
+mkdir "$folder/python"
+echo "version = \"$version\"" >"$folder/python/pyproject.toml"
+echo "VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH = $major, $minor, $patch" >"$folder/python/version.py"
+echo "export HSA_OVERRIDE_GFX_VERSION=1$version; librmcp.so.$version.1" >"$folder/other"
+[ "$(second "$folder" | wc -l)" = 2 ] || fail "the search for a second place does not work: $(second "$folder")"
+
+second "$source" >"$folder/found"
+[ ! -s "$folder/found" ] || fail "the version stands in other places than rmcp.h:
+$(cat "$folder/found")"
+[ $failed = 0 ] || exit 1
+echo "$version, from rmcp.h alone"

@@ -1,0 +1,124 @@
+#!/bin/bash
+# Programs in HIP on the simulated card, under the ROCm that is installed: rocminfo, what hipcc makes of
+# tests/hip, kernels that a card ends. Exit status 77 (skip) without ROCm.
+# usage: check_hip.sh RMCP SOURCE-FOLDER [PREBUILT-PROGRAMS]
+set -eu
+rmcp=$1 source=$2/tests/hip programs=${3-}
+fail() { echo "FAIL: $*"; exit 1; }
+skip() { echo "SKIP: $*"; exit 77; }
+command -v rocminfo >/dev/null || skip "rocminfo is not installed"
+[ -n "$programs" ] || command -v hipcc >/dev/null || skip "hipcc is not installed"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/cache
+mkdir "$work/tmp"
+unset HSA_OVERRIDE_GFX_VERSION HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES || true
+
+# sim EXPECTED-STATUS OPTIONS… -- COMMAND…: output in $work/out, messages in $work/err
+sim() {
+    expected=$1
+    shift
+    status=0
+    TMPDIR=$work/tmp timeout 120 "$rmcp" sim "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" = "$expected" ] || fail "rmcp sim $*: status $status: $(tail -n 20 "$work/out" "$work/err")"
+}
+out() { grep -q -- "$1" "$work/out" || fail "no '$1' in: $(cat "$work/out")"; }
+err() { grep -q -- "$1" "$work/err" || fail "no '$1' in: $(cat "$work/err")"; }
+
+echo "== rocminfo"
+sim 0 -- rocminfo
+out 'AMD Radeon RX 5600 XT'
+out 'amdhsa--gfx1010'
+err '^rmcp sim: simulated rx5600xt: 0 kernels, 0 instructions, 0 reports$'
+sim 0 --override 10.3.0 -- rocminfo
+out 'AMD Radeon RX 5600 XT'
+out 'amdhsa--gfx1030'
+sim 0 --gpu rx5700xt -- rocminfo
+out 'AMD Radeon RX 5700 XT'
+sim 0 --gpu rx6800 -- rocminfo
+out 'amdhsa--gfx1030'
+sim 0 --gpu two -- rocminfo
+out 'amdhsa--gfx1010'
+out 'amdhsa--gfx1012'
+sim 7 -- sh -c 'test -c /dev/kfd && test -c /dev/dri/renderD128 && ls /sys/class/kfd/kfd/topology/nodes && exit 7'
+
+echo "== programs"
+if [ -z "$programs" ]; then
+    programs=$work
+    printf '%s\n' "$source"/*.cpp | xargs -P 2 -I{} sh -c 'name=$(basename "$1" .cpp)
+        [ "$name" = two_cards ] && more=--offload-arch=gfx1012
+        hipcc -std=c++14 -O2 --offload-arch=gfx1010 ${more-} -o "$2/$name" "$1" >"$2/$name.log" 2>&1 ||
+        { cat "$2/$name.log"; exit 255; }' sh {} "$work" || fail "hipcc"
+fi
+for name in vector_add reduction matrix_multiply histogram half memory streams scratch processes graphs \
+    language waiting; do
+    sim 0 -- "$programs/$name"
+    out ': right$'
+    tail -n 1 "$work/err"
+done
+sim 0 -- "$programs/print"
+for i in 0 16 32 48; do out "^thread $i has $((1000 + i)) and $((i / 2)).00 text$"; done
+sim 0 --gpu two -- "$programs/two_cards"
+out ': right$'
+# rocPRIM stores values that it never set in LDS, where nothing reads them.
+sim 0 --checks=-registers -- "$programs/primitives"
+out ': right$'
+# Unoptimised code keeps registers elsewhere, none of which is a finding.
+if command -v hipcc >/dev/null; then
+    hipcc -std=c++14 -O0 --offload-arch=gfx1010 -o "$work/slow" "$source/waiting.cpp" >"$work/slow.log" 2>&1 ||
+        fail "hipcc -O0: $(cat "$work/slow.log")"
+    sim 0 -- "$work/slow"
+    out ': right$'
+fi
+# Two processes at once.
+sim 0 -- sh -c '"$1" & "$1" && wait $!' sh "$programs/vector_add"
+[ "$(grep -c right "$work/out")" = 2 ] || fail "two processes: $(cat "$work/out")"
+
+echo "== kernels that a card ends"
+sim 134 -- "$programs/faults" fault
+err 'Memory access fault by GPU node-1'
+err '^rmcp sim: memory-fault: kernel _Z8store_toPi on rx5600xt, .*store of 4 bytes'
+sim 134 -- "$programs/faults" null
+err 'Memory access fault by GPU node-1.* on address (nil)'
+sim 134 -- "$programs/faults" gone
+err 'memory that the program registered and has given back'
+sim 134 -- "$programs/faults" illegal
+err 'HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION'
+err '^rmcp sim: illegal-instruction: kernel _Z7illegalv'
+sim 134 -- "$programs/faults" trap
+err 'HSA_STATUS_ERROR_EXCEPTION'
+sim 134 -- "$programs/faults" assert
+err 'Device-side assertion'
+err 'HSA_STATUS_ERROR_EXCEPTION'
+sim 134 -- "$programs/faults" image
+err 'images and textures are not simulated'
+TMPDIR=$work/tmp "$rmcp" sim --limit 100000 -- "$programs/faults" hang >"$work/out" 2>"$work/err" &
+hung=$!
+for _ in $(seq 600); do
+    grep -q 'kernel _Z4spinPVi hangs the simulated card' "$work/err" && break
+    sleep 0.1
+done
+status=0
+kill "$hung" || fail "a kernel that hangs: the program ended"
+wait "$hung" || status=$?
+[ "$status" = 143 ] || fail "a kernel that hangs: status $status"
+err 'kernel _Z4spinPVi hangs the simulated card'
+err '^rmcp sim: runaway: kernel _Z4spinPVi'
+
+echo "== options"
+sim 1 --checks registers -- "$programs/primitives"
+err '^rmcp sim: undefined-register: '
+sim 0 --checks registers --allow-reports -- "$programs/primitives"
+sim 0 --stats --trace _Z3addPfPKfS1_j -- "$programs/vector_add"
+err 'global_load_dword'
+err '_Z3addPfPKfS1_j$'
+for wrong in "--gpu rx9999" "--checks nonsense" "--gpu $source/check.h"; do
+    # Word splitting is wanted: an option and its value.
+    # shellcheck disable=SC2086
+    sim 2 $wrong -- true
+    err '^rmcp sim: '
+done
+sim 2
+sim 127 -- "$work/no-such-program"
+[ -z "$(ls "$work/tmp")" ] || fail "left behind: $(ls "$work/tmp")"
+echo "all right"

@@ -1,0 +1,72 @@
+/* events.c: events: waiting, polling, interrupts, faults. */
+#include "driver.h"
+
+#include <errno.h>
+#include <string.h>
+
+void events_wake_those_who_wait(void **state)
+{
+    (void)state;
+    struct kfd_event_data two[2] = { { .event_id = new_event(KFD_EVENT_SIGNAL, NULL) },
+                                     { .event_id = new_event(KFD_EVENT_SIGNAL, NULL) } };
+    struct kfd_event_id first = { two[0].event_id, 0 }, second = { two[1].event_id, 0 };
+    assert_int_equal(wait_for(two, 2, false, 0), KFD_WAIT_TIMEOUT);
+    assert_int_equal(wait_for(two, 2, false, 20), KFD_WAIT_TIMEOUT);
+    assert_int_equal(CALL(KFD_SET_EVENT, first), 0);
+    assert_int_equal(wait_for(two, 2, true, 0), KFD_WAIT_TIMEOUT);
+    assert_int_equal(wait_for(two, 2, false, KFD_WAIT_FOREVER), KFD_WAIT_COMPLETE);
+    assert_int_equal(wait_for(two, 2, false, 0), KFD_WAIT_TIMEOUT); /* reset by the wait */
+    assert_int_equal(CALL(KFD_SET_EVENT, first), 0);
+    assert_int_equal(CALL(KFD_SET_EVENT, second), 0);
+    assert_int_equal(wait_for(two, 2, true, 0), KFD_WAIT_COMPLETE);
+    assert_int_equal(CALL(KFD_SET_EVENT, first), 0);
+    assert_int_equal(CALL(KFD_RESET_EVENT, first), 0);
+    assert_int_equal(wait_for(two, 1, false, 0), KFD_WAIT_TIMEOUT);
+    two[0].last_age = 1; /* set several times since */
+    assert_int_equal(wait_for(two, 1, false, 0), KFD_WAIT_COMPLETE);
+    assert_true(two[0].last_age > 1);
+    assert_int_equal(wait_for(two, 1, false, 0), KFD_WAIT_TIMEOUT);
+    assert_int_equal(CALL(KFD_DESTROY_EVENT, first), 0);
+    assert_int_equal(CALL(KFD_DESTROY_EVENT, first), EINVAL);
+    struct kfd_wait_events gone = { (uint64_t)(uintptr_t)two, 1, 0, 0, 0 };
+    assert_int_equal(CALL(KFD_WAIT_EVENTS, gone), EINVAL);
+    assert_int_equal(CALL(KFD_DESTROY_EVENT, second), 0);
+}
+
+void polls_and_interrupts(void **state)
+{
+    uint32_t slot = 0, *word = (uint32_t *)(void *)to.host;
+    (void)state;
+    struct kfd_event_data event = { .event_id = new_event(KFD_EVENT_SIGNAL, &slot) };
+    *word = 4;
+    /* Wait for (word & 0xff) >= 5, then write the event's slot and raise the interrupt. */
+    PUT(8 | 5 << 28 | 1u << 31, ADDRESS(to.va), 5, 0xff, 0);
+    PUT(5, ADDRESS(slots.va + slot * 8), event.event_id);
+    PUT(6, event.event_id);
+    assert_int_equal(wait_for(&event, 1, false, 30), KFD_WAIT_TIMEOUT);
+    assert_false(drained());
+    __atomic_store_n(word, 0x106, __ATOMIC_SEQ_CST);
+    assert_int_equal(wait_for(&event, 1, false, KFD_WAIT_FOREVER), KFD_WAIT_COMPLETE);
+    drain();
+    /* Around the ring many times. */
+    memset(to.host + 64, 0, 8);
+    for (unsigned i = 0; i < 1000; i++) {
+        PUT(10 | 0x2fu << 25, ADDRESS(to.va + 64), 1, 0, 0, 0, 0);
+        if (i % 50 == 0) drain();
+    }
+    drain();
+    uint64_t sum;
+    memcpy(&sum, to.host + 64, 8);
+    assert_int_equal(sum, 1000);
+}
+
+void a_fault_is_an_event(void **state)
+{
+    (void)state;
+    struct kfd_event_data event = { .event_id = new_event(KFD_EVENT_MEMORY, NULL) };
+    PUT(1, 100 - 1, 0, ADDRESS(from.va), ADDRESS(UINT64_C(0x123456789000)));
+    assert_int_equal(wait_for(&event, 1, false, KFD_WAIT_FOREVER), KFD_WAIT_COMPLETE);
+    assert_int_equal(event.memory.not_present, 1);
+    assert_int_equal(event.memory.va, UINT64_C(0x123456789000));
+    assert_int_equal(event.memory.gpu_id, gpu);
+}
