@@ -6,8 +6,9 @@
 #ifndef RMCP_TENSOR_LANES_H
 #define RMCP_TENSOR_LANES_H
 
-#include "kernels/common.h"
 #include "kernels/target.h"
+
+#include "kernels/common.h"
 #include "ops/tensor/kernels/args.h"
 
 #if TYPE == 0
