@@ -59,8 +59,9 @@ static rmcp_status emit_piece(const struct rmcp_tensor_form *form,
     r.count = (unsigned)count;
 
     struct rmcp_kernel_launch *launch = NULL;
+    const int64_t work_items = (count + RMCP_TENSOR_ROWS_CHUNKS - 1) / RMCP_TENSOR_ROWS_CHUNKS;
     rmcp_status status =
-        rmcp_kernel_append(list, "tensor_rows", form->type[RMCP_TENSOR_C], "", count, &launch);
+        rmcp_kernel_append(list, "tensor_rows", form->type[RMCP_TENSOR_C], "", work_items, &launch);
     if (status) return status;
     for (unsigned slot = 0; slot < RMCP_TENSOR_N; slot++)
         rmcp_tensor_argument(launch, form, piece, slot);

@@ -22,7 +22,8 @@ struct rmcp_tensor_math {
 /* Instead of a kind: bits are copied, nothing is computed. */
 #define RMCP_TENSOR_MOVE 8
 
-/* rows.cl: chunks of neighbours along the fastest loop. */
+/* rows.cl: chunks of neighbours along the fastest loop; a work-item takes some of them. */
+#define RMCP_TENSOR_ROWS_CHUNKS 2
 struct rmcp_tensor_rows {
     struct rmcp_tensor_turn outer[4]; /* fastest first; those that are not there turn once       */
     unsigned n_outer;

@@ -61,64 +61,71 @@ INLINE float value_of(uint raw, uint type)
 
 /* ---- LANES neighbours ---- */
 
-INLINE void spread4(float *v, float4 x)
+/* Loading and converting are apart, so that all loads of a work-item are under way before it waits
+ * for the first. Bits of LANES elements, or of one that stands for all. */
+struct lanes {
+    uint4 low;
+#if LANES == 8
+    uint4 high; /* of f32 alone */
+#endif
+};
+
+/* How elements `step` apart are loaded: one by one, all at once, or one for all. */
+#define SINGLY 0
+#define AT_ONCE 1
+#define FOR_ALL 2
+
+INLINE uint way_of(__global const char *p, uint type, uint step)
 {
-    v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = x.w;
+    const uint bytes = type == 0 ? 16 : 2 * LANES;
+    return step == 0 ? FOR_ALL : step == 1 && (uint)(ulong)p % bytes == 0 ? AT_ONCE : SINGLY;
 }
 
-INLINE float4 four_of_bf16(ushort4 x)
+INLINE void load_lanes(struct lanes *x, __global const char *p, uint type, uint way)
 {
-    return (float4)(as_float((uint)x.x << 16), as_float((uint)x.y << 16), as_float((uint)x.z << 16),
-                    as_float((uint)x.w << 16));
-}
-
-/* Aligned to 16 bytes, or to 8 when they are 8 together. */
-INLINE void fetch_aligned(float *v, __global const char *p, uint type)
-{
-    if (type == 0) {
-        spread4(v, *(__global const float4 *)p);
+    if (way == AT_ONCE && type == 0) {
+        x->low = *(__global const uint4 *)p;
 #if LANES == 8
-        spread4(v + 4, *((__global const float4 *)p + 1));
+        x->high = *((__global const uint4 *)p + 1);
 #endif
-    } else if (type == 2) {
+    } else if (way == AT_ONCE) {
 #if LANES == 8
-        const ushort8 x = *(__global const ushort8 *)p;
-        spread4(v, four_of_bf16(x.lo));
-        spread4(v + 4, four_of_bf16(x.hi));
+        x->low = *(__global const uint4 *)p;
 #else
-        spread4(v, four_of_bf16(*(__global const ushort4 *)p));
+        x->low.xy = *(__global const uint2 *)p;
 #endif
-    } else {
-#if !defined(BARE) && LANES == 8
-        const float8 x = vload_half8(0, (__global const half *)p);
-        spread4(v, x.lo);
-        spread4(v + 4, x.hi);
-#elif !defined(BARE)
-        spread4(v, vload_half4(0, (__global const half *)p));
-#elif LANES == 8
-        const half_float8 x = *(__global const half_float8 *)p;
-        spread4(v, (float4)((float)x.s0, (float)x.s1, (float)x.s2, (float)x.s3));
-        spread4(v + 4, (float4)((float)x.s4, (float)x.s5, (float)x.s6, (float)x.s7));
-#else
-        const half_float4 x = *(__global const half_float4 *)p;
-        spread4(v, (float4)((float)x.x, (float)x.y, (float)x.z, (float)x.w));
-#endif
+    } else if (way == FOR_ALL) {
+        x->low.x = type == 0 ? *(__global const uint *)p : *(__global const ushort *)p;
     }
 }
 
-INLINE bool is_aligned(__global const char *p, uint type)
+INLINE void unpack(float *v, uint word, uint type)
 {
-    return (ulong)p % (type == 0 ? 16 : 2 * LANES) == 0;
+    v[0] = value_of(word & 0xffff, type);
+    v[1] = value_of(word >> 16, type);
 }
 
-/* Elements `step` apart, of which 0 is the same one again. */
-INLINE void fetch_lanes(float *v, __global const char *p, uint type, uint step)
+/* The values of what load_lanes loaded, or of what it left to be loaded singly. */
+INLINE void value_lanes(float *v, const struct lanes *x, __global const char *p, uint type,
+                        uint step, uint way)
 {
-    if (step == 1 && is_aligned(p, type)) {
-        fetch_aligned(v, p, type);
-    } else if (step == 0) {
-        const float x = fetch(p, type);
-        UNROLL for (uint i = 0; i < LANES; i++) v[i] = x;
+    if (way == AT_ONCE && type == 0) {
+        v[0] = as_float(x->low.x), v[1] = as_float(x->low.y);
+        v[2] = as_float(x->low.z), v[3] = as_float(x->low.w);
+#if LANES == 8
+        v[4] = as_float(x->high.x), v[5] = as_float(x->high.y);
+        v[6] = as_float(x->high.z), v[7] = as_float(x->high.w);
+#endif
+    } else if (way == AT_ONCE) {
+        unpack(v, x->low.x, type);
+        unpack(v + 2, x->low.y, type);
+#if LANES == 8
+        unpack(v + 4, x->low.z, type);
+        unpack(v + 6, x->low.w, type);
+#endif
+    } else if (way == FOR_ALL) {
+        const float value = value_of(x->low.x, type);
+        UNROLL for (uint i = 0; i < LANES; i++) v[i] = value;
     } else {
         const uint apart = step * bytes_of(type);
         UNROLL for (uint i = 0; i < LANES; i++) v[i] = fetch(p + i * apart, type);
@@ -127,7 +134,7 @@ INLINE void fetch_lanes(float *v, __global const char *p, uint type, uint step)
 
 INLINE void put_lanes(__global char *p, const float *v, uint step)
 {
-    if (step == 1 && (ulong)p % 16 == 0) {
+    if (step == 1 && (uint)(ulong)p % 16 == 0) {
 #if TYPE == 0
         *(__global float4 *)p = (float4)(v[0], v[1], v[2], v[3]);
 #elif DRIVER_HALF
@@ -149,31 +156,53 @@ INLINE void put_lanes(__global char *p, const float *v, uint step)
 }
 
 /* The same for bits that nothing is done to. */
-INLINE void move_lanes(__global char *to, uint to_step, __global const char *from, uint from_step)
+INLINE void move_lanes(__global char *to, uint to_step, const struct lanes *x,
+                       __global const char *from, uint from_step, uint way)
 {
     const uint to_apart = to_step * (uint)sizeof(bits), from_apart = from_step * (uint)sizeof(bits);
-    if (to_step == 1 && from_step == 1 && (((ulong)to | (ulong)from) & 15) == 0) {
-        *(__global uint4 *)to = *(__global const uint4 *)from;
+    if (way == AT_ONCE && to_step == 1 && (uint)(ulong)to % 16 == 0) {
+        *(__global uint4 *)to = x->low;
         return;
     }
-    bits x[LANES];
-    UNROLL for (uint i = 0; i < LANES; i++) x[i] = *(__global const bits *)(from + i * from_apart);
-    UNROLL for (uint i = 0; i < LANES; i++) * (__global bits *)(to + i * to_apart) = x[i];
+    bits each[LANES];
+    UNROLL for (uint i = 0; i < LANES; i++) each[i] =
+        *(__global const bits *)(from + i * from_apart);
+    UNROLL for (uint i = 0; i < LANES; i++) * (__global bits *)(to + i * to_apart) = each[i];
 }
 
 /* ---- arithmetic ---- */
 
+/* x becomes c; `n` of them. The kind is the same for all work-items: no choice inside the loops. */
+INLINE void compute_lanes(const struct rmcp_tensor_math *m, float *x, const float *y,
+                          const float *z, uint n)
+{
+    const float alpha = m->alpha, alpha_b = m->alpha_b;
+    if (m->kind == 0) {
+        UNROLL for (uint i = 0; i < n; i++) x[i] = alpha;
+    } else if (m->kind == 1) {
+        UNROLL for (uint i = 0; i < n; i++) x[i] = alpha * z[i];
+    } else if (m->kind == 3) {
+        UNROLL for (uint i = 0; i < n; i++) x[i] = alpha * x[i] + alpha_b * y[i];
+    } else if (m->kind == 4) {
+        UNROLL for (uint i = 0; i < n; i++) x[i] = alpha * x[i] * (alpha_b * y[i]);
+    } else if (m->kind == 5) {
+        UNROLL for (uint i = 0; i < n; i++) x[i] =
+            alpha * x[i] < alpha_b * y[i] ? alpha * x[i] : alpha_b * y[i];
+    } else if (m->kind == 6) {
+        UNROLL for (uint i = 0; i < n; i++) x[i] =
+            alpha * x[i] > alpha_b * y[i] ? alpha * x[i] : alpha_b * y[i];
+    } else {
+        UNROLL for (uint i = 0; i < n; i++) x[i] *= alpha;
+    }
+    if (m->update) {
+        UNROLL for (uint i = 0; i < n; i++) x[i] = m->beta * z[i] + x[i];
+    }
+}
+
 INLINE float compute(const struct rmcp_tensor_math *m, float a, float b, float c)
 {
-    const float x = m->alpha * a, y = m->alpha_b * b;
-    float v = m->alpha;
-    if (m->kind == 1) v = m->alpha * c;
-    if (m->kind == 2 || m->kind == 7) v = x;
-    if (m->kind == 3) v = m->alpha * a + m->alpha_b * b;
-    if (m->kind == 4) v = x * y;
-    if (m->kind == 5) v = x < y ? x : y;
-    if (m->kind == 6) v = x > y ? x : y;
-    return m->update ? m->beta * c + v : v;
+    compute_lanes(m, &a, &b, &c, 1);
+    return a;
 }
 
 INLINE bool reads_a(const struct rmcp_tensor_math *m)

@@ -9,19 +9,17 @@
 #define THREADS 256
 #define BLOCK 64
 
-/* LANES terms of a row, those that are in it: from `first` to below `length`. */
-INLINE float sum_of_chunk(__global const char *row, uint type, uint step, int first, uint length)
+#define CHUNKS 4 /* that are loaded at a time */
+
+/* LANES terms of a row: from `first` on, which may be before it; none beyond its end. */
+struct spot {
+    __global const char *row;
+    int first;
+    bool whole;
+};
+
+INLINE float sum_of_lanes(const float *v)
 {
-    const uint apart = step * bytes_of(type);
-    float v[LANES];
-    if (first >= 0 && (uint)first + LANES <= length) {
-        fetch_lanes(v, row + (uint)first * apart, type, step);
-    } else {
-        UNROLL for (int i = 0; i < LANES; i++)
-            v[i] = first + i >= 0 && first + i < (int)length
-                       ? fetch(row + (uint)(first + i) * apart, type)
-                       : 0;
-    }
     const float sum = (v[0] + v[1]) + (v[2] + v[3]);
 #if LANES == 8
     return sum + ((v[4] + v[5]) + (v[6] + v[7]));
@@ -45,23 +43,49 @@ __kernel WORKGROUP(THREADS) void tensor_sum(TENSOR(a), RESULT(c), RESULT(parts),
     const uint begin = GROUP_ID_Y * s.share;
     const uint end = smaller(begin + s.share, s.count);
     const uint a_bytes = bytes_of(s.math.a_type);
+    const uint step = s.loop[0].a, length = s.loop[0].size.divisor;
     float total = 0, block = 0;
     uint in_block = 0;
-    if (output < s.outputs)
-        for (uint chunk = begin + lane; chunk < end; chunk += s.lanes) {
+    for (uint next = output < s.outputs ? begin + lane : end; next < end; next += CHUNKS * s.lanes) {
+        struct spot spot[CHUNKS];
+        struct lanes x[CHUNKS];
+        uint way[CHUNKS];
+        UNROLL for (uint i = 0; i < CHUNKS; i++) {
+            const uint chunk = next + i * s.lanes;
             uint row = divide(chunk, s.chunks), place = a;
-            int first = (int)((chunk - row * s.chunks.divisor) * LANES);
-            UNROLL for (uint i = 1; i < 6; i++)
-                if (i < s.n_summed) row = take_turn(s.loop[i], row, &place, &unused, &unused);
-            __global const char *p = ADDRESS(a) + place * a_bytes;
-            if (s.align) first -= (int)((uint)(ulong)p / a_bytes % LANES);
-            block += sum_of_chunk(p, s.math.a_type, s.loop[0].a, first, s.loop[0].size.divisor);
-            if (++in_block == BLOCK) {
-                total += block;
-                block = 0;
-                in_block = 0;
-            }
+            spot[i].first = (int)((chunk - row * s.chunks.divisor) * LANES);
+            UNROLL for (uint k = 1; k < 6; k++)
+                if (k < s.n_summed) row = take_turn(s.loop[k], row, &place, &unused, &unused);
+            spot[i].row = ADDRESS(a) + place * a_bytes;
+            if (s.align) spot[i].first -= (int)((uint)(ulong)spot[i].row / a_bytes % LANES);
+            if (chunk >= end) spot[i].first = (int)length;
+            spot[i].whole = spot[i].first >= 0 && (uint)spot[i].first + LANES <= length;
+            if (spot[i].whole) spot[i].row += (uint)spot[i].first * step * a_bytes;
+            way[i] = way_of(spot[i].row, s.math.a_type, step);
+            if (spot[i].whole) load_lanes(&x[i], spot[i].row, s.math.a_type, way[i]);
         }
+        float sum[CHUNKS];
+        UNROLL for (uint i = 0; i < CHUNKS; i++) {
+            float v[LANES];
+            if (spot[i].whole) {
+                value_lanes(v, &x[i], spot[i].row, s.math.a_type, step, way[i]);
+            } else {
+                UNROLL for (int k = 0; k < LANES; k++) {
+                    const int at = spot[i].first + k;
+                    v[k] = 0;
+                    if (at >= 0 && at < (int)length)
+                        v[k] = fetch(spot[i].row + (uint)at * step * a_bytes, s.math.a_type);
+                }
+            }
+            sum[i] = sum_of_lanes(v);
+        }
+        block += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        if (++in_block == BLOCK) {
+            total += block;
+            block = 0;
+            in_block = 0;
+        }
+    }
     sums[thread] = total + block;
     const uint apart = s.along ? 1 : s.outs;
     for (uint half_lanes = s.lanes / 2; half_lanes > 0; half_lanes /= 2) {

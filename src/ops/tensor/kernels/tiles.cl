@@ -38,29 +38,29 @@ __kernel WORKGROUP(THREADS) void tensor_tiles(TENSOR(a), TENSOR(b), RESULT(c),
         UNROLL for (uint i = 0; i < EACH; i++)
             got[i] = *(__global const ushort *)(pa + smaller(i, y_last) * apart);
     }
-    UNROLL for (uint i = 0; i < EACH; i++)
-        tile[(far + i * APART) * PITCH + near] =
-            moves ? got[i] : as_uint(value_of(got[i], t.math.a_type));
+    if (!moves) {
+        UNROLL for (uint i = 0; i < EACH; i++) got[i] = as_uint(value_of(got[i], t.math.a_type));
+    }
+    UNROLL for (uint i = 0; i < EACH; i++) tile[(far + i * APART) * PITCH + near] = got[i];
     BARRIER();
 
-    const uint b_bytes = bytes_of(t.math.b_type);
-    const uint x_far = x_first + far, y_near = y_first + near;
-    b += x_far * t.x.b + y_near * t.y.b;
-    c += x_far * t.x.c + y_near * t.y.c;
     if (near >= y_end) return;
+    const uint x_far = x_first + far, y_near = y_first + near;
+    __global char *pc = ADDRESS(c) + (c + x_far * t.x.c + y_near * t.y.c) * (uint)sizeof(element);
+    const uint c_apart = APART * t.x.c * (uint)sizeof(element);
+    if (moves) {
+        UNROLL for (uint i = 0; i < EACH; i++)
+            if (far + i * APART < x_end)
+                *(__global bits *)(pc + i * c_apart) = (bits)tile[near * PITCH + far + i * APART];
+        return;
+    }
+    const uint b_bytes = bytes_of(t.math.b_type), b_apart = APART * t.x.b * b_bytes;
+    __global const char *pb = ADDRESS(b) + (b + x_far * t.x.b + y_near * t.y.b) * b_bytes;
     UNROLL for (uint i = 0; i < EACH; i++) {
         if (far + i * APART >= x_end) continue;
-        const uint x = tile[near * PITCH + far + i * APART];
-        __global char *pc = ADDRESS(c) + (c + i * APART * t.x.c) * (uint)sizeof(element);
-        if (moves) {
-            *(__global bits *)pc = (bits)x;
-            continue;
-        }
-        const float y =
-            reads_b(&t.math)
-                ? fetch(ADDRESS(b) + (b + i * APART * t.x.b) * b_bytes, t.math.b_type)
-                : 0;
-        const float z = t.math.update ? fetch(pc, TYPE) : 0;
-        from_float((__global element *)pc, compute(&t.math, as_float(x), y, z));
+        const float x = as_float(tile[near * PITCH + far + i * APART]);
+        const float y = reads_b(&t.math) ? fetch(pb + i * b_apart, t.math.b_type) : 0;
+        const float z = t.math.update ? fetch(pc + i * c_apart, TYPE) : 0;
+        from_float((__global element *)(pc + i * c_apart), compute(&t.math, x, y, z));
     }
 }
