@@ -1,16 +1,42 @@
-/* rmcp.h: convolutions, forward and backward, on whichever device is there. The whole public API.
+/* rmcp.h: convolutions and what else a network needs, forward and backward, on whichever device is
+ * there. The whole public API.
  *
  * The flow is one way: open a device, describe a problem, make a plan, execute the plan as often
  * as wanted. Planning may fail and may take time; executing is a few microseconds of host work.
+ * An operation's names begin with it: rmcp_conv describes a convolution, rmcp_conv_plan plans it,
+ * rmcp_conv_execute runs the plan.
  *
  * Conventions
  *  - Every function that can fail returns an rmcp_status; rmcp_last_error() then holds one line
  *    with the offending value. After a call that succeeded that line means nothing.
  *  - Every struct starts with struct_size: zero the struct, set it to sizeof. Zero in any other
- *    field means "default". Structs only ever grow at the end.
+ *    field means "default". Structs only ever grow at the end: a program compiled with an older
+ *    header works with a newer library, and one compiled with a newer header works with an older
+ *    library as long as the fields that the library does not know are zero.
  *  - Spatial arrays hold the slowest dimension first: {w}, {h, w} or {d, h, w}.
  *  - The library never prints, exits or aborts, and starts no thread of its own but those of
- *    OpenMP on the CPU device. */
+ *    OpenMP on the CPU device.
+ *
+ * What a first plan may do. On HIP and CUDA an algorithm that was never used with a type on this
+ * chip, driver, kernel and release is first tried on small problems with known results: by the
+ * `rmcp` command beside the library in a child process (with a time limit of RMCP_GUARD_LIMIT
+ * seconds; two minutes), or, where no command works, in this process on a stream of its own. That
+ * takes a second or so, minutes on a card that hangs; it writes $XDG_CACHE_HOME/rmcp (else
+ * ~/.cache/rmcp)/first_use, and is done once. A plan with RMCP_MEASURE allocates buffers, runs the
+ * best few algorithms and appends to …/rmcp/plans. On OpenCL kernels are compiled when they are
+ * first planned, seconds each, and kept in …/rmcp/opencl; on CUDA the driver compiles PTX and keeps
+ * the result. Without a home and a cache folder all that works and is forgotten.
+ *
+ * Environment, read when it is needed
+ *  RMCP_DEVICE          the device that "auto" and NULL take: any spec of rmcp_device_open
+ *  RMCP_GUARD=0         no trial of first use
+ *  RMCP_GUARD_LIMIT     seconds that a trial in a child process may take (120)
+ *  RMCP_COMMAND         path of the rmcp command that tries; else the one beside the library
+ *  RMCP_HIP_LIBRARY, RMCP_CUDA_LIBRARY, RMCP_OPENCL_LIBRARY
+ *                       path of the driver's library in place of the usual names
+ *  RMCP_SYSFS_ROOT      folder in place of / below which /sys is read: recorded and simulated cards
+ *  XDG_CACHE_HOME, HOME where caches live
+ *  OMP_NUM_THREADS      threads of the CPU device */
 #ifndef RMCP_H
 #define RMCP_H
 
@@ -152,9 +178,10 @@ typedef struct rmcp_device_info {
     uint32_t is_cpu;        /* 1: this device is the host processor                       */
 } rmcp_device_info;
 
-/* Open a device. `spec` is "cpu", "opencl", "opencl:1" …; "auto" or NULL takes RMCP_DEVICE from
- * the environment or, without it, the best device that opens (rmcp_device_note says why others
- * were passed over). `options` may be NULL.
+/* Open a device. `spec` is a driver, "hip", "cuda", "opencl" or "cpu", with the number of a device
+ * behind a colon where there are several: "hip:1"; devices count as the driver has them. "auto" or
+ * NULL takes RMCP_DEVICE from the environment or, without it, the first of hip, cuda, opencl, cpu
+ * that opens (rmcp_device_note says why others were passed over). `options` may be NULL.
  * On RMCP_OK `*out` owns the device; free it with rmcp_device_close. On error `*out` is NULL.
  * A device may be used from many threads at once. */
 RMCP_API rmcp_status rmcp_device_open(const char *spec, const rmcp_device_options *options,
@@ -231,7 +258,8 @@ typedef struct rmcp_plan_options {
                                   ignores tensors.w. base NULL: weights come with execute.     */
 } rmcp_plan_options;
 
-/* Make a plan for one pass of `problem` on `device`. `options` may be NULL.
+/* Make a plan for one pass of `problem` on `device`; the first one may take its time (above).
+ * `options` may be NULL.
  * On RMCP_OK `*out` owns a plan; free it with rmcp_plan_destroy. On error `*out` is NULL.
  * `problem` is copied; `device` must outlive the plan.
  * A plan is immutable: it may be executed from many threads at once. */
@@ -275,7 +303,8 @@ typedef struct rmcp_conv_tensors {
 } rmcp_conv_tensors;
 
 /* Submit the work to `stream` (see rmcp_device_wait) and return. The CPU device has computed when
- * the call returns. Allocates nothing once as many executions have been in flight together. */
+ * the call returns. The library allocates nothing here, but that the CPU device keeps a set of
+ * oneDNN's objects for each execution that runs at the same time, and uses it again. */
 RMCP_API rmcp_status rmcp_conv_execute(const rmcp_plan *plan, void *stream,
                                   const rmcp_conv_tensors *tensors);
 

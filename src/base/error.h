@@ -2,6 +2,7 @@
 #ifndef RMCP_BASE_ERROR_H
 #define RMCP_BASE_ERROR_H
 
+#include "base/first_sizes.h"
 #include "rmcp.h"
 
 /* Store the message and return `status`, so that a failure is one statement. */

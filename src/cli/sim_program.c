@@ -38,6 +38,19 @@ static bool find_library(char path[static PATH_MAX])
     return false;
 }
 
+/* The dynamic linker splits LD_PRELOAD at blanks and colons, whatever is done about them: a path
+ * with one goes by a link in `root`. False when that has one too, or cannot be written. */
+static bool make_preloadable(const char *root, char path[static PATH_MAX])
+{
+    char link[PATH_MAX];
+    if (!strpbrk(path, " :")) return true;
+    const int length = snprintf(link, sizeof link, "%s/librmcp-sim.so", root);
+    if (strpbrk(root, " :") || length < 0 || length >= PATH_MAX || symlink(path, link))
+        return false;
+    memcpy(path, link, (size_t)length + 1);
+    return true;
+}
+
 static void set_number(const char *variable, uint64_t value)
 {
     char text[32];
@@ -63,6 +76,11 @@ static int set_environment(const struct sim_request *request, const char *root)
     const char *before = getenv("LD_PRELOAD");
     if (!find_library(library))
         return cli_complain("sim", "librmcp-sim.so is neither beside this command nor installed");
+    if (!make_preloadable(root, library))
+        return cli_complain("sim",
+                            "no program can load '%.300s', for a blank or a colon in it; TMPDIR "
+                            "may name a folder without",
+                            library);
     if (request->checks && !sim_read_checks(request->checks, &checks))
         return cli_complain("sim", "--checks is '%.60s'; rmcp sim --help lists them",
                             request->checks);

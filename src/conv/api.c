@@ -26,7 +26,7 @@ static rmcp_status execute(const rmcp_plan *plan, void *stream, const rmcp_conv_
 {
     if (!rmcp_plan_problem(plan, &rmcp_operation_conv)) return RMCP_E_ARG;
     rmcp_conv_tensors t;
-    rmcp_status status = rmcp_struct_read(tensors, &t, sizeof t, sizeof t, "rmcp_conv_tensors");
+    rmcp_status status = rmcp_struct_read(tensors, &t, sizeof t, RMCP_FIRST_CONV_TENSORS, "rmcp_conv_tensors");
     if (status) return status;
     const rmcp_memory fixed = plan->request.fixed_weights;
     const rmcp_memory memory[RMCP_MOST_SLOTS] = {

@@ -317,7 +317,7 @@ rmcp_status rmcp_conv_parse(const char *text, rmcp_conv *problem, int *pass)
     if (!status) status = assemble(&r);
     leave_plain_locale(before);
     if (!status)
-        status = rmcp_struct_write(&r.problem, sizeof r.problem, problem, sizeof(rmcp_conv),
+        status = rmcp_struct_write(&r.problem, sizeof r.problem, problem, RMCP_FIRST_CONV,
                                    "rmcp_conv");
     if (!status && pass) *pass = r.pass;
     return status;

@@ -214,7 +214,7 @@ rmcp_status rmcp_conv_init(struct rmcp_convolution *conv, const rmcp_conv *probl
     memset(conv, 0, sizeof *conv);
     rmcp_conv *p = &conv->problem;
     rmcp_status status =
-        rmcp_struct_read(problem, p, sizeof *p, sizeof(rmcp_conv), "rmcp_conv");
+        rmcp_struct_read(problem, p, sizeof *p, RMCP_FIRST_CONV, "rmcp_conv");
     if (status) return status;
     if (pass < RMCP_CONV_FORWARD || pass > RMCP_CONV_BACKWARD_WEIGHTS)
         return rmcp_fail(RMCP_E_ARG,
@@ -274,5 +274,5 @@ rmcp_status rmcp_conv_describe(const rmcp_conv *problem, rmcp_conv_info *shape)
     };
     for (uint32_t i = 0; i < conv.problem.dims; i++)
         ours.output[i] = conv.output[RMCP_MAX_DIMS - conv.problem.dims + i];
-    return rmcp_struct_write(&ours, sizeof ours, shape, sizeof(rmcp_conv_info), "rmcp_conv_info");
+    return rmcp_struct_write(&ours, sizeof ours, shape, RMCP_FIRST_CONV_INFO, "rmcp_conv_info");
 }

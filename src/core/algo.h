@@ -14,7 +14,7 @@ struct rmcp_request {
     const struct rmcp_caps *caps;
     bool strict;               /* NaN and Inf exactly as IEEE 754 says                     */
     bool deterministic;        /* same inputs, same bits                                   */
-    rmcp_memory fixed_weights; /* convolution: base NULL: weights come with each execution */
+    rmcp_memory fixed_weights; /* base NULL: all tensors come with each execution          */
 };
 
 /* Every algo/<stem>.c of an operation defines one of these, named rmcp_algo_<operation>_<stem>; the

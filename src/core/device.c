@@ -142,7 +142,7 @@ rmcp_status rmcp_device_open(const char *spec, const rmcp_device_options *option
     rmcp_device_options ours = { .struct_size = sizeof ours };
     if (options) {
         rmcp_status status =
-            rmcp_struct_read(options, &ours, sizeof ours, sizeof ours, "rmcp_device_options");
+            rmcp_struct_read(options, &ours, sizeof ours, RMCP_FIRST_DEVICE_OPTIONS, "rmcp_device_options");
         if (status) return status;
     }
     if (!spec || !strcmp(spec, "auto")) {
@@ -169,7 +169,7 @@ rmcp_status rmcp_device_describe(const rmcp_device *device, rmcp_device_info *in
     const size_t used = strlen(told.why);
     if (*remark)
         snprintf(told.why + used, sizeof told.why - used, "%s%s", used ? "; " : "", remark);
-    return rmcp_struct_write(&told, sizeof told, info, sizeof(rmcp_device_info),
+    return rmcp_struct_write(&told, sizeof told, info, RMCP_FIRST_DEVICE_INFO,
                              "rmcp_device_info");
 }
 
@@ -210,7 +210,7 @@ rmcp_status rmcp_device_list(rmcp_device_info *list, size_t *count)
             void *target = (char *)list + n * step;
             memcpy(target, &(uint32_t){ (uint32_t)step }, sizeof(uint32_t));
             rmcp_status status = rmcp_struct_write(&info, sizeof info, target,
-                                                   sizeof(rmcp_device_info), "rmcp_device_info");
+                                                   RMCP_FIRST_DEVICE_INFO, "rmcp_device_info");
             if (status) return status;
         }
     }

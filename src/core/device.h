@@ -63,7 +63,7 @@ struct rmcp_driver {
     rmcp_status (*load_kernel)(struct rmcp_device *device, const char *kernel, void **handle);
 
     /* Make a kernel of a code object ready that the caller brings: for looking into silicon, not for
-     * convolutions. NULL for devices that cannot. The bytes are not needed afterwards. */
+     * plans. NULL for devices that cannot. The bytes are not needed afterwards. */
     rmcp_status (*load_object)(struct rmcp_device *device, const void *object, size_t bytes,
                                const char *kernel, void **handle);
 

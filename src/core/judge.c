@@ -155,12 +155,14 @@ static void compare(const struct hearing *h, const struct rmcp_reference *refere
 {
     const struct area *a = &h->area[slot];
     const int64_t n = a->slot.elements;
-    const double affordable = effort / h->operation->expect_cost(h->plan->problem, slot);
+    const double cost = h->operation->expect_cost(h->plan->problem, slot);
+    const double affordable = effort / cost;
     int64_t checked = affordable < 64 ? 64 : affordable < 1e15 ? (int64_t)affordable : INT64_MAX;
     if (checked > n) checked = n;
     j->checked += checked;
 
-#pragma omp parallel for schedule(dynamic, 16)
+/* Waking threads costs more than a small problem. */
+#pragma omp parallel for schedule(dynamic, 16) if ((double)checked * cost > 1e6)
     for (int64_t i = 0; i < checked; i++) {
         const int64_t at = sample(checked, n, i, seed);
         const struct rmcp_expected expected = h->operation->expect(reference, slot, at);

@@ -1,5 +1,5 @@
-/* operation.h: the contract of an operation. src/conv and each folder in src/ops define one
- * (docs/extending.md). Planner, caches, guard, judge and the command work for all of them alike. */
+/* operation.h: the contract of an operation, which has a folder of its own (docs/extending.md).
+ * Planner, caches, guard, judge and the command work for all of them alike. */
 #ifndef RMCP_CORE_OPERATION_H
 #define RMCP_CORE_OPERATION_H
 

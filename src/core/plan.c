@@ -13,7 +13,7 @@ static rmcp_status read_options(const rmcp_plan_options *options, rmcp_plan_opti
     *ours = (rmcp_plan_options){ .struct_size = sizeof *ours };
     if (!options) return RMCP_OK;
     rmcp_status status =
-        rmcp_struct_read(options, ours, sizeof *ours, sizeof *ours, "rmcp_plan_options");
+        rmcp_struct_read(options, ours, sizeof *ours, RMCP_FIRST_PLAN_OPTIONS, "rmcp_plan_options");
     if (status) return status;
     if (ours->effort > RMCP_MEASURE)
         return rmcp_fail(RMCP_E_ARG, "effort is %u; known are estimate (0) and measure (1)",
@@ -258,7 +258,7 @@ rmcp_status rmcp_plan_ask(rmcp_device *device, const struct rmcp_operation *oper
         candidate.workspace_bytes = choice.workspace_bytes;
         void *target = (char *)list + n * step;
         memcpy(target, &(uint32_t){ (uint32_t)step }, sizeof(uint32_t));
-        status = rmcp_struct_write(&candidate, sizeof candidate, target, sizeof candidate,
+        status = rmcp_struct_write(&candidate, sizeof candidate, target, RMCP_FIRST_CANDIDATE,
                                    "rmcp_candidate");
         if (status) return status;
     }

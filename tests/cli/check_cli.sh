@@ -56,7 +56,7 @@ for command in devices verify bench plan doctor version; do
 done
 
 good 'cpu' devices
-good 'algorithms:' version
+good '^conv: .* direct' version
 good ' 0 failures' verify --device cpu $case
 good ' 0 failures' verify --device=cpu --suite=fuzz --cases=3 --seed=5
 good "^$case" verify --list $case

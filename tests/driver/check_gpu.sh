@@ -61,7 +61,7 @@ for what; do
     case $what in
     devices) step devices "$rmcp" devices ;;
     full) step full "$rmcp" verify --device "$device" --suite full ;;
-    fuzz) step fuzz "$rmcp" verify --device "$device" --suite fuzz --cases 2000 --seed 1 ;;
+    fuzz) step fuzz "$rmcp" verify --device "$device" --suite fuzz --cases 4000 --seed 1 ;;
     train) step train "$train" --device "$device" ;;
     streams) step streams "$streams" "$device" ;;
     memcheck | racecheck) sanitize "$what" ;;

@@ -16,7 +16,7 @@ lib=$work/root/usr/lib/x86_64-linux-gnu
 [ -e "$lib/ld-linux-x86-64.so.2" ] || skip "only for x86-64"
 cd "$source"
 mkdir "$work/source"
-cp -r meson.build meson_options.txt include src sim data examples bench tests "$work/source"
+cp -r tools meson.build meson_options.txt include src sim data examples bench tests "$work/source"
 : >"$work/source/tests/meson.build"
 meson setup "$work/build" "$work/source" -Donednn="$work/root/usr" -Dkernel_targets= >"$work/log" 2>&1 || { cat "$work/log"; die "it does not build"; }
 ninja -C "$work/build" rmcp >"$work/log" 2>&1 || { cat "$work/log"; die "it does not build"; }

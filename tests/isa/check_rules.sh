@@ -3,25 +3,26 @@
 # has not. There must be no finding in the former and several in the latter.
 # usage: check_rules.sh TESTS RULES_DUMP; exit status 77 (skip) without clang 19.
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 tests=$1 dump=$2
 clang=${CLANG:-clang-19}
-command -v "$clang" >/dev/null || { echo "skipped: no $clang"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() { echo "FAIL: $*" >&2; cat "$work/found" >&2; exit 1; }
+need "$clang"
+wrong() { cat "$work/found" >&2; die "$@"; }
 
 for options in "-O1" "-O2" "-O3" "-O2 -mcumode" "-O2 -mwavefrontsize64" "-O2 -ffast-math"; do
     for chip in gfx1010 gfx1011 gfx1012 gfx1013 gfx1030; do
+        # Word splitting is wanted: options.
+        # shellcheck disable=SC2086
         "$clang" -x cl -cl-std=CL2.0 -Xclang -finclude-default-header -nogpulib \
             -target amdgcn-amd-amdhsa -mcpu=$chip -mcode-object-version=4 $options \
             -o "$work/$chip.co" "$tests/rules_samples.cl"
         "$dump" "$work/$chip.co" >"$work/found"
-        grep -q undecodable "$work/found" && fail "$chip $options: not decoded"
+        grep -q undecodable "$work/found" && wrong "$chip $options: not decoded"
         [ $chip = gfx1030 ] || [ "$(wc -l <"$work/found")" = 1 ] ||
-            fail "$chip $options: has a pattern"
+            wrong "$chip $options: has a pattern"
     done
     for rule in vcmpx-exec-war vmem-scalar-write inst-prefetch lds-branch-vmem flat-offset; do
-        grep -q "^$rule " "$work/found" || fail "gfx1030 $options: $rule is not found"
+        grep -q "^$rule " "$work/found" || wrong "gfx1030 $options: $rule is not found"
     done
     echo "gfx1030 $options: $(tr '\n' ' ' <"$work/found")"
 done

@@ -20,6 +20,7 @@ PLANTED = [
     ("src/doctor/library.c", "codeobj/elf.h"),
     ("src/core/plan.c", "cli/cli.h"),
     ("src/core/plan.c", "conv/algo/direct.h"),
+    ("src/core/plan.c", "conv/conv.h"),
     ("src/base/error.c", "core/device.h"),
     ("src/isa/decode.c", "base/error.h"),
     ("sim/math/valu.c", "sim/state/wave.h"),
@@ -138,6 +139,20 @@ def symbols(root, build, rooms):
     return len(needed), len(defined), sorted(wrong)
 
 
+def named(root):
+    """Lines of src/core that name an operation; the core must know none of them."""
+    folder = os.path.join(root, "src/ops")
+    others = "|".join(map(re.escape, os.listdir(folder) if os.path.isdir(folder) else [])) or "conv"
+    # An operation may be called like an everyday word: of the others, functions, structs and files count.
+    pattern = re.compile(rf"(?<![a-z])convol|(?<![a-z])conv\b|rmcp_(conv|{others})_|(conv|ops/({others}))/", re.I)
+    wrong = []
+    for name in sorted(os.listdir(os.path.join(root, "src/core"))):
+        for number, line in enumerate(open(os.path.join(root, "src/core", name), encoding="utf-8"), 1):
+            if pattern.search(line):
+                wrong.append(f"src/core/{name}:{number} names an operation: {line.strip()}")
+    return wrong
+
+
 def main():
     root, build = map(os.path.abspath, sys.argv[1:3])
     rooms = read_table(root)
@@ -148,7 +163,7 @@ def main():
     missing = sorted(room for room in rooms if not os.path.isdir(os.path.join(root, room)))
     n_includes, wrong = includes(root, rooms)
     n_needed, n_defined, linked = symbols(root, build, rooms)
-    wrong += linked
+    wrong += linked + named(root)
     wrong += [f"the table allows '{name}', which is no folder of it" for name in unknown]
     wrong += [f"the table has a row for {room}, which is not there" for room in missing]
     for path, target in PLANTED:

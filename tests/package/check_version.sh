@@ -2,17 +2,14 @@
 # The version stands in rmcp.h alone: the build, the command and the Python package take it from there, and
 # no other file of the project spells it out. usage: check_version.sh SOURCE-DIR BUILD-VERSION RMCP PYTHON
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 source=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failed=0
-fail() { echo "FAIL: $*" >&2; failed=1; }
 
 part() { sed -n "s/^#define RMCP_VERSION_$1 \([0-9][0-9]*\)\$/\1/p" "$source/include/rmcp.h"; }
 major=$(part MAJOR) minor=$(part MINOR) patch=$(part PATCH)
 version=$major.$minor.$patch
 case $version in
-*[!0-9.]* | .* | *..* | *.) fail "rmcp.h has no version: '$version'"; exit 1 ;;
+*[!0-9.]* | .* | *..* | *.) die "rmcp.h has no version: '$version'" ;;
 esac
 
 same() { [ "$2" = "$version" ] || fail "$1 says $2, rmcp.h $version"; }
@@ -30,14 +27,14 @@ second() {
 }
 
 # The search itself must find what it looks for.
-mkdir "$folder/python"
-echo "version = \"$version\"" >"$folder/python/pyproject.toml"
-echo "VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH = $major, $minor, $patch" >"$folder/python/version.py"
-echo "export HSA_OVERRIDE_GFX_VERSION=1$version; librmcp.so.$version.1" >"$folder/other"
-[ "$(second "$folder" | wc -l)" = 2 ] || fail "the search for a second place does not work: $(second "$folder")"
+mkdir -p "$work/planted/python"
+echo "version = \"$version\"" >"$work/planted/python/pyproject.toml"
+echo "VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH = $major, $minor, $patch" >"$work/planted/python/version.py"
+echo "export HSA_OVERRIDE_GFX_VERSION=1$version; librmcp.so.$version.1" >"$work/planted/other"
+[ "$(second "$work/planted" | wc -l)" = 2 ] || fail "the search for a second place does not work: $(second "$work/planted")"
 
-second "$source" >"$folder/found"
-[ ! -s "$folder/found" ] || fail "the version stands in other places than rmcp.h:
-$(cat "$folder/found")"
-[ $failed = 0 ] || exit 1
-echo "$version, from rmcp.h alone"
+second "$source" >"$work/found"
+[ ! -s "$work/found" ] || fail "the version stands in other places than rmcp.h:
+$(cat "$work/found")"
+say "$version, from rmcp.h alone"
+[ "$n_failures" = 0 ]

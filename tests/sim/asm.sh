@@ -1,14 +1,12 @@
 # asm.sh: for tests of planted faults: a few lines of assembly made a kernel, run, and judged by patterns.
-# Sourced with the rmcp command in $1; leaves the current folder in a temporary one.
+# Sourced with the rmcp command in $1; leaves the current folder in a temporary one, $work.
 # shellcheck shell=sh
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 rmcp=$(realpath "$1")
 clang=${CLANG:-clang-19}
-command -v "$clang" >/dev/null || { echo "$clang is not installed"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-failed=0 count=0
+need "$clang"
+cd "$work"
 
 # assemble NAME: the body of a kernel from stdin. s[0:1] are the arguments, s2 the workgroup, v0 the
 # local id; s[4:5] is the first argument, a buffer.
@@ -48,9 +46,9 @@ END
     $clang -x assembler -g -target amdgcn-amd-amdhsa -mcpu=gfx1010 $mode -mcode-object-version=4 "$1.s" -o "$1.co"
 }
 
-# expect NAME PATTERN... -- OPTION...: all patterns in the output, and the exit status of findings;
+# shows NAME PATTERN... -- OPTION...: all patterns in the output, and the exit status of findings;
 # the pattern "clean" stands for a run without any.
-expect() {
+shows() {
     name=$1
     shift
     patterns="$name.patterns"
@@ -64,10 +62,10 @@ expect() {
     "$rmcp" sim --kernel "$name.co" k --block $block --grid $grid "$@" --args buf:$bytes >"$name.out" 2>&1 || status=$?
     wanted=1
     grep -qx clean "$patterns" && { wanted=0; echo 'completed, 0 reports' >"$patterns"; }
-    count=$((count + 1))
-    [ "$status" -eq "$wanted" ] || { echo "$name: exit status $status"; failed=1; cat "$name.out"; }
+    n_checks=$((n_checks + 1))
+    [ "$status" -eq "$wanted" ] || { cat "$name.out"; fail "$name: exit status $status"; }
     while read -r pattern; do
-        grep -Eq -- "$pattern" "$name.out" || { echo "$name: no '$pattern' in:"; cat "$name.out"; failed=1; }
+        grep -Eq -- "$pattern" "$name.out" || { cat "$name.out"; fail "$name: no '$pattern' in:"; }
     done <"$patterns"
 }
 

@@ -10,7 +10,7 @@ bounds() {
     vcc=$([ "$wave" = 64 ] && echo vcc || echo vcc_lo)
     printf '%s\n' "v_mov_b32 v2, $4" "v_mov_b32 v3, $5" "v_cmp_eq_u32 $vcc, 5, v0" \
         "v_cndmask_b32 v2, v2, v3, $vcc" "$2" "$3" | assemble "$1.$wave"
-    expect "$1.$wave" "^$6" 'lanes 0x20$' ', 1 reports' -- --checks=-lds
+    shows "$1.$wave" "^$6" 'lanes 0x20$' ', 1 reports' -- --checks=-lds
 }
 
 # Addresses for FLAT from an offset in v2.
@@ -98,8 +98,7 @@ $flat_scratch
     v_add_nc_u32 v12, v12, v13
     global_store_dword v1, v12, s[4:5]
 END
-"$rmcp" sim --kernel apart.co k --block 32 --grid 32 --args out:128@apart.bin >apart.out || { cat apart.out; failed=1; }
+"$rmcp" sim --kernel apart.co k --block 32 --grid 32 --args out:128@apart.bin >apart.out || { cat apart.out; fail "rmcp sim"; }
 sums=$(od -An -v -tu4 -w4 apart.bin | tr -d ' \n')
-[ "$sums" = "$(seq 3 34 | tr -d '\n')" ] || { echo "sums $sums"; failed=1; }
-echo "$count runs"
-exit $failed
+[ "$sums" = "$(seq 3 34 | tr -d '\n')" ] || fail "sums $sums"
+finish "bounds"

@@ -12,19 +12,19 @@ other='v_xor_b32 v2, 0x80, v1'
 # crosses NAME PATTERN STORE WAIT READ: reported without the wait, clean with it.
 crosses() {
     printf '%s\n' "$other" "$3" s_barrier "$5" 's_waitcnt vmcnt(0) lgkmcnt(0)' | assemble "$1"
-    expect "$1" "^waitcnt: $2" 'lanes 0xffffffff' 'completed, 1 reports' --
-    expect "$1" clean -- --checks=-waitcnt
+    shows "$1" "^waitcnt: $2" 'lanes 0xffffffff' 'completed, 1 reports' --
+    shows "$1" clean -- --checks=-waitcnt
     printf '%s\n' "$other" "$3" "$4" s_barrier "$5" 's_waitcnt vmcnt(0) lgkmcnt(0)' | assemble "$1_waited"
-    expect "$1_waited" clean --
+    shows "$1_waited" clean --
     # Waiting behind the barrier is too late, whichever wave runs first.
     printf '%s\n' "$other" "$3" s_barrier "$4" "$5" 's_waitcnt vmcnt(0) lgkmcnt(0)' | assemble "$1_late"
-    expect "$1_late" "^waitcnt: $2" 'completed, 1 reports' --
+    shows "$1_late" "^waitcnt: $2" 'completed, 1 reports' --
     # Waited for and another barrier: all is well again.
     printf '%s\n' "$other" "$3" s_barrier "$4" s_barrier "$5" 's_waitcnt vmcnt(0) lgkmcnt(0)' | assemble "$1_next"
-    expect "$1_next" clean --
+    shows "$1_next" clean --
     # Nobody but the wave itself reads it.
     printf '%s\n' 'v_mov_b32 v2, v1' "$3" s_barrier "$5" 's_waitcnt vmcnt(0) lgkmcnt(0)' | assemble "$1_own"
-    expect "$1_own" clean --
+    shows "$1_own" clean --
 }
 
 lds='4 bytes at 0x[0-9a-f]+ of LDS, which wave [01] stored at 0x[0-9a-f]+ and took through a barrier without s_waitcnt lgkmcnt\(0\)'
@@ -71,7 +71,7 @@ assemble wrong_counter <<END
     s_barrier
     global_load_dword v3, v2, s[4:5]
 END
-expect wrong_counter "^waitcnt: $memory" --
+shows wrong_counter "^waitcnt: $memory" --
 # Two of three were waited for.
 assemble one_left <<END
     $other
@@ -87,7 +87,7 @@ assemble one_left <<END
     ds_read_b32 v5, v2 offset:512
     s_waitcnt lgkmcnt(0)
 END
-expect one_left "^waitcnt: $lds" 'offset:512' 'completed, 1 reports' --
+shows one_left "^waitcnt: $lds" 'offset:512' 'completed, 1 reports' --
 # A scalar load sees the stores of others, too.
 assemble scalar <<'END'
     global_store_dword v1, v0, s[4:5]
@@ -95,7 +95,7 @@ assemble scalar <<'END'
     s_load_dwordx2 s[6:7], s[4:5], 0x0
     s_waitcnt lgkmcnt(0)
 END
-expect scalar '^waitcnt: 8 bytes at 0x[0-9a-f]+, which wave 0 stored' 's_load_dwordx2' --
+shows scalar '^waitcnt: 8 bytes at 0x[0-9a-f]+, which wave 0 stored' 's_load_dwordx2' --
 # A counter that all waves change needs no waits; nor do bytes that nobody reads.
 assemble counters <<'END'
     v_mov_b32 v3, 0
@@ -113,7 +113,7 @@ assemble counters <<'END'
     global_atomic_add v3, v4, s[4:5]
     s_waitcnt lgkmcnt(0)
 END
-expect counters clean --
+shows counters clean --
 # A wave that spins on a word of another reads it without a barrier between: legal.
 assemble spins <<'END'
     v_readfirstlane_b32 s6, v0
@@ -132,7 +132,7 @@ stores:
     global_store_dword v3, v4, s[4:5]
 out:
 END
-expect spins clean --
+shows spins clean --
 # Other workgroups have barriers of their own.
 assemble groups <<'END'
     s_lshl_b32 s6, s2, 8
@@ -145,20 +145,19 @@ assemble groups <<'END'
     s_waitcnt vmcnt(0)
 END
 grid=128 bytes=512
-expect groups clean --
+shows groups clean --
 grid=64 bytes=256
 
 # In CU mode all waves share one cache, which keeps the order of memory, but not that of LDS.
 cu_mode=1
 printf '%s\n' "$other" 'global_store_dword v1, v0, s[4:5]' s_barrier 'global_load_dword v3, v2, s[4:5]' | assemble cu
-expect cu clean --
+shows cu clean --
 printf '%s\n' "$other" 'ds_write_b32 v1, v0' s_barrier 'ds_read_b32 v3, v2' | assemble cu_lds
-expect cu_lds "^waitcnt: $lds" --
+shows cu_lds "^waitcnt: $lds" --
 cu_mode=0
 
 # Wave64: 64 lanes of each of the two waves.
 wave=64 block=128 grid=128
 printf '%s\n' 'v_xor_b32 v2, 0x100, v1' 'ds_write_b32 v1, v0' s_barrier 'ds_read_b32 v3, v2' | assemble wide
-expect wide "^waitcnt: $lds" 'lanes 0xffffffffffffffff' --
-echo "$count runs"
-exit $failed
+shows wide "^waitcnt: $lds" 'lanes 0xffffffffffffffff' --
+finish "counters"

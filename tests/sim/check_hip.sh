@@ -3,13 +3,10 @@
 # tests/hip, kernels that a card ends. Exit status 77 (skip) without ROCm.
 # usage: check_hip.sh RMCP SOURCE-FOLDER [PREBUILT-PROGRAMS]
 set -eu
+. "$(dirname "$0")/../support/lib.sh"
 rmcp=$1 source=$2/tests/hip programs=${3-}
-fail() { echo "FAIL: $*"; exit 1; }
-skip() { echo "SKIP: $*"; exit 77; }
-command -v rocminfo >/dev/null || skip "rocminfo is not installed"
-[ -n "$programs" ] || command -v hipcc >/dev/null || skip "hipcc is not installed"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+need rocminfo
+[ -n "$programs" ] || need hipcc
 export XDG_CACHE_HOME=$work/cache
 mkdir "$work/tmp"
 unset HSA_OVERRIDE_GFX_VERSION HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES || true
@@ -20,10 +17,10 @@ sim() {
     shift
     status=0
     TMPDIR=$work/tmp timeout 120 "$rmcp" sim "$@" >"$work/out" 2>"$work/err" || status=$?
-    [ "$status" = "$expected" ] || fail "rmcp sim $*: status $status: $(tail -n 20 "$work/out" "$work/err")"
+    [ "$status" = "$expected" ] || die "rmcp sim $*: status $status: $(tail -n 20 "$work/out" "$work/err")"
 }
-out() { grep -q -- "$1" "$work/out" || fail "no '$1' in: $(cat "$work/out")"; }
-err() { grep -q -- "$1" "$work/err" || fail "no '$1' in: $(cat "$work/err")"; }
+out() { grep -q -- "$1" "$work/out" || die "no '$1' in: $(cat "$work/out")"; }
+err() { grep -q -- "$1" "$work/err" || die "no '$1' in: $(cat "$work/err")"; }
 
 echo "== rocminfo"
 sim 0 -- rocminfo
@@ -48,7 +45,7 @@ if [ -z "$programs" ]; then
     printf '%s\n' "$source"/*.cpp | xargs -P 2 -I{} sh -c 'name=$(basename "$1" .cpp)
         [ "$name" = two_cards ] && more=--offload-arch=gfx1012
         hipcc -std=c++14 -O2 --offload-arch=gfx1010 ${more-} -o "$2/$name" "$1" >"$2/$name.log" 2>&1 ||
-        { cat "$2/$name.log"; exit 255; }' sh {} "$work" || fail "hipcc"
+        { cat "$2/$name.log"; exit 255; }' sh {} "$work" || die "hipcc"
 fi
 for name in vector_add reduction matrix_multiply histogram half memory streams scratch processes graphs \
     language waiting; do
@@ -66,13 +63,13 @@ out ': right$'
 # Unoptimised code keeps registers elsewhere, none of which is a finding.
 if command -v hipcc >/dev/null; then
     hipcc -std=c++14 -O0 --offload-arch=gfx1010 -o "$work/slow" "$source/waiting.cpp" >"$work/slow.log" 2>&1 ||
-        fail "hipcc -O0: $(cat "$work/slow.log")"
+        die "hipcc -O0: $(cat "$work/slow.log")"
     sim 0 -- "$work/slow"
     out ': right$'
 fi
 # Two processes at once.
 sim 0 -- sh -c '"$1" & "$1" && wait $!' sh "$programs/vector_add"
-[ "$(grep -c right "$work/out")" = 2 ] || fail "two processes: $(cat "$work/out")"
+[ "$(grep -c right "$work/out")" = 2 ] || die "two processes: $(cat "$work/out")"
 
 echo "== kernels that a card ends"
 sim 134 -- "$programs/faults" fault
@@ -99,9 +96,9 @@ for _ in $(seq 600); do
     sleep 0.1
 done
 status=0
-kill "$hung" || fail "a kernel that hangs: the program ended"
+kill "$hung" || die "a kernel that hangs: the program ended"
 wait "$hung" || status=$?
-[ "$status" = 143 ] || fail "a kernel that hangs: status $status"
+[ "$status" = 143 ] || die "a kernel that hangs: status $status"
 err 'kernel _Z4spinPVi hangs the simulated card'
 err '^rmcp sim: runaway: kernel _Z4spinPVi'
 
@@ -120,5 +117,5 @@ for wrong in "--gpu rx9999" "--checks nonsense" "--gpu $source/check.h"; do
 done
 sim 2
 sim 127 -- "$work/no-such-program"
-[ -z "$(ls "$work/tmp")" ] || fail "left behind: $(ls "$work/tmp")"
+[ -z "$(ls "$work/tmp")" ] || die "left behind: $(ls "$work/tmp")"
 echo "all right"

@@ -20,8 +20,8 @@ if [ "$1" = one ]; then # one TARGET SOURCES OUT NAME OPERATION FILE ENTRY BLOCK
 fi
 sim_kernels=$1 sources=$2 list=$3 objects=$4 cases=$5
 shift 5
-command -v "${CLANG:-clang-19}" >/dev/null || { echo "${CLANG:-clang-19} is not installed"; exit 77; }
-failed=0
+. "$(dirname "$0")/../support/lib.sh"
+need "${CLANG:-clang-19}"
 for target in ${TARGETS:-gfx1010 gfx1012 gfx1030}; do
     folder=${SHIPPED:+$SHIPPED/$target}
     if [ ! -d "$folder" ]; then
@@ -31,8 +31,8 @@ for target in ${TARGETS:-gfx1010 gfx1012 gfx1030}; do
     fi
     once=$([ "$target" = gfx1010 ] || echo --once)
     # shellcheck disable=SC2086
-    "$sim_kernels" "$@" $once "$folder" "$target" "$cases" || { echo "FAIL on $target"; failed=1; }
+    "$sim_kernels" "$@" $once "$folder" "$target" "$cases" || fail "on $target"
     [ "$target" != gfx1010 ] || "$sim_kernels" "$@" --once --act all "$folder" "$target" "$cases" ||
-        { echo "FAIL on $target, bugs acted out"; failed=1; }
+        fail "on $target, bugs acted out"
 done
-exit $failed
+[ "$n_failures" = 0 ]
