@@ -73,8 +73,8 @@ class Ours:
         n = self.library.rmcp_plan_workspace(self.plan)
         self.workspace = torch.empty(n + 256, dtype=torch.uint8, device=data.x.device)
         self.bound = c.BatchNormTensors(workspace_bytes=n)
-        skip = -self.workspace.data_ptr() % 256
-        self.bound.workspace = c.Memory(base=self.workspace.data_ptr(), offset=skip)
+        start = self.workspace.data_ptr()
+        self.bound.workspace = c.Memory(base=start + -start % 256, offset=0)
         for name, tensor in data.tensors.items():
             setattr(self.bound, name, c.Memory(base=tensor.data_ptr(), offset=0))
 
@@ -201,6 +201,10 @@ def main():
     parser.add_argument("--effort", default="estimate", choices=("estimate", "measure"))
     parser.add_argument("--threads", type=int, default=0, help="cpu: threads of both sides")
     options = parser.parse_args()
+    if options.device == "cpu" and "MALLOC_MMAP_THRESHOLD_" not in os.environ:
+        # PyTorch makes its results anew each time: from memory that it has already, not page by page
+        os.environ.update(MALLOC_MMAP_THRESHOLD_=str(1 << 40), MALLOC_TRIM_THRESHOLD_=str(1 << 40))
+        os.execv(sys.executable, [sys.executable, *sys.argv])
     if options.threads:
         torch.set_num_threads(options.threads)
     if options.device.startswith("cuda"):

@@ -28,8 +28,8 @@ static rmcp_status execute(const rmcp_plan *plan, void *stream,
 {
     if (!rmcp_plan_problem(plan, &rmcp_operation_batchnorm)) return RMCP_E_ARG;
     rmcp_batchnorm_tensors t;
-    rmcp_status status =
-        rmcp_struct_read(tensors, &t, sizeof t, sizeof t, "rmcp_batchnorm_tensors");
+    rmcp_status status = rmcp_struct_read(tensors, &t, sizeof t, RMCP_FIRST_BATCHNORM_TENSORS,
+                                          "rmcp_batchnorm_tensors");
     if (status) return status;
     const rmcp_memory memory[RMCP_MOST_SLOTS] = {
         [RMCP_NORM_X] = t.x,

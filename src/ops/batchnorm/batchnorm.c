@@ -65,7 +65,9 @@ struct rmcp_slot rmcp_norm_slot(const void *problem, unsigned slot)
     const unsigned use = slots[slot].use;
     return (struct rmcp_slot){
         .name = slots[slot].name,
-        .elements = !use ? 0 : data ? norm->elements : norm->params,
+        .elements = !use   ? 0
+                    : data ? norm->elements
+                           : norm->params,
         .type = data ? norm->type : RMCP_F32,
         .read = use & READ,
         .written = use & WRITTEN,
@@ -113,7 +115,8 @@ static rmcp_status check_numbers(rmcp_batchnorm *p)
         return rmcp_fail(RMCP_E_ARG, "epsilon is %g; it must be from %g to %g, or 0 for 1e-5",
                          p->epsilon, (double)FLT_MIN, (double)FLT_MAX);
     if (!(p->momentum > 0 && p->momentum <= 1))
-        return rmcp_fail(RMCP_E_ARG, "momentum is %g; it must be above 0 and at most 1, or 0 for 0.1",
+        return rmcp_fail(RMCP_E_ARG,
+                         "momentum is %g; it must be above 0 and at most 1, or 0 for 0.1",
                          p->momentum);
     return RMCP_OK;
 }
@@ -124,10 +127,8 @@ static rmcp_status check_sizes(rmcp_batchnorm *p, int64_t *space)
     if (p->dims == 0) p->dims = 2;
     if (p->dims > RMCP_MAX_DIMS)
         return rmcp_fail(RMCP_E_ARG, "dims is %u; it must be 1, 2 or 3", (unsigned)p->dims);
-    if (p->n < 1)
-        return rmcp_fail(RMCP_E_ARG, "n is %" PRId64 "; it must be at least 1", p->n);
-    if (p->c < 1)
-        return rmcp_fail(RMCP_E_ARG, "c is %" PRId64 "; it must be at least 1", p->c);
+    if (p->n < 1) return rmcp_fail(RMCP_E_ARG, "n is %" PRId64 "; it must be at least 1", p->n);
+    if (p->c < 1) return rmcp_fail(RMCP_E_ARG, "c is %" PRId64 "; it must be at least 1", p->c);
     int64_t product = 1, bytes = 4;
     bool fits = true;
     for (uint32_t i = 0; i < RMCP_MAX_DIMS; i++) {
@@ -139,7 +140,7 @@ static rmcp_status check_sizes(rmcp_batchnorm *p, int64_t *space)
         if (p->input[i] < 1)
             return rmcp_fail(RMCP_E_ARG,
                              "input of dimension %c is %" PRId64 "; it must be at least 1",
-                             "dhw"[RMCP_MAX_DIMS - p->dims + i], p->input[i]);
+                             "dhw"[RMCP_MAX_DIMS - p->dims + i], p -> input[i]);
         fits = fits && !__builtin_mul_overflow(product, p->input[i], &product);
     }
     if (!fits || __builtin_mul_overflow(bytes, product, &bytes) ||
@@ -158,7 +159,7 @@ rmcp_status rmcp_norm_init(struct rmcp_norm *norm, const rmcp_batchnorm *problem
     memset(norm, 0, sizeof *norm);
     rmcp_batchnorm *p = &norm->problem;
     rmcp_status status =
-        rmcp_struct_read(problem, p, sizeof *p, sizeof(rmcp_batchnorm), "rmcp_batchnorm");
+        rmcp_struct_read(problem, p, sizeof *p, RMCP_FIRST_BATCHNORM, "rmcp_batchnorm");
     if (status) return status;
     if (pass < RMCP_BATCHNORM_TRAIN || pass > RMCP_BATCHNORM_BACKWARD)
         return rmcp_fail(RMCP_E_ARG, "pass is %d; known are train (0), infer (1) and backward (2)",
@@ -228,7 +229,8 @@ static const struct rmcp_trait traits[] = {
     [MODE] = { "mode", (const char *const[]){ "spatial", "activation", NULL } },
     [STATISTICS] = { "statistics",
                      (const char *const[]){ "none", "running", "saved", "both", NULL } },
-    [ACTIVATION] = { "activation", (const char *const[]){ "none", "relu", "leaky", "clamp", NULL } },
+    [ACTIVATION] = { "activation",
+                     (const char *const[]){ "none", "relu", "leaky", "clamp", NULL } },
     { NULL, NULL },
 };
 
@@ -249,10 +251,13 @@ static unsigned trait_of(const void *problem, unsigned trait)
 
 /* Vectors and single elements, along rows and along columns; several channels in a workgroup and
  * several workgroups for a channel. */
-static const char *const trials[] = {
-    "n3c6h4w5:%s:running:saved", "n3c5h3w3:%s:relu",       "n4c12h3w3:%s:nhwc:running",
-    "n5c7h2w2:%s:nhwc:saved",    "n2c3h70w70:%s:leaky0.5", "n9000c3w1:%s:nhwc", NULL
-};
+static const char *const trials[] = { "n3c6h4w5:%s:running:saved",
+                                      "n3c5h3w3:%s:relu",
+                                      "n4c12h3w3:%s:nhwc:running",
+                                      "n5c7h2w2:%s:nhwc:saved",
+                                      "n2c3h70w70:%s:leaky0.5",
+                                      "n9000c3w1:%s:nhwc",
+                                      NULL };
 
 /* A whole sum behind a parameter is made once for all of its elements. */
 static double expect_cost(const void *problem, unsigned slot)

@@ -6,8 +6,8 @@
 #include "core/algo.h"
 
 /* Every layout and mode is one array [outer][params][inner], and each parameter belongs to `count`
- * elements, outer * inner: spatial nchw has outer = n and inner = space, spatial nhwc outer = n * space
- * and inner = 1, per activation outer = n and inner = 1. All products fit in 63 bits. */
+ * elements, outer * inner: spatial nchw has outer = n and inner = space, spatial nhwc outer = n *
+ * space and inner = 1, per activation outer = n and inner = 1. All products fit in 63 bits. */
 struct rmcp_norm {
     rmcp_batchnorm problem; /* as given, defaults filled in */
     rmcp_batchnorm_pass pass;
@@ -66,7 +66,8 @@ rmcp_status rmcp_norm_print(const void *norm, char *text, size_t size);
 
 /* ---- draw.c ---- */
 void rmcp_norm_draw(uint64_t seed, void *norm);
-void rmcp_norm_fill(const void *norm, unsigned slot, enum rmcp_data data, uint64_t seed, void *host);
+void rmcp_norm_fill(const void *norm, unsigned slot, enum rmcp_data data, uint64_t seed,
+                    void *host);
 
 /* ---- reference.c ---- */
 rmcp_status rmcp_norm_reference_begin(struct rmcp_reference *r);

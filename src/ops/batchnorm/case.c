@@ -50,8 +50,7 @@ struct reader {
 static const char *quoted(const char *text, char buffer[static 64])
 {
     size_t i = 0;
-    for (; text[i] && i < 60; i++)
-        buffer[i] = text[i] < 32 || text[i] > 126 ? '?' : text[i];
+    for (; text[i] && i < 60; i++) buffer[i] = text[i] < 32 || text[i] > 126 ? '?' : text[i];
     if (text[i]) memcpy(buffer + 57, "...", 3), i = 60;
     buffer[i] = '\0';
     return buffer;
@@ -60,7 +59,8 @@ static const char *quoted(const char *text, char buffer[static 64])
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-static rmcp_status complain(const struct reader *r, const char *format, ...)
+static rmcp_status
+complain(const struct reader *r, const char *format, ...)
 {
     char detail[256], buffer[64];
     va_list arguments;
@@ -138,8 +138,9 @@ static rmcp_status read_clamp(struct reader *r, const char **at)
 }
 
 enum word_kind { TYPE, LAYOUT, PASS, MODE, RUNNING, SAVED, ACTIVATION, EPSILON, MOMENTUM };
-static const char *const kind_names[] = { "type",  "layout",     "pass",    "mode", "'running'",
-                                          "'saved'", "activation", "epsilon", "momentum" };
+static const char *const kind_names[] = { "type",       "layout",    "pass",
+                                          "mode",       "'running'", "'saved'",
+                                          "activation", "epsilon",   "momentum" };
 
 static const struct word {
     const char *name;
@@ -282,7 +283,7 @@ rmcp_status rmcp_batchnorm_parse(const char *text, rmcp_batchnorm *problem, int 
     const size_t skip = strncmp(text, prefix, sizeof prefix - 1) ? 0 : sizeof prefix - 1;
     rmcp_status status = read_case(&r, text + skip);
     if (!status)
-        status = rmcp_struct_write(&r.problem, sizeof r.problem, problem, sizeof(rmcp_batchnorm),
+        status = rmcp_struct_write(&r.problem, sizeof r.problem, problem, RMCP_FIRST_BATCHNORM,
                                    "rmcp_batchnorm");
     if (!status && pass) *pass = r.pass;
     return status;
@@ -311,7 +312,8 @@ struct writer {
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-static void put(struct writer *out, const char *format, ...)
+static void
+put(struct writer *out, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -344,7 +346,7 @@ static rmcp_status print(const rmcp_batchnorm *p, int pass, const char *start, c
     struct writer out = { text, size, 0 };
     put(&out, "%sn%" PRId64 "c%" PRId64, start, p->n, p->c);
     for (uint32_t i = 0; i < p->dims; i++)
-        put(&out, "%c%" PRId64, "thw"[RMCP_MAX_DIMS - p->dims + i], p->input[i]);
+        put(&out, "%c%" PRId64, "thw"[RMCP_MAX_DIMS - p->dims + i], p -> input[i]);
     const locale_t before = enter_plain_locale();
     put_words(&out, p, pass);
     leave_plain_locale(before);

@@ -27,8 +27,8 @@ static rmcp_batchnorm draw(struct rmcp_random *r)
     p.mode = chance(r, 4) ? RMCP_PER_ACTIVATION : RMCP_SPATIAL;
     p.running = chance(r, 2);
     p.saved = chance(r, 2);
-    p.activation = chance(r, 2) ? (uint32_t)rmcp_random_between(r, RMCP_RELU, RMCP_CLAMP)
-                                : RMCP_NO_ACTIVATION;
+    p.activation =
+        chance(r, 2) ? (uint32_t)rmcp_random_between(r, RMCP_RELU, RMCP_CLAMP) : RMCP_NO_ACTIVATION;
     if (p.activation == RMCP_LEAKY_RELU) p.slope = 0.125f;
     if (p.activation == RMCP_CLAMP) p.clamp_low = -1, p.clamp_high = 1.5f;
     if (chance(r, 4)) p.epsilon = 1e-3;
@@ -46,8 +46,8 @@ void rmcp_norm_draw(uint64_t seed, void *problem)
     } while (norm->elements > 300000);
 }
 
-/* Integers: data between -4 and 4, so that the sums of gradients are exact. Reals: each channel has a
- * mean of its own, near zero or far from it. */
+/* Integers: data between -4 and 4, so that the sums of gradients are exact. Reals: each channel has
+ * a mean of its own, near zero or far from it. */
 static float value(const struct rmcp_norm *norm, unsigned slot, enum rmcp_data data, int64_t index,
                    struct rmcp_random *r)
 {

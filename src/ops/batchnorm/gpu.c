@@ -78,8 +78,8 @@ static struct rmcp_norm_walk walk_of(const struct rmcp_norm *norm, int64_t lanes
     };
 }
 
-/* How many parts to make of `length`, each a multiple of `least`, when there are `groups` workgroups
- * without any; sets the length of a part. */
+/* How many parts to make of `length`, each a multiple of `least`, when there are `groups`
+ * workgroups without any; sets the length of a part. */
 static int64_t split(const struct rmcp_request *request, int64_t wanted, int64_t groups,
                      int64_t length, int64_t least, int64_t *share)
 {
@@ -126,7 +126,9 @@ static void divide_columns(const struct rmcp_request *request, enum rmcp_norm_sp
     const int64_t busy = units_of(request) * 2;
     unsigned bits = bits_of(ceil_divide(norm->params, 4), 5);
     /* Without splits narrower workgroups are the way to have more of them: down to 128 bytes. */
-    while (purpose == RMCP_NORM_WHOLE && bits > 3 && ceil_divide(norm->params, INT64_C(4) << bits) < busy) bits--;
+    while (purpose == RMCP_NORM_WHOLE && bits > 3 &&
+           ceil_divide(norm->params, INT64_C(4) << bits) < busy)
+        bits--;
     const int64_t lanes = INT64_C(1) << bits, levels = THREADS / lanes;
     int64_t share = ceil_divide(norm->outer, levels * DEPTH) * levels * DEPTH;
     d->groups = ceil_divide(norm->params, 4 * lanes);
@@ -170,8 +172,8 @@ const char *rmcp_norm_refuse(const struct rmcp_request *request, enum rmcp_norm_
     return NULL;
 }
 
-/* A work-item waits for its block, then works on it. With few workgroups on a compute unit nothing else
- * happens meanwhile; with many the memory is the limit. */
+/* A work-item waits for its block, then works on it. With few workgroups on a compute unit nothing
+ * else happens meanwhile; with many the memory is the limit. */
 double rmcp_norm_seconds(const struct rmcp_request *request,
                          const struct rmcp_norm_division *division, double passes)
 {
@@ -202,12 +204,10 @@ static rmcp_status append_range(const struct rmcp_request *request,
     char name[48];
     snprintf(name, sizeof name, "batchnorm_%s_%s", division->columns ? "columns" : "rows", stem);
     struct rmcp_kernel_launch *launch = NULL;
-    rmcp_status status =
-        rmcp_kernel_append(list, name, type, "", range.groups * THREADS, &launch);
+    rmcp_status status = rmcp_kernel_append(list, name, type, "", range.groups * THREADS, &launch);
     if (status) return status;
     launch->grid[1] = (uint32_t)range.splits;
-    for (size_t i = 0; i < n_memory; i++)
-        rmcp_arg_memory(launch, memory[i].slot, memory[i].offset);
+    for (size_t i = 0; i < n_memory; i++) rmcp_arg_memory(launch, memory[i].slot, memory[i].offset);
     struct rmcp_norm_rows rows = division->row_args;
     struct rmcp_norm_columns columns = division->column_args;
     rows.first_group = columns.first_group = (unsigned)range.first_group;
@@ -235,9 +235,8 @@ rmcp_status rmcp_norm_append(const struct rmcp_request *request,
     rmcp_status status = RMCP_OK;
     for (int64_t first = 0; first < count && !status; first += quota) {
         const int64_t n = smaller(quota, count - first);
-        const struct range range =
-            over_groups ? (struct range){ first, n, 0, division->splits }
-                        : (struct range){ 0, division->groups, first, n };
+        const struct range range = over_groups ? (struct range){ first, n, 0, division->splits }
+                                               : (struct range){ 0, division->groups, first, n };
         status = append_range(request, division, stem, memory, n_memory, parts, range, list);
     }
     return status;
@@ -261,8 +260,7 @@ rmcp_status rmcp_norm_append_finish(const struct rmcp_request *request,
     rmcp_status status = rmcp_kernel_append(list, stem, RMCP_F32, "",
                                             ceil_divide(norm->params, several) * THREADS, &launch);
     if (status) return status;
-    for (size_t i = 0; i < n_memory; i++)
-        rmcp_arg_memory(launch, memory[i].slot, memory[i].offset);
+    for (size_t i = 0; i < n_memory; i++) rmcp_arg_memory(launch, memory[i].slot, memory[i].offset);
     rmcp_arg_value(launch, &finish, sizeof finish);
     return RMCP_OK;
 }

@@ -1,5 +1,5 @@
-/* gpu.h: what batch normalisation's GPU algorithms share: how a problem is divided among workgroups,
- * and launches of its kernels. */
+/* gpu.h: what batch normalisation's GPU algorithms share: how a problem is divided among
+ * workgroups, and launches of its kernels. */
 #ifndef RMCP_OPS_BATCHNORM_GPU_H
 #define RMCP_OPS_BATCHNORM_GPU_H
 
@@ -9,10 +9,10 @@
 /* How a problem is divided. It follows from the shape and the device's figures alone, so the same
  * request gives the same bits each time. */
 struct rmcp_norm_division {
-    bool columns;            /* neighbours in memory belong to different parameters       */
-    int64_t groups, splits;  /* workgroups: over parameters, and over the elements of each */
-    int64_t share;           /* elements of a parameter, or rows, that one workgroup takes */
-    int64_t elements;        /* that a work-item takes, at the most                        */
+    bool columns;           /* neighbours in memory belong to different parameters       */
+    int64_t groups, splits; /* workgroups: over parameters, and over the elements of each */
+    int64_t share;          /* elements of a parameter, or rows, that one workgroup takes */
+    int64_t elements;       /* that a work-item takes, at the most                        */
     struct rmcp_norm_rows row_args;
     struct rmcp_norm_columns column_args;
 };
@@ -26,8 +26,8 @@ struct rmcp_norm_division rmcp_norm_divide(const struct rmcp_request *request,
 /* The reason when the kernels cannot do a problem so divided, else NULL. */
 const char *rmcp_norm_refuse(const struct rmcp_request *request, enum rmcp_norm_split split);
 
-/* Estimated seconds of one read or write of everything: `passes` over `bytes` in workgroups so divided,
- * the last of which may leave units idle. */
+/* Estimated seconds of one read or write of everything: `passes` over `bytes` in workgroups so
+ * divided, the last of which may leave units idle. */
 double rmcp_norm_seconds(const struct rmcp_request *request,
                          const struct rmcp_norm_division *division, double passes);
 

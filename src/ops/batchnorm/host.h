@@ -23,7 +23,7 @@ struct rmcp_norm_moments {
 struct rmcp_norm_moments rmcp_norm_merge(struct rmcp_norm_moments a, struct rmcp_norm_moments b);
 
 /* Up to RMCP_NORM_BLOCK elements of one parameter. */
-enum { RMCP_NORM_BLOCK = 1024, RMCP_NORM_TILE = 256, RMCP_NORM_DEPTH = 32 };
+enum { RMCP_NORM_BLOCK = 1024, RMCP_NORM_TILE = 256, RMCP_NORM_DEPTH = 16 };
 struct rmcp_norm_moments rmcp_norm_block_moments(const float *x, int64_t n);
 
 /* Add to sum and product those of up to RMCP_NORM_BLOCK elements of parameter p. */
@@ -38,8 +38,8 @@ void rmcp_norm_backward(const struct rmcp_norm_bend *bend, const struct rmcp_nor
                         int64_t p, int64_t step, const float *x, const float *dy, float *dx,
                         int64_t n);
 
-/* Up to RMCP_NORM_DEPTH rows of up to RMCP_NORM_TILE parameters, merged into the mean and m2 of each,
- * which have `before` rows already. */
+/* Up to RMCP_NORM_DEPTH rows of up to RMCP_NORM_TILE parameters, merged into the mean and m2 of
+ * each, which have `before` rows already. */
 void rmcp_norm_tile_moments(const float *const *x, int64_t rows, int64_t n, double before,
                             double *mean, double *m2);
 

@@ -1,25 +1,24 @@
-/* reference.c: batch normalisation as the textbook writes it: plain loops, in double, and how far an
- * implementation in f32 may be from it.
+/* reference.c: batch normalisation as the textbook writes it: plain loops, in double, and how far
+ * an implementation in f32 may be from it.
  *
- * The bound, with u = 2^-24, the error of one rounding in f32. An implementation sums in blocks, then
- * sums the blocks: whatever the number of elements, one passes through a chain of some hundred
+ * The bound, with u = 2^-24, the error of one rounding in f32. An implementation sums in blocks,
+ * then sums the blocks: whatever the number of elements, one passes through a chain of some hundred
  * roundings at most, each off by u of the partial sum, in either direction; such errors grow with
  * the root of the chain's length, hence SUM = 16 = sqrt(256) times u of the sum of magnitudes.
  *
  *   mean       no |x| exceeds |mean| + R, where R is the largest distance from the mean:
- *              E_mean = SUM u (|mean| + R); it has the rounding of the mean itself, and shifted sums.
- *   variance   deviations from a mean that is off by E_mean add its square, and no more, since they
- *              add up to zero; each deviation comes out of a subtraction of numbers up to 2 R:
- *              E_variance = SUM u (variance + sigma R) + E_mean^2.
- *   inverse    1 / sqrt is monotonic, so the variance's interval gives the inverse's; 4 u of it for the
- *              addition of epsilon, its own rounding, the root and the reciprocal.
- *   z          (x - mean) * inverse * scale + bias: the errors of mean and inverse, multiplied out, and
- *              4 u of both terms for a subtraction, two products and an addition.
+ *              E_mean = SUM u (|mean| + R); it has the rounding of the mean itself, and shifted
+ * sums. variance   deviations from a mean that is off by E_mean add its square, and no more, since
+ * they add up to zero; each deviation comes out of a subtraction of numbers up to 2 R: E_variance =
+ * SUM u (variance + sigma R) + E_mean^2. inverse    1 / sqrt is monotonic, so the variance's
+ * interval gives the inverse's; 4 u of it for the addition of epsilon, its own rounding, the root
+ * and the reciprocal. z          (x - mean) * inverse * scale + bias: the errors of mean and
+ * inverse, multiplied out, and 4 u of both terms for a subtraction, two products and an addition.
  *   activation does not increase an error, but by its slope.
- *   gradients  the same for sum(g) and sum(g (x - mean)), g being dy behind the activation. Where z is
- *              nearer to a bend than its error, either side is right, and the bound takes the step in.
- *              dx = scale inverse (g - sum(g) / m - (x - mean) inverse^2 sum(g (x - mean)) / m), its
- *              factors with their errors multiplied out, and 8 u for its operations.
+ *   gradients  the same for sum(g) and sum(g (x - mean)), g being dy behind the activation. Where z
+ * is nearer to a bend than its error, either side is right, and the bound takes the step in. dx =
+ * scale inverse (g - sum(g) / m - (x - mean) inverse^2 sum(g (x - mean)) / m), its factors with
+ * their errors multiplied out, and 8 u for its operations.
  *
  * Statistics that are given (running ones in INFER, saved ones in BACKWARD) have no error. */
 #include "ops/batchnorm/batchnorm.h"
@@ -77,9 +76,8 @@ static void measure(const struct rmcp_reference *r, int64_t p, struct statistics
     s->variance = squares / (double)norm->count;
     if (isnan(s->variance)) s->mean = s->variance; /* an infinity in x */
     s->mean_error = r->error_factor * SUM * unit * (fabs(s->mean) + reach);
-    s->variance_error =
-        r->error_factor * SUM * unit * (s->variance + sqrt(s->variance) * reach) +
-        s->mean_error * s->mean_error;
+    s->variance_error = r->error_factor * SUM * unit * (s->variance + sqrt(s->variance) * reach) +
+                        s->mean_error * s->mean_error;
     invert(norm, s);
 }
 
@@ -208,9 +206,9 @@ static struct rmcp_expected expect_dx(const struct rmcp_reference *r, const stru
     const double g = gradient(r, s, x, dy, &step);
     const double even = s->sum / m;
     const double slanted = (x - s->mean) * s->inverse * s->inverse * s->product / m;
-    const double slanted_error = (distance + s->mean_error) * inverse * inverse *
-                                     (fabs(s->product) + s->product_error) / m -
-                                 fabs(slanted);
+    const double slanted_error =
+        (distance + s->mean_error) * inverse * inverse * (fabs(s->product) + s->product_error) / m -
+        fabs(slanted);
     const double size = fabs(g) + fabs(even) + fabs(slanted), scale = fabs(s->scale);
     return (struct rmcp_expected){
         .value = s->scale * s->inverse * (g - even - slanted),

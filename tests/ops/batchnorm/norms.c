@@ -105,8 +105,8 @@ size_t norm_algorithms(rmcp_device *device, const struct rmcp_norm *norm,
 {
     rmcp_candidate list[NORM_MOST_ALGOS] = { { .struct_size = sizeof *list } };
     size_t n = NORM_MOST_ALGOS, taken = 0;
-    assert_int_equal(
-        rmcp_batchnorm_candidates(device, &norm->problem, norm->pass, NULL, list, &n), RMCP_OK);
+    assert_int_equal(rmcp_batchnorm_candidates(device, &norm->problem, norm->pass, NULL, list, &n),
+                     RMCP_OK);
     assert_true(n <= NORM_MOST_ALGOS);
     for (size_t i = 0; i < n; i++)
         if (!*list[i].refusal) memcpy(names[taken++], list[i].algorithm, sizeof *names);

@@ -1,5 +1,5 @@
-/* norms.h: what the tests of batch normalisation share: problems from text, and executing them on host
- * arrays. */
+/* norms.h: what the tests of batch normalisation share: problems from text, and executing them on
+ * host arrays. */
 #ifndef RMCP_TESTS_NORMS_H
 #define RMCP_TESTS_NORMS_H
 

@@ -1,5 +1,5 @@
-/* test_accuracy.c: statistics of channels whose mean is far from zero, and of 10^7 elements, against
- * double precision. Sums of squares would have no digit right here. */
+/* test_accuracy.c: statistics of channels whose mean is far from zero, and of 10^7 elements,
+ * against double precision. Sums of squares would have no digit right here. */
 #include "norms.h"
 
 #include "base/random.h"
@@ -33,8 +33,8 @@ static void fill(float *x, int64_t n, double mean, double *true_mean, double *tr
     *true_variance = squares / (double)n;
 }
 
-/* Relative to the deviation, which is 1: the mean may be off by a rounding of itself and a little, the
- * inverse by some roundings. The old way, in f32, is printed beside it. */
+/* Relative to the deviation, which is 1: the mean may be off by a rounding of itself and a little,
+ * the inverse by some roundings. The old way, in f32, is printed beside it. */
 static void measure(rmcp_device *device, const char *text, double mean)
 {
     const struct rmcp_norm norm = norm_of(text);
@@ -65,10 +65,10 @@ static void measure(rmcp_device *device, const char *text, double mean)
                              (double)a.of[RMCP_NORM_BIAS][0];
             y_error = fmax(y_error, fabs((double)a.of[RMCP_NORM_Y][e] - y));
         }
-        print_message("%-9s %-32s mean %6g: error of the mean %.1e, of the inverse %.1e, of y %.1e; "
-                      "one pass of squares: variance %g instead of %g\n",
-                      names[i], text, mean, mean_error, inverse_error, y_error, naive,
-                      true_variance);
+        print_message(
+            "%-9s %-32s mean %6g: error of the mean %.1e, of the inverse %.1e, of y %.1e; "
+            "one pass of squares: variance %g instead of %g\n",
+            names[i], text, mean, mean_error, inverse_error, y_error, naive, true_variance);
         assert_true(mean_error <= 2 * 0x1p-24 * fabs(mean) + 1e-6);
         assert_true(inverse_error <= 2e-6);
         assert_true(y_error <= 6 * (mean_error + inverse_error * 4 + 2e-6));

@@ -1,5 +1,5 @@
-/* test_alloc.c: every allocation of batch normalisation fails in turn: the call reports it and leaks
- * nothing. */
+/* test_alloc.c: every allocation of batch normalisation fails in turn: the call reports it and
+ * leaks nothing. */
 #include "allocations.h"
 #include "norms.h"
 
@@ -29,8 +29,8 @@ static rmcp_status plan_and_destroy(void)
 static rmcp_status judge(void)
 {
     struct rmcp_judgement j;
-    const rmcp_status status = rmcp_judge_problem(device, &rmcp_operation_batchnorm, &norm, algorithm,
-                                                  RMCP_DATA_REALS, 1, 0, &j);
+    const rmcp_status status = rmcp_judge_problem(device, &rmcp_operation_batchnorm, &norm,
+                                                  algorithm, RMCP_DATA_REALS, 1, 0, &j);
     if (!status) assert_true(j.passed);
     return status;
 }

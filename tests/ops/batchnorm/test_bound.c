@@ -1,5 +1,5 @@
-/* test_bound.c: the judge of batch normalisation: every algorithm stays well inside its bound, and one
- * element left out, a wrong divisor or the other variance do not. */
+/* test_bound.c: the judge of batch normalisation: every algorithm stays well inside its bound, and
+ * one element left out, a wrong divisor or the other variance do not. */
 #include "norms.h"
 
 #include "base/convert.h"
@@ -51,7 +51,8 @@ static void test_inside(void **state)
     assert_true(worst > 0.02 && worst < 0.9);
 }
 
-/* Computes in f32 from values changed by `change`, then asks the judge's reference of the unchanged. */
+/* Computes in f32 from values changed by `change`, then asks the judge's reference of the
+ * unchanged. */
 static double share_of(const char *text, unsigned slot, int64_t index, double factor, double shift)
 {
     const struct rmcp_norm norm = norm_of(text);
@@ -77,7 +78,8 @@ static void test_mistakes(void **state)
     const double m = 2000;
     /* one of the elements left out of the mean (they are up to 1 from it) */
     assert_true(share_of(train, RMCP_NORM_SAVED_MEAN, 0, 1, 0.1 / m) > 1);
-    /* the unbiased variance instead of the biased, the other way round, and the divisor off by one */
+    /* the unbiased variance instead of the biased, the other way round, and the divisor off by one
+     */
     assert_true(share_of(train, RMCP_NORM_SAVED_INVERSE, 0, sqrt((m - 1) / m), 0) > 1);
     assert_true(share_of(train, RMCP_NORM_RUNNING_VARIANCE, 0, 1, -0.1 / 3 / m) > 1);
     /* y without epsilon, when the variance is a third */

@@ -103,14 +103,18 @@ static void test_wrong_problems(void **state)
                               wrong[i].message);
         assert_null(plan);
         size_t n = 0;
-        support_assert_failed(rmcp_batchnorm_candidates(device, p, pass, NULL, NULL, &n), RMCP_E_ARG,
-                              wrong[i].message);
+        support_assert_failed(rmcp_batchnorm_candidates(device, p, pass, NULL, NULL, &n),
+                              RMCP_E_ARG, wrong[i].message);
         if (wrong[i].pass == -1) continue; /* no pass: right for printing */
         support_assert_failed(rmcp_batchnorm_print(p, wrong[i].pass, text, sizeof text), RMCP_E_ARG,
                               wrong[i].message);
     }
     rmcp_device_close(device);
 }
+
+_Static_assert(sizeof(rmcp_batchnorm) >= RMCP_FIRST_BATCHNORM, "rmcp_batchnorm");
+_Static_assert(sizeof(rmcp_batchnorm_tensors) >= RMCP_FIRST_BATCHNORM_TENSORS,
+               "rmcp_batchnorm_tensors");
 
 /* Structs of callers that are older or newer than the library. */
 static void test_struct_sizes(void **state)
@@ -128,7 +132,9 @@ static void test_struct_sizes(void **state)
     support_assert_failed(rmcp_norm_init(&norm, &newer.known, 0), RMCP_E_UNSUPPORTED,
                           "rmcp_batchnorm");
     rmcp_batchnorm shorter = good;
-    shorter.struct_size = 8;
+    shorter.struct_size = RMCP_FIRST_BATCHNORM;
+    assert_int_equal(rmcp_norm_init(&norm, &shorter, 0), RMCP_OK);
+    shorter.struct_size = RMCP_FIRST_BATCHNORM - 1;
     support_assert_failed(rmcp_norm_init(&norm, &shorter, 0), RMCP_E_ARG, "rmcp_batchnorm");
     support_assert_failed(rmcp_norm_init(&norm, NULL, 0), RMCP_E_ARG, "NULL");
     support_assert_failed(rmcp_batchnorm_parse("c1w1", &shorter, NULL), RMCP_E_ARG,
@@ -214,7 +220,8 @@ static void test_wrong_case_strings(void **state)
         { "c1w1:mom0", "mom is 0" },
         { "c1w1:mom2", "momentum is 2" },
         { "c1w1:\x1b[31m", "unknown word '?[31m'" },
-        { "c1w1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "too long a word" },
+        { "c1w1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+          "too long a word" },
     };
     for (size_t i = 0; i < SUPPORT_LENGTH(wrong); i++) {
         rmcp_batchnorm problem = { .struct_size = sizeof problem };
@@ -243,7 +250,8 @@ static void test_memory(void **state)
 #define S(name) (1u << RMCP_NORM_##name)
         { "n2c3w4:train", S(X) | S(Y) | S(SCALE) | S(BIAS) },
         { "n2c3w4:train:running:saved", S(X) | S(Y) | S(SCALE) | S(BIAS) | S(RUNNING_MEAN) |
-                                            S(RUNNING_VARIANCE) | S(SAVED_MEAN) | S(SAVED_INVERSE) },
+                                            S(RUNNING_VARIANCE) | S(SAVED_MEAN) |
+                                            S(SAVED_INVERSE) },
         { "n2c3w4:infer:running:saved",
           S(X) | S(Y) | S(SCALE) | S(BIAS) | S(RUNNING_MEAN) | S(RUNNING_VARIANCE) },
         { "n2c3w4:bwd:running", S(X) | S(DY) | S(DX) | S(SCALE) | S(DSCALE) | S(DBIAS) },
@@ -256,7 +264,8 @@ static void test_memory(void **state)
         const struct rmcp_norm norm = norm_of(uses[i].text);
         rmcp_batchnorm_tensors t = { .struct_size = sizeof t };
         rmcp_plan *plan = NULL;
-        assert_int_equal(rmcp_batchnorm_plan(device, &norm.problem, norm.pass, NULL, &plan), RMCP_OK);
+        assert_int_equal(rmcp_batchnorm_plan(device, &norm.problem, norm.pass, NULL, &plan),
+                         RMCP_OK);
         t.workspace_bytes = rmcp_plan_workspace(plan);
         if (t.workspace_bytes)
             assert_int_equal(rmcp_buffer_create(device, t.workspace_bytes, &t.workspace), RMCP_OK);

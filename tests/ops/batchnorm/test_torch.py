@@ -62,8 +62,8 @@ class Norm:
 
 
 def shape_text(shape):
-    letters = {0: "", 1: "w", 2: "hw", 3: "thw"}[len(shape) - 2]
-    return f"n{shape[0]}c{shape[1]}" + "".join(f"{a}{b}" for a, b in zip(letters, shape[2:]))
+    space = shape[2:] or (1,)
+    return f"n{shape[0]}c{shape[1]}" + "".join(f"{a}{b}" for a, b in zip("thw"[3 - len(space):], space))
 
 
 def to_layout(tensor, layout):
@@ -135,7 +135,7 @@ class Comparison(unittest.TestCase):
                                       layout).reshape(parameters)) \
             if mode == "activation" else (lambda t: t)
         x, dy = to_layout(data["x"], layout), to_layout(data["dy"], layout)
-        given = {name: order(data[name]).contiguous() for name in PARAMETERS}
+        given = {name: order(data[name]).clone() for name in PARAMETERS}
         nan = float("nan")
         y, dx = torch.full_like(x, nan), torch.full_like(x, nan)
         new = {name: torch.full(given["scale"].shape, nan)
@@ -156,6 +156,8 @@ class Comparison(unittest.TestCase):
 
     def compare(self, shape, layout, mode, type_name, training, activation, saved, algorithm=None, double=True,
                 epsilon=1e-5, momentum=0.1):
+        if mode == "activation" and shape[0] < 5:
+            epsilon = 0.1  # the deviation of two or three numbers may be next to nothing
         parameters = (int(numpy.prod(shape[1:])) if mode == "activation" else shape[1],)
         data = draw(shape, parameters, TYPES[type_name], seed=sum(shape))
         words = [type_name, layout, mode, f"eps{epsilon!r}", f"mom{momentum!r}"] + ([activation] if activation else [])

@@ -1,5 +1,5 @@
-/* test_values.c: what batch normalisation computes, beside the judge's reference: numbers done by hand,
- * properties, NaN and infinities, and the same bits each time. */
+/* test_values.c: what batch normalisation computes, beside the judge's reference: numbers done by
+ * hand, properties, NaN and infinities, and the same bits each time. */
 #include "norms.h"
 
 #include <math.h>

@@ -1,10 +1,12 @@
-/* fused: one launch; each workgroup has whole channels, and finds them in its cache the second time. */
+/* fused: one launch; each workgroup has whole channels, and finds them in its cache the second
+ * time. */
 #include "ops/batchnorm/gpu.h"
 
 static const char *refuse(const struct rmcp_request *request)
 {
     enum { MOST_ELEMENTS = 1 << 14 }; /* of a work-item: a few ms at the most */
-    if (rmcp_norm_of(request)->pass == RMCP_BATCHNORM_INFER) return "inference is one launch anyway";
+    if (rmcp_norm_of(request)->pass == RMCP_BATCHNORM_INFER)
+        return "inference is one launch anyway";
     const char *reason = rmcp_norm_refuse(request, RMCP_NORM_WHOLE);
     if (reason) return reason;
     if (rmcp_norm_divide(request, RMCP_NORM_WHOLE).elements > MOST_ELEMENTS)

@@ -1,5 +1,5 @@
-/* loops: batch normalisation on the host's threads, any problem. A channel is read again while it is
- * in the cache, where there are channels for all threads; else threads share channels. */
+/* loops: batch normalisation on the host's threads, any problem. A channel is read again while it
+ * is in the cache, where there are channels for all threads; else threads share channels. */
 #include "base/convert.h"
 #include "ops/batchnorm/host.h"
 
@@ -12,9 +12,9 @@ enum { BLOCK = RMCP_NORM_BLOCK, TILE = RMCP_NORM_TILE, DEPTH = RMCP_NORM_DEPTH }
 struct state {
     struct rmcp_norm norm;
     unsigned threads;
-    bool columns;           /* neighbours in memory belong to different parameters       */
-    int64_t splits, share;  /* of a parameter's elements, or of rows                     */
-    int64_t pieces, piece;  /* columns: of the parameters                                */
+    bool columns;          /* neighbours in memory belong to different parameters       */
+    int64_t splits, share; /* of a parameter's elements, or of rows                     */
+    int64_t pieces, piece; /* columns: of the parameters                                */
     struct rmcp_norm_bend bend;
 };
 
@@ -41,7 +41,7 @@ static void divide(struct state *s)
     const struct rmcp_norm *norm = &s->norm;
     const int64_t threads = s->threads ? s->threads : 1;
     const int64_t length = s->columns ? norm->outer : norm->count;
-    const int64_t least = s->columns ? 2 * DEPTH : 4 * BLOCK;
+    const int64_t least = s->columns ? 4 * DEPTH : 4 * BLOCK;
     int64_t parts = 1;
     if (s->columns || norm->params < 2 * threads)
         parts = smaller(s->columns ? threads : 4 * threads, ceil_divide(length, least));
@@ -53,7 +53,8 @@ static void divide(struct state *s)
 }
 
 /* Elements as floats: where they are, or in `room` after a conversion. */
-static const float *floats(const struct run *r, unsigned slot, int64_t index, int64_t n, float *room)
+static const float *floats(const struct run *r, unsigned slot, int64_t index, int64_t n,
+                           float *room)
 {
     const void *data = r->memory[slot];
     if (r->s->norm.type == RMCP_F32) return (const float *)data + index;
@@ -74,7 +75,8 @@ static void put(const struct run *r, unsigned slot, int64_t index, int64_t n, co
         for (int64_t i = 0; i < n; i++) half[i] = rmcp_bf16_of_float(values[i]);
 }
 
-/* n neighbours from `index` on, of parameter p (step 0) or of p, p + 1, … (step 1); at most BLOCK. */
+/* n neighbours from `index` on, of parameter p (step 0) or of p, p + 1, … (step 1); at most BLOCK.
+ */
 static void write_values(const struct run *r, int64_t p, int64_t step, int64_t index, int64_t n)
 {
     const struct state *s = r->s;
@@ -104,8 +106,8 @@ static void finish_statistics(const struct run *r, int64_t p, double mean, doubl
         float *running = (float *)r->memory[RMCP_NORM_RUNNING_MEAN] + p;
         *running = (float)((1 - share) * (double)*running + share * mean);
         running = (float *)r->memory[RMCP_NORM_RUNNING_VARIANCE] + p;
-        *running = (float)((1 - share) * (double)*running +
-                           share * variance * rmcp_norm_unbias(norm));
+        *running =
+            (float)((1 - share) * (double)*running + share * variance * rmcp_norm_unbias(norm));
     }
     if (norm->pass == RMCP_BATCHNORM_TRAIN && rmcp_norm_saves(norm)) {
         ((float *)r->memory[RMCP_NORM_SAVED_MEAN])[p] = r->lines.mean[p];
@@ -136,8 +138,7 @@ static void prepare_line(const struct run *r, int64_t p)
         finish_statistics(r, p, all.mean, all.m2 / (double)norm->count);
     }
     r->lines.factor[p] = r->lines.inverse[p] * ((const float *)r->memory[RMCP_NORM_SCALE])[p];
-    r->lines.bias[p] =
-        rmcp_norm_biased(norm) ? ((const float *)r->memory[RMCP_NORM_BIAS])[p] : 0;
+    r->lines.bias[p] = rmcp_norm_biased(norm) ? ((const float *)r->memory[RMCP_NORM_BIAS])[p] : 0;
 }
 
 static void finish_gradients(const struct run *r, int64_t p)
@@ -220,14 +221,27 @@ static void row_sums(const struct run *r, int64_t p, int64_t split)
     r->second[split * r->s->norm.params + p] = product;
 }
 
-static void row_values(const struct run *r, int64_t p, int64_t split)
+static void row_values(const struct run *r, int64_t p)
 {
-    const int64_t begin = split * r->s->share;
-    const int64_t end = smaller(begin + r->s->share, r->s->norm.count);
-    for (int64_t e = begin, n; e < end; e += n) {
+    const int64_t end = r->s->norm.count;
+    for (int64_t e = 0, n; e < end; e += n) {
         int64_t index;
         n = neighbours(&r->s->norm, p, e, end, BLOCK, &index);
         write_values(r, p, 0, index, n);
+    }
+}
+
+/* All values in the order of memory, when every line is known. */
+static void stream_values(const struct run *r)
+{
+    enum { RUN = 16 * BLOCK };
+    const struct rmcp_norm *norm = &r->s->norm;
+    const int64_t runs = ceil_divide(norm->inner, RUN);
+#pragma omp parallel for num_threads(r->s->threads) schedule(static)
+    for (int64_t task = 0; task < norm->outer * norm->params * runs; task++) {
+        const int64_t row = task / runs, end = smaller((task % runs + 1) * RUN, norm->inner);
+        for (int64_t i = task % runs * RUN; i < end; i += BLOCK)
+            write_values(r, row % norm->params, 0, row * norm->inner + i, smaller(BLOCK, end - i));
     }
 }
 
@@ -240,7 +254,7 @@ static void row_channel(const struct run *r, int64_t p)
         row_sums(r, p, 0);
         finish_gradients(r, p);
     }
-    row_values(r, p, 0);
+    row_values(r, p);
 }
 
 /* ---- columns: data is [outer][params] ---- */
@@ -294,12 +308,10 @@ static void parts(const struct run *r, enum stage stage)
 #pragma omp parallel for num_threads(s->threads) schedule(static)
     for (int64_t task = 0; task < lots * s->splits; task++) {
         const int64_t lot = task / s->splits, split = task % s->splits;
-        if (s->columns && stage == VALUES)
+        if (stage == VALUES)
             column_values(r, split, lot);
         else if (s->columns)
             column_part(r, split, lot, stage == SUMS);
-        else if (stage == VALUES)
-            row_values(r, lot, split);
         else if (stage == SUMS)
             row_sums(r, lot, split);
         else
@@ -311,8 +323,9 @@ static void compute(const struct run *r)
 {
     const struct state *s = r->s;
     const int64_t params = s->norm.params;
-    if (!s->columns && s->splits == 1) {
-#pragma omp parallel for num_threads(s->threads) schedule(dynamic, 1)
+    if (!s->columns && s->splits == 1 && s->norm.pass != RMCP_BATCHNORM_INFER) {
+        const int64_t few = 1 + 4 * BLOCK / s->norm.count; /* small channels at once */
+#pragma omp parallel for num_threads(s->threads) schedule(dynamic, few)
         for (int64_t p = 0; p < params; p++) row_channel(r, p);
         return;
     }
@@ -324,7 +337,10 @@ static void compute(const struct run *r)
 #pragma omp parallel for num_threads(s->threads) schedule(static)
         for (int64_t p = 0; p < params; p++) finish_gradients(r, p);
     }
-    parts(r, VALUES);
+    if (s->columns)
+        parts(r, VALUES);
+    else
+        stream_values(r);
 }
 
 /* ---- the algorithm ---- */

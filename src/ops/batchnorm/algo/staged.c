@@ -42,9 +42,8 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
     const struct rmcp_norm *norm = rmcp_norm_of(request);
     const struct rmcp_norm_division d = rmcp_norm_divide(request, RMCP_NORM_SUMS);
     const uint64_t arrays = PARTS + FIGURES * (uint64_t)d.splits;
-    *bytes = norm->pass == RMCP_BATCHNORM_INFER
-                 ? 0
-                 : arrays * (uint64_t)norm->params * sizeof(float);
+    *bytes =
+        norm->pass == RMCP_BATCHNORM_INFER ? 0 : arrays * (uint64_t)norm->params * sizeof(float);
     return RMCP_OK;
 }
 
@@ -96,8 +95,7 @@ static rmcp_status emit_gradients(const struct rmcp_request *request,
     const struct rmcp_norm_memory x = slot(RMCP_NORM_X), dy = slot(RMCP_NORM_DY);
     const struct rmcp_norm_memory scale = slot(RMCP_NORM_SCALE), parts = scratch(norm, PARTS);
     const struct rmcp_norm_memory bias = rmcp_norm_biased(norm) ? slot(RMCP_NORM_BIAS) : scale;
-    const struct rmcp_norm_memory means =
-        saved ? slot(RMCP_NORM_SAVED_MEAN) : scratch(norm, MEANS);
+    const struct rmcp_norm_memory means = saved ? slot(RMCP_NORM_SAVED_MEAN) : scratch(norm, MEANS);
     const struct rmcp_norm_memory inverses =
         saved ? slot(RMCP_NORM_SAVED_INVERSE) : scratch(norm, INVERSES);
     const struct rmcp_norm_memory products = scratch(norm, PRODUCTS);
@@ -106,8 +104,9 @@ static rmcp_status emit_gradients(const struct rmcp_request *request,
     const struct rmcp_norm_memory first[] = { x, dy, scale, bias, means, inverses, parts };
     const struct rmcp_norm_memory second[] = { parts, inverses, slot(RMCP_NORM_DSCALE), dbias,
                                                products };
-    const struct rmcp_norm_memory third[] = { x,     dy,       slot(RMCP_NORM_DX), scale,   bias,
-                                              means, inverses, dbias,              products };
+    const struct rmcp_norm_memory third[] = { x,        dy,    slot(RMCP_NORM_DX),
+                                              scale,    bias,  means,
+                                              inverses, dbias, products };
     rmcp_status status = rmcp_norm_append(request, sums, "sums", first, 7, true, list);
     if (!status)
         status = rmcp_norm_append_finish(request, sums, "batchnorm_finish_sums", second, 5, list);
