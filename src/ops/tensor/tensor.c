@@ -246,7 +246,7 @@ rmcp_status rmcp_tensor_init(struct rmcp_tensor_form *form, const rmcp_tensor *t
 {
     memset(form, 0, sizeof *form);
     rmcp_tensor *t = &form->tensor;
-    rmcp_status status = rmcp_struct_read(tensor, t, sizeof *t, sizeof(rmcp_tensor), "rmcp_tensor");
+    rmcp_status status = rmcp_struct_read(tensor, t, sizeof *t, RMCP_FIRST_TENSOR, "rmcp_tensor");
     if (status) return status;
     if ((status = check_kinds(t)) || (status = check_absent(t)) || (status = check_unused(t)) ||
         (status = check_scalar("alpha", t->alpha, &form->alpha)) ||

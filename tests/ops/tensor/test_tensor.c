@@ -1,7 +1,7 @@
-/* test_tensor.c: tensor operations: every wrong struct has its own message with the value; canonical
- * forms; structs of older and newer callers; plans, executions and their wrong uses. */
-#include "ops/tensor/tensor.h"
+/* test_tensor.c: tensor operations: every wrong struct has its own message with the value;
+ * canonical forms; structs of older and newer callers; plans, executions and their wrong uses. */
 #include "core/plan.h"
+#include "ops/tensor/tensor.h"
 #include "support.h"
 
 #include <float.h>
@@ -174,8 +174,7 @@ static void test_neighbouring_dimensions_are_merged(void **state)
     };
     for (size_t i = 0; i < SUPPORT_LENGTH(cases); i++) {
         const struct rmcp_tensor_form form = form_of(cases[i].text);
-        if (form.n_loops != cases[i].n_loops)
-            fail_msg("%s: %u loops", cases[i].text, form.n_loops);
+        if (form.n_loops != cases[i].n_loops) fail_msg("%s: %u loops", cases[i].text, form.n_loops);
         for (unsigned k = 0; k < form.n_loops; k++)
             assert_int_equal(form.loop[k].size, cases[i].sizes[k]);
     }
@@ -211,10 +210,9 @@ static void test_the_bound_of_a_sum_stops_growing(void **state)
 
 static rmcp_tensor_operands operands_of(float *a, float *b, float *c)
 {
-    return (rmcp_tensor_operands){ .struct_size = sizeof(rmcp_tensor_operands),
-                                   .a = { a, 0 },
-                                   .b = { b, 0 },
-                                   .c = { c, 0 } };
+    return (rmcp_tensor_operands){
+        .struct_size = sizeof(rmcp_tensor_operands), .a = { a, 0 }, .b = { b, 0 }, .c = { c, 0 }
+    };
 }
 
 /* Every algorithm of the CPU device on host arrays. */
@@ -227,8 +225,8 @@ static void run_with(rmcp_device *device, const rmcp_tensor *tensor, const char 
     assert_string_equal(rmcp_plan_algorithm(plan), algorithm);
     operands.workspace_bytes = rmcp_plan_workspace(plan);
     if (operands.workspace_bytes)
-        assert_int_equal(
-            rmcp_buffer_create(device, operands.workspace_bytes, &operands.workspace), RMCP_OK);
+        assert_int_equal(rmcp_buffer_create(device, operands.workspace_bytes, &operands.workspace),
+                         RMCP_OK);
     if (rmcp_tensor_execute(plan, NULL, &operands)) fail_msg("%s", rmcp_last_error());
     rmcp_buffer_destroy(device, operands.workspace);
     rmcp_plan_destroy(plan);
@@ -264,8 +262,8 @@ static void test_a_or_b_may_be_c(void **state)
 /* NaN with any payload, zeros of both signs, denormals: a copy within a type keeps every bit. */
 static void test_a_copy_keeps_every_bit(void **state)
 {
-    static const uint32_t words[] = { 0x7f800001, 0xffc12345, 0x80000000, 0x00000001, 0x7f800000,
-                                      0x3f800000, 0x80000003 };
+    static const uint32_t words[] = { 0x7f800001, 0xffc12345, 0x80000000, 0x00000001,
+                                      0x7f800000, 0x3f800000, 0x80000003 };
     static const uint16_t halves[] = { 0x7c01, 0xfe23, 0x8000, 0x0001, 0x7c00, 0x3c00, 0xff81 };
     static const char *const texts[] = { "7:copy:%s", "7:copy:%s:a/3", "7:copy:%s:c/3" };
     for (size_t k = 0; k < SUPPORT_LENGTH(elementwise); k++)
@@ -347,8 +345,7 @@ static void test_long_sums_stay_accurate(void **state)
     const rmcp_tensor sum = parsed("4194304:sum:c1");
     run_with(*state, &sum, "loops_sum", operands_of(a, NULL, &c));
     const double expected = 0x1p24 + (N - 1);
-    assert_true(fabs((double)c - expected) <=
-                rmcp_tensor_roundings(N) * 0x1p-24 * expected + 1);
+    assert_true(fabs((double)c - expected) <= rmcp_tensor_roundings(N) * 0x1p-24 * expected + 1);
     assert_true(fabs((double)c - expected) < 64);
     free(a);
 }
