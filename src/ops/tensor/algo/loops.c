@@ -14,7 +14,7 @@ static const char *refuse(const struct rmcp_request *request)
 
 static double cost(const struct rmcp_request *request)
 {
-    return 2e-6 + request->operation->bytes(request->problem) / request->caps->bytes_per_second;
+    return 5e-7 + request->operation->bytes(request->problem) / request->caps->bytes_per_second;
 }
 
 /* ---- one block ---- */

@@ -192,7 +192,7 @@ static const char *refuse(const struct rmcp_request *request)
 
 static double cost(const struct rmcp_request *request)
 {
-    return 2e-6 + request->operation->bytes(request->problem) / request->caps->bytes_per_second;
+    return 5e-7 + request->operation->bytes(request->problem) / request->caps->bytes_per_second;
 }
 
 static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
