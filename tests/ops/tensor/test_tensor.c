@@ -215,20 +215,41 @@ static rmcp_tensor_operands operands_of(float *a, float *b, float *c)
     };
 }
 
-/* Every algorithm of the CPU device on host arrays. */
-static void run_with(rmcp_device *device, const rmcp_tensor *tensor, const char *algorithm,
-                     rmcp_tensor_operands operands)
+/* The ways to compute element by element: on the host, and on an OpenCL driver when there is one.
+ */
+static struct way {
+    rmcp_device *device;
+    const char *algorithm;
+} ways[3];
+static size_t n_ways;
+
+/* Arrays of so many bytes; a or b may be c. They go through device memory. */
+static void run_with(struct way way, const rmcp_tensor *tensor, rmcp_tensor_operands operands,
+                     size_t bytes)
 {
-    const rmcp_plan_options options = { .struct_size = sizeof options, .algorithm = algorithm };
+    const rmcp_plan_options options = { .struct_size = sizeof options, .algorithm = way.algorithm };
     rmcp_plan *plan = NULL;
-    if (rmcp_tensor_plan(device, tensor, &options, &plan)) fail_msg("%s", rmcp_last_error());
-    assert_string_equal(rmcp_plan_algorithm(plan), algorithm);
+    if (rmcp_tensor_plan(way.device, tensor, &options, &plan)) fail_msg("%s", rmcp_last_error());
+    assert_string_equal(rmcp_plan_algorithm(plan), way.algorithm);
+    void *const host[] = { operands.a.base, operands.b.base, operands.c.base };
+    rmcp_memory buffer[] = { { 0 }, { 0 }, { 0 } };
+    for (int i = 2; i >= 0; i--) {
+        if (!host[i]) continue;
+        if (i < 2 && host[i] == host[2]) continue;
+        assert_int_equal(rmcp_buffer_create(way.device, bytes, &buffer[i]), RMCP_OK);
+        assert_int_equal(rmcp_copy_to_device(way.device, NULL, buffer[i], host[i], bytes), RMCP_OK);
+    }
+    operands.a = host[0] == host[2] ? buffer[2] : buffer[0];
+    operands.b = host[1] == host[2] ? buffer[2] : buffer[1];
+    operands.c = buffer[2];
     operands.workspace_bytes = rmcp_plan_workspace(plan);
     if (operands.workspace_bytes)
-        assert_int_equal(rmcp_buffer_create(device, operands.workspace_bytes, &operands.workspace),
-                         RMCP_OK);
+        assert_int_equal(
+            rmcp_buffer_create(way.device, operands.workspace_bytes, &operands.workspace), RMCP_OK);
     if (rmcp_tensor_execute(plan, NULL, &operands)) fail_msg("%s", rmcp_last_error());
-    rmcp_buffer_destroy(device, operands.workspace);
+    assert_int_equal(rmcp_copy_to_host(way.device, NULL, host[2], buffer[2], bytes), RMCP_OK);
+    for (int i = 0; i < 3; i++) rmcp_buffer_destroy(way.device, buffer[i]);
+    rmcp_buffer_destroy(way.device, operands.workspace);
     rmcp_plan_destroy(plan);
 }
 
@@ -239,34 +260,35 @@ static rmcp_tensor parsed(const char *text)
     return tensor;
 }
 
-static const char *const elementwise[] = { "loops", "reference" };
-
 static void test_a_or_b_may_be_c(void **state)
 {
-    const rmcp_tensor add = parsed("3x5:add:alpha2:alpha_b3");
-    const rmcp_tensor scaled = parsed("3x5:copy:alpha2:beta1");
-    for (size_t k = 0; k < SUPPORT_LENGTH(elementwise); k++) {
-        float c[15], other[15];
-        for (int i = 0; i < 15; i++) c[i] = (float)i, other[i] = (float)(i * i);
-        run_with(*state, &add, elementwise[k], operands_of(c, other, c));
-        for (int i = 0; i < 15; i++) assert_true(c[i] == (float)(2 * i + 3 * i * i));
-        for (int i = 0; i < 15; i++) c[i] = (float)i;
-        run_with(*state, &add, elementwise[k], operands_of(other, c, c));
-        for (int i = 0; i < 15; i++) assert_true(c[i] == (float)(2 * i * i + 3 * i));
-        for (int i = 0; i < 15; i++) c[i] = (float)i;
-        run_with(*state, &scaled, elementwise[k], operands_of(c, NULL, c));
-        for (int i = 0; i < 15; i++) assert_true(c[i] == (float)(3 * i));
+    (void)state;
+    enum { N = 1500 }; /* several chunks of a work-item, several workgroups */
+    const rmcp_tensor add = parsed("300x5:add:alpha2:alpha_b3");
+    const rmcp_tensor scaled = parsed("300x5:copy:alpha2:beta1");
+    for (size_t k = 0; k < n_ways; k++) {
+        float c[N], other[N];
+        for (int i = 0; i < N; i++) c[i] = (float)i, other[i] = (float)(i % 9);
+        run_with(ways[k], &add, operands_of(c, other, c), sizeof c);
+        for (int i = 0; i < N; i++) assert_true(c[i] == (float)(2 * i + 3 * (i % 9)));
+        for (int i = 0; i < N; i++) c[i] = (float)i;
+        run_with(ways[k], &add, operands_of(other, c, c), sizeof c);
+        for (int i = 0; i < N; i++) assert_true(c[i] == (float)(2 * (i % 9) + 3 * i));
+        for (int i = 0; i < N; i++) c[i] = (float)i;
+        run_with(ways[k], &scaled, operands_of(c, NULL, c), sizeof c);
+        for (int i = 0; i < N; i++) assert_true(c[i] == (float)(3 * i));
     }
 }
 
 /* NaN with any payload, zeros of both signs, denormals: a copy within a type keeps every bit. */
 static void test_a_copy_keeps_every_bit(void **state)
 {
+    (void)state;
     static const uint32_t words[] = { 0x7f800001, 0xffc12345, 0x80000000, 0x00000001,
                                       0x7f800000, 0x3f800000, 0x80000003 };
     static const uint16_t halves[] = { 0x7c01, 0xfe23, 0x8000, 0x0001, 0x7c00, 0x3c00, 0xff81 };
     static const char *const texts[] = { "7:copy:%s", "7:copy:%s:a/3", "7:copy:%s:c/3" };
-    for (size_t k = 0; k < SUPPORT_LENGTH(elementwise); k++)
+    for (size_t k = 0; k < n_ways; k++)
         for (size_t t = 0; t < SUPPORT_LENGTH(texts); t++)
             for (unsigned type = RMCP_F32; type <= RMCP_BF16; type++) {
                 char text[64];
@@ -280,8 +302,7 @@ static void test_a_copy_keeps_every_bit(void **state)
                     else
                         ((uint16_t *)from)[i * from_step] = halves[i];
                 }
-                run_with(*state, &copy, elementwise[k],
-                         operands_of((float *)from, NULL, (float *)to));
+                run_with(ways[k], &copy, operands_of((float *)from, NULL, (float *)to), sizeof to);
                 for (int i = 0; i < 7; i++) {
                     if (type == RMCP_F32)
                         assert_int_equal(to[i * to_step], words[i]);
@@ -291,20 +312,45 @@ static void test_a_copy_keeps_every_bit(void **state)
             }
 }
 
+/* The same through tiles. */
+static void test_turning_keeps_every_bit(void **state)
+{
+    (void)state;
+    if (n_ways < 3) skip();
+    enum { X = 70, Y = 90 };
+    static uint32_t from[X * Y], to[X * Y];
+    const struct way tiles = { ways[2].device, "tiles" };
+    for (int half = 0; half < 2; half++) {
+        char text[64];
+        snprintf(text, sizeof text, "%dx%d:copy:%s:a/1x%d", X, Y, half ? "f16" : "f32", X);
+        const rmcp_tensor turn = parsed(text);
+        for (uint32_t i = 0; i < X * Y; i++) from[i] = i * 0x9e3779b9u ^ 0x7f800000u;
+        run_with(tiles, &turn, operands_of((float *)from, NULL, (float *)to), sizeof to);
+        for (int x = 0; x < X; x++)
+            for (int y = 0; y < Y; y++) {
+                if (half)
+                    assert_int_equal(((uint16_t *)to)[x * Y + y], ((uint16_t *)from)[x + y * X]);
+                else
+                    assert_int_equal(to[x * Y + y], from[x + y * X]);
+            }
+    }
+}
+
 static void test_nan_and_infinity_are_what_ieee_says(void **state)
 {
+    (void)state;
     static const char *const kinds[] = { "add", "multiply", "minimum", "maximum" };
     const float values[] = { NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 2.0f, -3.0f };
     enum { N = 7 };
     float a[N * N], b[N * N], c[N * N];
     for (int i = 0; i < N * N; i++) a[i] = values[i / N], b[i] = values[i % N];
-    for (size_t k = 0; k < SUPPORT_LENGTH(elementwise); k++)
+    for (size_t k = 0; k < n_ways; k++)
         for (size_t kind = 0; kind < SUPPORT_LENGTH(kinds); kind++) {
             char text[64];
             snprintf(text, sizeof text, "49:%s", kinds[kind]);
             const rmcp_tensor tensor = parsed(text);
             for (int i = 0; i < N * N; i++) c[i] = NAN; /* beta 0: not read */
-            run_with(*state, &tensor, elementwise[k], operands_of(a, b, c));
+            run_with(ways[k], &tensor, operands_of(a, b, c), sizeof c);
             for (int i = 0; i < N * N; i++) {
                 const float x = a[i], y = b[i];
                 const float expected = kind == 0   ? x + y
@@ -321,15 +367,16 @@ static void test_nan_and_infinity_are_what_ieee_says(void **state)
 
 static void test_zero_times_nan_is_nan(void **state)
 {
-    for (size_t k = 0; k < SUPPORT_LENGTH(elementwise); k++) {
+    (void)state;
+    for (size_t k = 0; k < n_ways; k++) {
         float a[2] = { NAN, 5 }, c[2] = { 1, 1 };
         const rmcp_tensor copy = parsed("2:copy:alpha0"), scale = parsed("2:scale:alpha0");
-        run_with(*state, &copy, elementwise[k], operands_of(a, NULL, c));
+        run_with(ways[k], &copy, operands_of(a, NULL, c), sizeof c);
         assert_true(isnan(c[0]) && c[1] == 0);
-        run_with(*state, &scale, elementwise[k], operands_of(NULL, NULL, c));
+        run_with(ways[k], &scale, operands_of(NULL, NULL, c), sizeof c);
         assert_true(isnan(c[0]) && c[1] == 0);
         const rmcp_tensor set = parsed("2:set:alpha-inf");
-        run_with(*state, &set, elementwise[k], operands_of(NULL, NULL, c));
+        run_with(ways[k], &set, operands_of(NULL, NULL, c), sizeof c);
         assert_true(isinf(c[0]) && c[0] < 0 && isinf(c[1]));
     }
 }
@@ -337,17 +384,22 @@ static void test_zero_times_nan_is_nan(void **state)
 /* Terms that a plain f32 sum would lose: 2^24 + 1 + 1 + …; the promised bound does not. */
 static void test_long_sums_stay_accurate(void **state)
 {
+    (void)state;
     enum { N = 1 << 22 };
-    float *a = malloc(N * sizeof *a), c = 0;
-    assert_non_null(a);
+    float *a = malloc(N * sizeof *a), *c = malloc(N * sizeof *c);
+    assert_true(a && c);
     a[0] = 0x1p24f;
     for (int i = 1; i < N; i++) a[i] = 1;
     const rmcp_tensor sum = parsed("4194304:sum:c1");
-    run_with(*state, &sum, "loops_sum", operands_of(a, NULL, &c));
+    const struct way sums[] = { { ways[0].device, "loops_sum" }, { ways[2].device, "sum" } };
     const double expected = 0x1p24 + (N - 1);
-    assert_true(fabs((double)c - expected) <= rmcp_tensor_roundings(N) * 0x1p-24 * expected + 1);
-    assert_true(fabs((double)c - expected) < 64);
+    for (size_t k = 0; k < SUPPORT_LENGTH(sums) && sums[k].device; k++) {
+        run_with(sums[k], &sum, operands_of(a, NULL, c), N * sizeof *a);
+        assert_true(fabs((double)c[0] - expected) <=
+                    rmcp_tensor_roundings(N) * 0x1p-24 * expected + 1);
+    }
     free(a);
+    free(c);
 }
 
 static void test_wrong_executions(void **state)
@@ -431,16 +483,20 @@ static void test_wrong_plans(void **state)
                           "count is NULL");
 }
 
-static int open_device(void **state)
+static int open_devices(void **state)
 {
-    rmcp_device *device = NULL;
+    rmcp_device *device = NULL, *opencl = NULL;
     if (rmcp_device_open("cpu", NULL, &device)) return 1;
     *state = device;
+    ways[n_ways++] = (struct way){ device, "loops" };
+    ways[n_ways++] = (struct way){ device, "reference" };
+    if (!rmcp_device_open("opencl", NULL, &opencl)) ways[n_ways++] = (struct way){ opencl, "rows" };
     return 0;
 }
 
-static int close_device(void **state)
+static int close_devices(void **state)
 {
+    rmcp_device_close(ways[2].device);
     rmcp_device_close(*state);
     return 0;
 }
@@ -455,11 +511,12 @@ int main(void)
         cmocka_unit_test(test_the_bound_of_a_sum_stops_growing),
         cmocka_unit_test(test_a_or_b_may_be_c),
         cmocka_unit_test(test_a_copy_keeps_every_bit),
+        cmocka_unit_test(test_turning_keeps_every_bit),
         cmocka_unit_test(test_nan_and_infinity_are_what_ieee_says),
         cmocka_unit_test(test_zero_times_nan_is_nan),
         cmocka_unit_test(test_long_sums_stay_accurate),
         cmocka_unit_test(test_wrong_executions),
         cmocka_unit_test(test_wrong_plans),
     };
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return cmocka_run_group_tests(tests, open_devices, close_devices);
 }
