@@ -27,7 +27,8 @@ static rmcp_status execute(const rmcp_plan *plan, void *stream,
 {
     if (!rmcp_plan_problem(plan, &rmcp_operation_tensor)) return RMCP_E_ARG;
     rmcp_tensor_operands t;
-    rmcp_status status = rmcp_struct_read(operands, &t, sizeof t, sizeof t, "rmcp_tensor_operands");
+    rmcp_status status = rmcp_struct_read(operands, &t, sizeof t, RMCP_FIRST_TENSOR_OPERANDS,
+                                          "rmcp_tensor_operands");
     if (status) return status;
     if (t.reserved)
         return rmcp_fail(RMCP_E_ARG, "reserved is %u; it must be 0", (unsigned)t.reserved);

@@ -272,7 +272,7 @@ rmcp_status rmcp_tensor_parse(const char *text, rmcp_tensor *tensor)
     const bool named = text && !strncmp(text, name, sizeof name - 1);
     rmcp_status status = parse(named ? text + sizeof name - 1 : text, &form);
     if (status) return status;
-    return rmcp_struct_write(&form.tensor, sizeof form.tensor, tensor, sizeof(rmcp_tensor),
+    return rmcp_struct_write(&form.tensor, sizeof form.tensor, tensor, RMCP_FIRST_TENSOR,
                              "rmcp_tensor");
 }
 

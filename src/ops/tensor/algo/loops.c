@@ -1,5 +1,6 @@
 /* loops: element by element on the host: blocks along the fastest loop are converted, computed and
  * converted back while they are in the first cache, on all threads. */
+#include "base/convert.h"
 #include "ops/tensor/host/lanes.h"
 
 #include <string.h>
@@ -14,41 +15,62 @@ static const char *refuse(const struct rmcp_request *request)
 
 static double cost(const struct rmcp_request *request)
 {
-    return 2e-6 + request->operation->bytes(request->problem) / request->caps->bytes_per_second;
+    return 5e-7 + request->operation->bytes(request->problem) / request->caps->bytes_per_second;
 }
 
 /* ---- one block ---- */
 
-static void compute(const struct rmcp_tensor_form *form, float *x, const float *y, const float *z,
-                    int64_t n)
+/* Every kind but set. out may be x, y or z: nothing is read after it was written. Without an update
+ * -0 is added, which changes nothing. */
+static void compute(const struct rmcp_tensor_form *form, float *out, const float *x, const float *y,
+                    const float *z, int64_t n)
 {
-    const float alpha = form->alpha, alpha_b = form->alpha_b, beta = form->beta;
+    const float alpha = form->alpha, alpha_b = form->alpha_b;
+    const float beta = form->beta;
+    const bool update = beta != 0;
     switch (form->kind) {
-    case RMCP_TENSOR_SET:
-        for (int64_t i = 0; i < n; i++) x[i] = alpha;
-        break;
     case RMCP_TENSOR_SCALE:
-        for (int64_t i = 0; i < n; i++) x[i] = alpha * z[i];
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++) out[i] = alpha * z[i];
         break;
     case RMCP_TENSOR_ADD:
-        for (int64_t i = 0; i < n; i++) x[i] = alpha * x[i] + alpha_b * y[i];
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            out[i] = alpha * x[i] + alpha_b * y[i] + (update ? beta * z[i] : -0.0f);
         break;
     case RMCP_TENSOR_MULTIPLY:
-        for (int64_t i = 0; i < n; i++) x[i] = alpha * x[i] * (alpha_b * y[i]);
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            out[i] = alpha * x[i] * (alpha_b * y[i]) + (update ? beta * z[i] : -0.0f);
         break;
     case RMCP_TENSOR_MINIMUM:
+#pragma omp simd
         for (int64_t i = 0; i < n; i++)
-            x[i] = alpha * x[i] < alpha_b * y[i] ? alpha * x[i] : alpha_b * y[i];
+            out[i] = (alpha * x[i] < alpha_b * y[i] ? alpha * x[i] : alpha_b * y[i]) +
+                     (update ? beta * z[i] : -0.0f);
         break;
     case RMCP_TENSOR_MAXIMUM:
+#pragma omp simd
         for (int64_t i = 0; i < n; i++)
-            x[i] = alpha * x[i] > alpha_b * y[i] ? alpha * x[i] : alpha_b * y[i];
+            out[i] = (alpha * x[i] > alpha_b * y[i] ? alpha * x[i] : alpha_b * y[i]) +
+                     (update ? beta * z[i] : -0.0f);
         break;
     default:
-        for (int64_t i = 0; i < n; i++) x[i] *= alpha;
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++) out[i] = alpha * x[i] + (update ? beta * z[i] : -0.0f);
     }
-    if (beta != 0)
-        for (int64_t i = 0; i < n; i++) x[i] += beta * z[i];
+}
+
+static void fill(void *to, int64_t stride, rmcp_type type, float value, int64_t n)
+{
+    float *whole = to;
+    uint16_t *half = to, bits = 0;
+    if (type == RMCP_F32) {
+        for (int64_t i = 0; i < n; i++) whole[i * stride] = value;
+    } else {
+        rmcp_store(&bits, type, 0, value);
+        for (int64_t i = 0; i < n; i++) half[i * stride] = bits;
+    }
 }
 
 static void move(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n,
@@ -77,19 +99,27 @@ static void run_block(const struct rmcp_tensor_form *form, const rmcp_memory *me
     for (unsigned slot = 0; slot < RMCP_TENSOR_N; slot++)
         data[slot] = rmcp_tensor_address(memory, form, slot, place[slot]);
     void *c = data[RMCP_TENSOR_C];
+    if (form->kind == RMCP_TENSOR_SET) {
+        fill(c, stride[RMCP_TENSOR_C], form->type[RMCP_TENSOR_C], form->alpha, n);
+        return;
+    }
     if (rmcp_tensor_moves(form)) {
         if (c != data[RMCP_TENSOR_A])
             move(c, stride[RMCP_TENSOR_C], data[RMCP_TENSOR_A], stride[RMCP_TENSOR_A], n,
                  rmcp_type_bytes(form->type[RMCP_TENSOR_C]));
         return;
     }
-    float values[RMCP_TENSOR_N][BLOCK];
+    float room[RMCP_TENSOR_N][BLOCK], made[BLOCK];
+    const float *values[RMCP_TENSOR_N] = { made, made, made }; /* some, where none are read */
     for (unsigned slot = 0; slot < RMCP_TENSOR_N; slot++)
         if (data[slot] && (slot != RMCP_TENSOR_C || rmcp_tensor_reads_output(form)))
-            rmcp_tensor_gather(values[slot], data[slot], form->type[slot], stride[slot], n);
-    compute(form, values[RMCP_TENSOR_A], values[RMCP_TENSOR_B], values[RMCP_TENSOR_C], n);
-    rmcp_tensor_scatter(c, form->type[RMCP_TENSOR_C], stride[RMCP_TENSOR_C], values[RMCP_TENSOR_A],
-                        n);
+            values[slot] =
+                rmcp_tensor_gather(room[slot], data[slot], form->type[slot], stride[slot], n);
+    const bool in_place = form->type[RMCP_TENSOR_C] == RMCP_F32 && stride[RMCP_TENSOR_C] == 1;
+    compute(form, in_place ? c : made, values[RMCP_TENSOR_A], values[RMCP_TENSOR_B],
+            values[RMCP_TENSOR_C], n);
+    if (!in_place)
+        rmcp_tensor_scatter(c, form->type[RMCP_TENSOR_C], stride[RMCP_TENSOR_C], made, n);
 }
 
 /* ---- all of them ---- */

@@ -83,15 +83,16 @@ static void sum_along(const struct rmcp_tensor_form *form, const struct plan *p,
                       const rmcp_memory *memory, int64_t first, int64_t begin, int64_t end,
                       double *sum)
 {
-    float values[LENGTH];
+    float room[LENGTH];
     *sum = 0;
     for (int64_t chunk = begin; chunk < end; chunk++) {
         const int64_t left = p->summed[0].size - chunk % p->width * LENGTH;
         const int64_t n = left < LENGTH ? left : LENGTH;
         const int64_t place =
             first + place_of(p->summed, p->n_summed, RMCP_TENSOR_A, chunk, p->width, LENGTH);
-        rmcp_tensor_gather(values, rmcp_tensor_address(memory, form, RMCP_TENSOR_A, place),
-                           form->type[RMCP_TENSOR_A], p->summed[0].stride[RMCP_TENSOR_A], n);
+        const float *values =
+            rmcp_tensor_gather(room, rmcp_tensor_address(memory, form, RMCP_TENSOR_A, place),
+                               form->type[RMCP_TENSOR_A], p->summed[0].stride[RMCP_TENSOR_A], n);
         *sum += sum_of_block(values, n);
     }
 }
@@ -100,13 +101,14 @@ static void sum_across(const struct rmcp_tensor_form *form, const struct plan *p
                        const rmcp_memory *memory, int64_t first, int64_t begin, int64_t end,
                        int64_t n, double *sums)
 {
-    float values[WIDTH], block[WIDTH] = { 0 };
+    float room[WIDTH], block[WIDTH] = { 0 };
     for (int64_t i = 0; i < n; i++) sums[i] = 0;
     for (int64_t chunk = begin; chunk < end; chunk++) {
         const int64_t place = first + place_of(p->summed, p->n_summed, RMCP_TENSOR_A, chunk,
                                                p->n_summed ? p->summed[0].size : 1, 1);
-        rmcp_tensor_gather(values, rmcp_tensor_address(memory, form, RMCP_TENSOR_A, place),
-                           form->type[RMCP_TENSOR_A], p->kept[0].stride[RMCP_TENSOR_A], n);
+        const float *values =
+            rmcp_tensor_gather(room, rmcp_tensor_address(memory, form, RMCP_TENSOR_A, place),
+                               form->type[RMCP_TENSOR_A], p->kept[0].stride[RMCP_TENSOR_A], n);
         for (int64_t i = 0; i < n; i++) block[i] += values[i];
         if ((chunk - begin) % RMCP_TENSOR_BLOCK < RMCP_TENSOR_BLOCK - 1 && chunk + 1 < end)
             continue;
@@ -192,7 +194,7 @@ static const char *refuse(const struct rmcp_request *request)
 
 static double cost(const struct rmcp_request *request)
 {
-    return 2e-6 + request->operation->bytes(request->problem) / request->caps->bytes_per_second;
+    return 5e-7 + request->operation->bytes(request->problem) / request->caps->bytes_per_second;
 }
 
 static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)

@@ -54,11 +54,9 @@ void rmcp_tensor_cut(struct rmcp_tensor_pieces *p, const struct rmcp_request *re
         const int i = slowest(p);
         p->block[i] = ceiling(p->block[i], 2);
     }
-    p->count = 1;
+    p->count = 1; /* no more than there are elements, which fit in 61 bits */
     for (unsigned i = 0; i < p->form->n_loops; i++)
-        if (__builtin_mul_overflow(p->count, ceiling(p->form->loop[i].size, p->block[i]),
-                                   &p->count))
-            p->count = INT64_MAX / 2, i = RMCP_TENSOR_DIMS;
+        p->count *= ceiling(p->form->loop[i].size, p->block[i]);
 }
 
 struct rmcp_tensor_piece rmcp_tensor_piece_at(const struct rmcp_tensor_pieces *p, int64_t index)

@@ -14,15 +14,15 @@ void *rmcp_tensor_address(const rmcp_memory *memory, const struct rmcp_tensor_fo
 }
 
 /* A loop for each type, once for neighbours and once for any stride: both vectorise. */
-void rmcp_tensor_gather(float *out, const void *data, rmcp_type type, int64_t stride, int64_t n)
+const float *rmcp_tensor_gather(float *out, const void *data, rmcp_type type, int64_t stride,
+                                int64_t n)
 {
+    if (type == RMCP_F32 && stride == 1) return data;
     const float *whole = data;
     const uint16_t *half = data;
     if (stride == 0) {
         const float value = rmcp_load(data, type, 0);
         for (int64_t i = 0; i < n; i++) out[i] = value;
-    } else if (type == RMCP_F32 && stride == 1) {
-        memcpy(out, data, (size_t)n * sizeof *out);
     } else if (type == RMCP_F32) {
         for (int64_t i = 0; i < n; i++) out[i] = whole[i * stride];
     } else if (type == RMCP_F16 && stride == 1) {
@@ -34,6 +34,7 @@ void rmcp_tensor_gather(float *out, const void *data, rmcp_type type, int64_t st
     } else {
         for (int64_t i = 0; i < n; i++) out[i] = rmcp_float_of_bf16(half[i * stride]);
     }
+    return out;
 }
 
 void rmcp_tensor_scatter(void *data, rmcp_type type, int64_t stride, const float *values, int64_t n)

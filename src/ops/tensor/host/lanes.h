@@ -9,8 +9,10 @@
 void *rmcp_tensor_address(const rmcp_memory *memory, const struct rmcp_tensor_form *form,
                           unsigned slot, int64_t element);
 
-/* `n` elements, `stride` elements apart, as floats. */
-void rmcp_tensor_gather(float *out, const void *data, rmcp_type type, int64_t stride, int64_t n);
+/* `n` elements, `stride` elements apart, as floats: in `room`, or where they are when they are
+ * floats side by side. */
+const float *rmcp_tensor_gather(float *room, const void *data, rmcp_type type, int64_t stride,
+                                int64_t n);
 
 /* The other way round; each is rounded once. */
 void rmcp_tensor_scatter(void *data, rmcp_type type, int64_t stride, const float *values,

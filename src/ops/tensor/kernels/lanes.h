@@ -62,15 +62,12 @@ INLINE float value_of(uint raw, uint type)
 /* ---- LANES neighbours ---- */
 
 /* Loading and converting are apart, so that all loads of a work-item are under way before it waits
- * for the first. Bits of LANES elements, or of one that stands for all. */
+ * for the first. */
 struct lanes {
-    uint4 low;
-#if LANES == 8
-    uint4 high; /* of f32 alone */
-#endif
+    uint word[LANES]; /* AT_ONCE: as they lie in memory; SINGLY: one each; FOR_ALL: the first */
 };
 
-/* How elements `step` apart are loaded: one by one, all at once, or one for all. */
+/* How elements `step` apart are loaded. */
 #define SINGLY 0
 #define AT_ONCE 1
 #define FOR_ALL 2
@@ -81,54 +78,50 @@ INLINE uint way_of(__global const char *p, uint type, uint step)
     return step == 0 ? FOR_ALL : step == 1 && (uint)(ulong)p % bytes == 0 ? AT_ONCE : SINGLY;
 }
 
-INLINE void load_lanes(struct lanes *x, __global const char *p, uint type, uint way)
+INLINE void load_words(uint *word, __global const char *p)
+{
+    const uint4 x = *(__global const uint4 *)p;
+    word[0] = x.x, word[1] = x.y, word[2] = x.z, word[3] = x.w;
+}
+
+INLINE void load_lanes(struct lanes *x, __global const char *p, uint type, uint step, uint way)
 {
     if (way == AT_ONCE && type == 0) {
-        x->low = *(__global const uint4 *)p;
+        load_words(x->word, p);
 #if LANES == 8
-        x->high = *((__global const uint4 *)p + 1);
+        load_words(x->word + 4, p + 16);
 #endif
     } else if (way == AT_ONCE) {
 #if LANES == 8
-        x->low = *(__global const uint4 *)p;
+        load_words(x->word, p);
 #else
-        x->low.xy = *(__global const uint2 *)p;
+        const uint2 both = *(__global const uint2 *)p;
+        x->word[0] = both.x, x->word[1] = both.y;
 #endif
     } else if (way == FOR_ALL) {
-        x->low.x = type == 0 ? *(__global const uint *)p : *(__global const ushort *)p;
+        x->word[0] = type == 0 ? *(__global const uint *)p : *(__global const ushort *)p;
+    } else if (type == 0) {
+        UNROLL for (uint i = 0; i < LANES; i++) x->word[i] =
+            *(__global const uint *)(p + i * step * 4);
+    } else {
+        UNROLL for (uint i = 0; i < LANES; i++) x->word[i] =
+            *(__global const ushort *)(p + i * step * 2);
     }
 }
 
-INLINE void unpack(float *v, uint word, uint type)
+INLINE void value_lanes(float *v, const struct lanes *x, uint type, uint way)
 {
-    v[0] = value_of(word & 0xffff, type);
-    v[1] = value_of(word >> 16, type);
-}
-
-/* The values of what load_lanes loaded, or of what it left to be loaded singly. */
-INLINE void value_lanes(float *v, const struct lanes *x, __global const char *p, uint type,
-                        uint step, uint way)
-{
-    if (way == AT_ONCE && type == 0) {
-        v[0] = as_float(x->low.x), v[1] = as_float(x->low.y);
-        v[2] = as_float(x->low.z), v[3] = as_float(x->low.w);
-#if LANES == 8
-        v[4] = as_float(x->high.x), v[5] = as_float(x->high.y);
-        v[6] = as_float(x->high.z), v[7] = as_float(x->high.w);
-#endif
-    } else if (way == AT_ONCE) {
-        unpack(v, x->low.x, type);
-        unpack(v + 2, x->low.y, type);
-#if LANES == 8
-        unpack(v + 4, x->low.z, type);
-        unpack(v + 6, x->low.w, type);
-#endif
-    } else if (way == FOR_ALL) {
-        const float value = value_of(x->low.x, type);
+    if (way == FOR_ALL) {
+        const float value = value_of(x->word[0], type);
         UNROLL for (uint i = 0; i < LANES; i++) v[i] = value;
+    } else if (way == AT_ONCE && type != 0) {
+        UNROLL for (uint i = 0; i < LANES; i += 2)
+        {
+            v[i] = value_of(x->word[i / 2] & 0xffff, type);
+            v[i + 1] = value_of(x->word[i / 2] >> 16, type);
+        }
     } else {
-        const uint apart = step * bytes_of(type);
-        UNROLL for (uint i = 0; i < LANES; i++) v[i] = fetch(p + i * apart, type);
+        UNROLL for (uint i = 0; i < LANES; i++) v[i] = value_of(x->word[i], type);
     }
 }
 
@@ -155,19 +148,19 @@ INLINE void put_lanes(__global char *p, const float *v, uint step)
     }
 }
 
-/* The same for bits that nothing is done to. */
-INLINE void move_lanes(__global char *to, uint to_step, const struct lanes *x,
-                       __global const char *from, uint from_step, uint way)
+/* The same for bits that nothing was done to. */
+INLINE void put_bits(__global char *p, const struct lanes *x, uint step, uint way)
 {
-    const uint to_apart = to_step * (uint)sizeof(bits), from_apart = from_step * (uint)sizeof(bits);
-    if (way == AT_ONCE && to_step == 1 && (uint)(ulong)to % 16 == 0) {
-        *(__global uint4 *)to = x->low;
+    const uint apart = step * (uint)sizeof(bits);
+    if (way == AT_ONCE && step == 1 && (uint)(ulong)p % 16 == 0) {
+        *(__global uint4 *)p = (uint4)(x->word[0], x->word[1], x->word[2], x->word[3]);
         return;
     }
-    bits each[LANES];
-    UNROLL for (uint i = 0; i < LANES; i++) each[i] =
-        *(__global const bits *)(from + i * from_apart);
-    UNROLL for (uint i = 0; i < LANES; i++) * (__global bits *)(to + i * to_apart) = each[i];
+    const bool packed = sizeof(bits) == 2 && way == AT_ONCE;
+    UNROLL for (uint i = 0; i < LANES; i++) * (__global bits *)(p + i * apart) =
+        (bits)(way == FOR_ALL ? x->word[0]
+               : packed       ? x->word[i / 2] >> i % 2 * 16
+                              : x->word[i]);
 }
 
 /* ---- arithmetic ---- */

@@ -72,15 +72,15 @@ __kernel WORKGROUP(THREADS) void tensor_rows(TENSOR(a), TENSOR(b), RESULT(c),
         if (!s[i].whole) continue;
         if (reads_a(&r.math)) {
             a_way[i] = way_of(s[i].a, r.math.a_type, r.a);
-            load_lanes(&a[i], s[i].a, r.math.a_type, a_way[i]);
+            load_lanes(&a[i], s[i].a, r.math.a_type, r.a, a_way[i]);
         }
         if (reads_b(&r.math)) {
             b_way[i] = way_of(s[i].b, r.math.b_type, r.b);
-            load_lanes(&b[i], s[i].b, r.math.b_type, b_way[i]);
+            load_lanes(&b[i], s[i].b, r.math.b_type, r.b, b_way[i]);
         }
         if (reads_c(&r.math)) {
             c_way[i] = way_of(s[i].c, TYPE, r.c);
-            load_lanes(&c[i], s[i].c, TYPE, c_way[i]);
+            load_lanes(&c[i], s[i].c, TYPE, r.c, c_way[i]);
         }
     }
     UNROLL for (uint i = 0; i < CHUNKS; i++) {
@@ -89,16 +89,14 @@ __kernel WORKGROUP(THREADS) void tensor_rows(TENSOR(a), TENSOR(b), RESULT(c),
             continue;
         }
         if (r.math.kind == RMCP_TENSOR_MOVE) {
-            move_lanes(s[i].c, r.c, &a[i], s[i].a, r.a, a_way[i]);
+            put_bits(s[i].c, &a[i], r.c, a_way[i]);
             continue;
         }
         float x[LANES], y[LANES], z[LANES];
         UNROLL for (uint k = 0; k < LANES; k++) x[k] = y[k] = z[k] = 0;
-        if (reads_a(&r.math))
-            value_lanes(x, &a[i], s[i].a, r.math.a_type, r.a, a_way[i]);
-        if (reads_b(&r.math))
-            value_lanes(y, &b[i], s[i].b, r.math.b_type, r.b, b_way[i]);
-        if (reads_c(&r.math)) value_lanes(z, &c[i], s[i].c, TYPE, r.c, c_way[i]);
+        if (reads_a(&r.math)) value_lanes(x, &a[i], r.math.a_type, a_way[i]);
+        if (reads_b(&r.math)) value_lanes(y, &b[i], r.math.b_type, b_way[i]);
+        if (reads_c(&r.math)) value_lanes(z, &c[i], TYPE, c_way[i]);
         compute_lanes(&r.math, x, y, z, LANES);
         put_lanes(s[i].c, x, r.c);
     }

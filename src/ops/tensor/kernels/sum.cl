@@ -13,10 +13,16 @@
 
 /* LANES terms of a row: from `first` on, which may be before it; none beyond its end. */
 struct spot {
-    __global const char *row;
     int first;
+    uint way;
     bool whole;
 };
+
+/* 0 … most */
+INLINE int clip(int at, int most)
+{
+    return at < 0 ? 0 : at < most ? at : most;
+}
 
 INLINE float sum_of_lanes(const float *v)
 {
@@ -49,33 +55,38 @@ __kernel WORKGROUP(THREADS) void tensor_sum(TENSOR(a), RESULT(c), RESULT(parts),
     for (uint next = output < s.outputs ? begin + lane : end; next < end; next += CHUNKS * s.lanes) {
         struct spot spot[CHUNKS];
         struct lanes x[CHUNKS];
-        uint way[CHUNKS];
         UNROLL for (uint i = 0; i < CHUNKS; i++) {
-            const uint chunk = next + i * s.lanes;
-            uint row = divide(chunk, s.chunks), place = a;
-            spot[i].first = (int)((chunk - row * s.chunks.divisor) * LANES);
+            const uint chunk = next + i * s.lanes, there = smaller(chunk, end - 1);
+            uint row = divide(there, s.chunks), place = a;
+            int first = (int)((there - row * s.chunks.divisor) * LANES);
             UNROLL for (uint k = 1; k < 6; k++)
                 if (k < s.n_summed) row = take_turn(s.loop[k], row, &place, &unused, &unused);
-            spot[i].row = ADDRESS(a) + place * a_bytes;
-            if (s.align) spot[i].first -= (int)((uint)(ulong)spot[i].row / a_bytes % LANES);
-            if (chunk >= end) spot[i].first = (int)length;
-            spot[i].whole = spot[i].first >= 0 && (uint)spot[i].first + LANES <= length;
-            if (spot[i].whole) spot[i].row += (uint)spot[i].first * step * a_bytes;
-            way[i] = way_of(spot[i].row, s.math.a_type, step);
-            if (spot[i].whole) load_lanes(&x[i], spot[i].row, s.math.a_type, way[i]);
+            __global const char *p = ADDRESS(a) + place * a_bytes;
+            if (s.align) first -= (int)((uint)(ulong)p / a_bytes % LANES);
+            if (chunk >= end) first = (int)length;
+            spot[i].first = first;
+            spot[i].whole = first >= 0 && (uint)first + LANES <= length;
+            spot[i].way = SINGLY;
+            if (spot[i].whole) {
+                p += (uint)first * step * a_bytes;
+                spot[i].way = way_of(p, s.math.a_type, step);
+                load_lanes(&x[i], p, s.math.a_type, step, spot[i].way);
+            } else { /* what is beyond the row's ends does not count: some element of it instead */
+                UNROLL for (int k = 0; k < LANES; k++) {
+                    const int at = clip(first + k, (int)length - 1);
+                    __global const char *q = p + (uint)at * step * a_bytes;
+                    x[i].word[k] = s.math.a_type == 0 ? *(__global const uint *)q
+                                                      : *(__global const ushort *)q;
+                }
+            }
         }
         float sum[CHUNKS];
         UNROLL for (uint i = 0; i < CHUNKS; i++) {
             float v[LANES];
-            if (spot[i].whole) {
-                value_lanes(v, &x[i], spot[i].row, s.math.a_type, step, way[i]);
-            } else {
-                UNROLL for (int k = 0; k < LANES; k++) {
-                    const int at = spot[i].first + k;
-                    v[k] = 0;
-                    if (at >= 0 && at < (int)length)
-                        v[k] = fetch(spot[i].row + (uint)at * step * a_bytes, s.math.a_type);
-                }
+            value_lanes(v, &x[i], s.math.a_type, spot[i].way);
+            if (!spot[i].whole) {
+                UNROLL for (int k = 0; k < LANES; k++)
+                    if (spot[i].first + k < 0 || spot[i].first + k >= (int)length) v[k] = 0;
             }
             sum[i] = sum_of_lanes(v);
         }
