@@ -398,6 +398,85 @@ RMCP_API rmcp_status rmcp_batchnorm_execute_timed(const rmcp_plan *plan, void *s
                                                   const rmcp_batchnorm_tensors *tensors,
                                                   double *seconds);
 
+/* ---- tensor operations: fill, scale, copy, add …, sum ---- */
+
+typedef enum rmcp_tensor_kind {
+    RMCP_TENSOR_SET = 0,      /* c = alpha                                                      */
+    RMCP_TENSOR_SCALE = 1,    /* c = alpha * c                                                  */
+    RMCP_TENSOR_COPY = 2,     /* c = alpha * a + beta * c: changes strides and type on the way  */
+    RMCP_TENSOR_ADD = 3,      /* c = alpha * a + alpha_b * b + beta * c                         */
+    RMCP_TENSOR_MULTIPLY = 4, /* c = (alpha * a) * (alpha_b * b) + beta * c                     */
+    RMCP_TENSOR_MINIMUM = 5,  /* c = (x < y ? x : y) + beta * c, x = alpha * a, y = alpha_b * b */
+    RMCP_TENSOR_MAXIMUM = 6,  /* c = (x > y ? x : y) + beta * c: where x or y is NaN, y is taken */
+    RMCP_TENSOR_SUM = 7       /* c = alpha * (sum of a) + beta * c, the sum over the dimensions in
+                                 which c has size 1: the gradient of a bias, for example        */
+} rmcp_tensor_kind;
+
+#define RMCP_TENSOR_DIMS 5
+
+/* One operation on tensors of any strides. It runs over all indices of `size`. Each tensor has that
+ * size or 1 in each dimension. Where a or b has 1, its element is taken again for every index
+ * (broadcasting); c may have 1 in RMCP_TENSOR_SUM alone, and there that dimension is summed.
+ *
+ * Strides are distances in elements, none negative. All of a tensor's strides 0: it is packed in its
+ * own size, the last dimension fastest. Otherwise they are taken as they are, and 0 in a or b means
+ * the same element again. The stride of a dimension of size 1 means nothing. No two elements of c may
+ * share memory: sorted, each stride must exceed the distance that all smaller ones reach. What lies
+ * between the elements of c is neither read nor written.
+ *
+ * Computed in f32 and rounded to c's type once, at the end; sums in blocks, so that their error hardly
+ * grows with their length. A copy with alpha 1 and beta 0 within one type keeps every bit.
+ * Fields of a tensor that the kind does not have, scalars too, and entries from `dims` on must be 0. */
+typedef struct rmcp_tensor {
+    uint32_t struct_size;
+    uint32_t kind;                       /* rmcp_tensor_kind                                   */
+    uint32_t dims;                       /* 1 … 5                                              */
+    uint32_t a_type, b_type, c_type;     /* rmcp_type                                          */
+    int64_t size[RMCP_TENSOR_DIMS];      /* slowest first, by custom: strides decide           */
+    int64_t a_size[RMCP_TENSOR_DIMS];    /* 0 means as `size`; or 1                            */
+    int64_t b_size[RMCP_TENSOR_DIMS];    /* likewise                                           */
+    int64_t c_size[RMCP_TENSOR_DIMS];    /* likewise; 1 only where RMCP_TENSOR_SUM sums        */
+    int64_t a_stride[RMCP_TENSOR_DIMS];  /* see above                                          */
+    int64_t b_stride[RMCP_TENSOR_DIMS];
+    int64_t c_stride[RMCP_TENSOR_DIMS];
+    double alpha, alpha_b; /* taken as they are: 0 is 0, and 0 * NaN is NaN. Rounded to f32    */
+    double beta;           /* 0: c is not read                                                 */
+} rmcp_tensor;
+
+/* Read a case string such as "tensor:8x64x56x56:add:b1x64x1x1:f16" (docs/cases.md) into `*tensor`,
+ * whose struct_size the caller has set. On error it is untouched. Thread-safe. */
+RMCP_API rmcp_status rmcp_tensor_parse(const char *text, rmcp_tensor *tensor);
+
+/* Write the case string of `tensor` to `text`, always terminated. RMCP_E_ARG when `size` is too
+ * small; RMCP_CASE_MAX is always enough. Thread-safe. */
+RMCP_API rmcp_status rmcp_tensor_print(const rmcp_tensor *tensor, char *text, size_t size);
+
+/* As rmcp_plan_create and rmcp_plan_candidates, for a tensor operation. The plan is one for
+ * rmcp_tensor_execute only. fixed_weights of the options must be zero. */
+RMCP_API rmcp_status rmcp_tensor_plan(rmcp_device *device, const rmcp_tensor *tensor,
+                                      const rmcp_plan_options *options, rmcp_plan **out);
+RMCP_API rmcp_status rmcp_tensor_candidates(rmcp_device *device, const rmcp_tensor *tensor,
+                                            const rmcp_plan_options *options,
+                                            rmcp_candidate *list, size_t *count);
+
+/* The memory of one execution: those of a, b and c that the kind has. c must not overlap anything
+ * else, but a or b may be c itself, at the same place with the same type, size and strides, unless
+ * the kind is RMCP_TENSOR_SUM. */
+typedef struct rmcp_tensor_operands {
+    uint32_t struct_size;
+    uint32_t reserved; /* must be 0 */
+    rmcp_memory a, b, c;
+    rmcp_memory workspace;
+    uint64_t workspace_bytes; /* size of it: at least rmcp_plan_workspace */
+} rmcp_tensor_operands;
+
+/* As rmcp_execute and rmcp_execute_timed. */
+RMCP_API rmcp_status rmcp_tensor_execute(const rmcp_plan *plan, void *stream,
+                                         const rmcp_tensor_operands *operands);
+RMCP_API rmcp_status rmcp_tensor_execute_timed(const rmcp_plan *plan, void *stream,
+                                               const rmcp_tensor_operands *operands,
+                                               double *seconds);
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,7 +23,10 @@ SPATIAL, PER_ACTIVATION = range(2)
 NO_ACTIVATION, RELU, LEAKY_RELU, CLAMP = range(4)
 ESTIMATE, MEASURE = range(2)
 ACCURATE, STRICT = range(2)
+TENSOR_SET, TENSOR_SCALE, TENSOR_COPY, TENSOR_ADD = range(4)
+TENSOR_MULTIPLY, TENSOR_MINIMUM, TENSOR_MAXIMUM, TENSOR_SUM = range(4, 8)
 MAX_DIMS = 3
+TENSOR_DIMS = 5
 CASE_MAX = 640
 NO_WORKSPACE = 2**64 - 1
 
@@ -33,6 +36,7 @@ PASS_NAMES = ("fwd", "bwd_data", "bwd_weights")
 
 _u32, _u64, _i64 = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64
 _space = _i64 * MAX_DIMS
+_tensor = _i64 * TENSOR_DIMS
 
 
 class Struct(ctypes.Structure):
@@ -118,8 +122,23 @@ class BatchNormTensors(Struct):
                 ("workspace", Memory), ("workspace_bytes", _u64)]
 
 
+class Tensor(Struct):
+    C_NAME = "rmcp_tensor"
+    _fields_ = [("struct_size", _u32), ("kind", _u32), ("dims", _u32), ("a_type", _u32),
+                ("b_type", _u32), ("c_type", _u32), ("size", _tensor), ("a_size", _tensor),
+                ("b_size", _tensor), ("c_size", _tensor), ("a_stride", _tensor),
+                ("b_stride", _tensor), ("c_stride", _tensor), ("alpha", ctypes.c_double),
+                ("alpha_b", ctypes.c_double), ("beta", ctypes.c_double)]
+
+
+class TensorOperands(Struct):
+    C_NAME = "rmcp_tensor_operands"
+    _fields_ = [("struct_size", _u32), ("reserved", _u32), ("a", Memory), ("b", Memory),
+                ("c", Memory), ("workspace", Memory), ("workspace_bytes", _u64)]
+
+
 STRUCTS = (Problem, Shape, DeviceOptions, DeviceInfo, Memory, PlanOptions, Candidate, Tensors,
-           BatchNorm, BatchNormTensors)
+           BatchNorm, BatchNormTensors, Tensor, TensorOperands)
 
 
 class Error(RuntimeError):
@@ -178,6 +197,14 @@ FUNCTIONS = {
     "rmcp_batchnorm_execute": (_status, _void, _void, _pointer(BatchNormTensors)),
     "rmcp_batchnorm_execute_timed": (_status, _void, _void, _pointer(BatchNormTensors),
                                      _pointer(ctypes.c_double)),
+    "rmcp_tensor_parse": (_status, _text, _pointer(Tensor)),
+    "rmcp_tensor_print": (_status, _pointer(Tensor), _text, _size),
+    "rmcp_tensor_plan": (_status, _void, _pointer(Tensor), _pointer(PlanOptions), _pointer(_void)),
+    "rmcp_tensor_candidates": (_status, _void, _pointer(Tensor), _pointer(PlanOptions),
+                               _pointer(Candidate), _pointer(_size)),
+    "rmcp_tensor_execute": (_status, _void, _void, _pointer(TensorOperands)),
+    "rmcp_tensor_execute_timed": (_status, _void, _void, _pointer(TensorOperands),
+                                  _pointer(ctypes.c_double)),
 }
 
 

@@ -43,15 +43,20 @@ static inline float rmcp_float_of_f16(uint16_t h)
     return rmcp_float_of_bits(bits | (uint32_t)(h & 0x8000u) << 16);
 }
 
+/* Masks in place of choices: compilers make vector code of that. */
 static inline uint16_t rmcp_f16_of_float(float value)
 {
-    uint32_t bits = rmcp_bits_of_float(value), magnitude = bits & 0x7fffffffu;
-    uint32_t normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - (112u << 23)) >> 13;
-    /* Below 2^-14: adding 0.5 lets the adder round at the last denormal bit. */
-    uint32_t denormal = rmcp_bits_of_float(rmcp_float_of_bits(magnitude) + 0.5f) - (126u << 23);
-    uint32_t result = magnitude < (113u << 23) ? denormal : normal;
-    result = magnitude >= 0x477ff000u ? 0x7c00u : result;
-    result = magnitude > 0x7f800000u ? 0x7e00u | ((magnitude >> 13) & 0x1ffu) : result;
+    const uint32_t bits = rmcp_bits_of_float(value), magnitude = bits & 0x7fffffffu;
+    const uint32_t small = 0u - ((int32_t)magnitude < 113 << 23);  /* below 2^-14   */
+    const uint32_t large = 0u - ((int32_t)magnitude > 0x477fefff); /* rounds to Inf */
+    const uint32_t nan = 0u - ((int32_t)magnitude > 0x7f800000);
+    const uint32_t normal = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - (112u << 23)) >> 13;
+    /* Adding 0.5 lets the adder round at the last denormal bit. */
+    const uint32_t denormal =
+        rmcp_bits_of_float(rmcp_float_of_bits(magnitude) + 0.5f) - (126u << 23);
+    const uint32_t payload = 0x200u | (magnitude >> 13 & 0x1ffu);
+    const uint32_t result =
+        (denormal & small) | (normal & ~(small | large)) | (0x7c00u & large) | (payload & nan);
     return (uint16_t)(result | (bits >> 16 & 0x8000u));
 }
 

@@ -53,7 +53,7 @@ rmcp_status rmcp_case_parse(const char *text, const struct rmcp_operation **oper
     *operation = found ? found : nameless();
     if (!*operation) return rmcp_fail(RMCP_E_ARG, "'%.60s' names no operation", text);
     /* Problems of the operation's own size, then each in a room of its own. */
-    unsigned char packed[RMCP_MOST_PASSES * RMCP_PROBLEM_BYTES];
+    _Alignas(16) unsigned char packed[RMCP_MOST_PASSES * RMCP_PROBLEM_BYTES];
     rmcp_status status = (*operation)->parse(found ? text + length + 1 : text, packed, count);
     for (size_t i = 0; i < *count && !status; i++)
         memcpy(problems[i].bytes, packed + i * (*operation)->problem_bytes,

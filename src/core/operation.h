@@ -16,8 +16,9 @@ struct rmcp_any_problem {
     _Alignas(16) unsigned char bytes[RMCP_PROBLEM_BYTES];
 };
 
-/* The most problems that one text stands for: one for each pass that it leaves open. */
-enum { RMCP_MOST_PASSES = 4 };
+/* The most passes of an operation: words of its first trait, and problems that one text stands for
+ * when it leaves the pass open. */
+enum { RMCP_MOST_PASSES = 8 };
 
 /* What a problem has in a slot. */
 struct rmcp_slot {

@@ -9,7 +9,7 @@
 enum {
     THREADS = 256, /* of every kernel                                              */
     BLOCK = 16,    /* elements that a work-item of rows.h takes at once            */
-    DEPTH = 8,     /* rows that a work-item of columns.h takes at once             */
+    DEPTH = 4,     /* rows that a work-item of columns.h takes at once, at most    */
     WANTED = 32,   /* workgroups for each compute unit, several rounds of them     */
     MOST_SPLITS = 2048,
     MOST_LANES = 32, /* of columns.h: side by side                                 */
@@ -80,10 +80,10 @@ static struct rmcp_norm_walk walk_of(const struct rmcp_norm *norm, int64_t lanes
 
 /* How many parts to make of `length`, each a multiple of `least`, when there are `groups`
  * workgroups without any; sets the length of a part. */
-static int64_t split(const struct rmcp_request *request, int64_t groups, int64_t length,
-                     int64_t least, int64_t *share)
+static int64_t split(const struct rmcp_request *request, int64_t wanted, int64_t groups,
+                     int64_t length, int64_t least, int64_t *share)
 {
-    int64_t parts = ceil_divide(units_of(request) * WANTED, groups);
+    int64_t parts = ceil_divide(units_of(request) * wanted, groups);
     parts = smaller(smaller(parts, MOST_SPLITS), ceil_divide(length, least));
     *share = ceil_divide(ceil_divide(length, parts), least) * least;
     return ceil_divide(length, *share);
@@ -91,7 +91,7 @@ static int64_t split(const struct rmcp_request *request, int64_t groups, int64_t
 
 /* A channel has a workgroup or more of its own when it is large. Small ones share one, with as many
  * work-items for each as keep the device busy. */
-static void divide_rows(const struct rmcp_request *request, bool may_split,
+static void divide_rows(const struct rmcp_request *request, enum rmcp_norm_split purpose,
                         struct rmcp_norm_division *d)
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
@@ -104,8 +104,8 @@ static void divide_rows(const struct rmcp_request *request, bool may_split,
     int64_t share = ceil_divide(norm->count, lanes * BLOCK) * lanes * BLOCK;
     d->groups = ceil_divide(norm->params, THREADS / lanes);
     d->splits = 1;
-    if (may_split && bits == 8)
-        d->splits = split(request, d->groups, norm->count, lanes * BLOCK, &share);
+    if (purpose != RMCP_NORM_WHOLE && bits == 8)
+        d->splits = split(request, WANTED, d->groups, norm->count, lanes * BLOCK, &share);
     d->share = share;
     d->elements = ceil_divide(smaller(share, norm->count), lanes);
     d->row_args = (struct rmcp_norm_rows){
@@ -119,19 +119,25 @@ static void divide_rows(const struct rmcp_request *request, bool may_split,
     };
 }
 
-static void divide_columns(const struct rmcp_request *request, bool may_split,
+static void divide_columns(const struct rmcp_request *request, enum rmcp_norm_split purpose,
                            struct rmcp_norm_division *d)
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
     const int64_t busy = units_of(request) * 2;
     unsigned bits = bits_of(ceil_divide(norm->params, 4), 5);
     /* Without splits narrower workgroups are the way to have more of them: down to 128 bytes. */
-    while (!may_split && bits > 3 && ceil_divide(norm->params, INT64_C(4) << bits) < busy) bits--;
+    while (purpose == RMCP_NORM_WHOLE && bits > 3 &&
+           ceil_divide(norm->params, INT64_C(4) << bits) < busy)
+        bits--;
     const int64_t lanes = INT64_C(1) << bits, levels = THREADS / lanes;
     int64_t share = ceil_divide(norm->outer, levels * DEPTH) * levels * DEPTH;
     d->groups = ceil_divide(norm->params, 4 * lanes);
     d->splits = 1;
-    if (may_split) d->splits = split(request, d->groups, norm->outer, levels * DEPTH, &share);
+    /* As many workgroups as are on a compute unit at once: a second round would merge once more. */
+    const int64_t at_once = norm->pass == RMCP_BATCHNORM_BACKWARD ? 3 : 2;
+    const int64_t wanted = purpose == RMCP_NORM_SUMS ? at_once : WANTED;
+    if (purpose != RMCP_NORM_WHOLE)
+        d->splits = split(request, wanted, d->groups, norm->outer, levels * DEPTH, &share);
     d->share = share;
     d->elements = 4 * ceil_divide(smaller(share, norm->outer), levels);
     d->column_args = (struct rmcp_norm_columns){
@@ -144,22 +150,23 @@ static void divide_columns(const struct rmcp_request *request, bool may_split,
     };
 }
 
-struct rmcp_norm_division rmcp_norm_divide(const struct rmcp_request *request, bool may_split)
+struct rmcp_norm_division rmcp_norm_divide(const struct rmcp_request *request,
+                                           enum rmcp_norm_split purpose)
 {
     struct rmcp_norm_division d = { .columns = rmcp_norm_of(request)->inner == 1 };
     if (d.columns)
-        divide_columns(request, may_split, &d);
+        divide_columns(request, purpose, &d);
     else
-        divide_rows(request, may_split, &d);
+        divide_rows(request, purpose, &d);
     return d;
 }
 
-const char *rmcp_norm_refuse(const struct rmcp_request *request, bool may_split)
+const char *rmcp_norm_refuse(const struct rmcp_request *request, enum rmcp_norm_split purpose)
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
     if (norm->inner > INT32_MAX) return "a channel of one image has 2^31 elements or more";
     if (norm->inner > 1 && norm->params > INT32_MAX) return "2^31 channels or more";
-    const struct rmcp_norm_division d = rmcp_norm_divide(request, may_split);
+    const struct rmcp_norm_division d = rmcp_norm_divide(request, purpose);
     if (d.groups > INT32_MAX) return "2^31 workgroups or more";
     if (d.share > INT32_MAX) return "a workgroup would have 2^31 elements of a channel or more";
     return NULL;

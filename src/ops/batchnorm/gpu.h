@@ -17,11 +17,14 @@ struct rmcp_norm_division {
     struct rmcp_norm_columns column_args;
 };
 
-/* With `split`, several workgroups may share the elements of a parameter. */
-struct rmcp_norm_division rmcp_norm_divide(const struct rmcp_request *request, bool split);
+/* Whether several workgroups may share the elements of a parameter, and what for: parts of sums cost
+ * something at the end of each, values do not. */
+enum rmcp_norm_split { RMCP_NORM_WHOLE, RMCP_NORM_SUMS, RMCP_NORM_VALUES };
+struct rmcp_norm_division rmcp_norm_divide(const struct rmcp_request *request,
+                                           enum rmcp_norm_split split);
 
 /* The reason when the kernels cannot do a problem so divided, else NULL. */
-const char *rmcp_norm_refuse(const struct rmcp_request *request, bool split);
+const char *rmcp_norm_refuse(const struct rmcp_request *request, enum rmcp_norm_split split);
 
 /* Estimated seconds of one read or write of everything: `passes` over `bytes` in workgroups so
  * divided, the last of which may leave units idle. */

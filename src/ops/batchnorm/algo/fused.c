@@ -7,9 +7,9 @@ static const char *refuse(const struct rmcp_request *request)
     enum { MOST_ELEMENTS = 1 << 14 }; /* of a work-item: a few ms at the most */
     if (rmcp_norm_of(request)->pass == RMCP_BATCHNORM_INFER)
         return "inference is one launch anyway";
-    const char *reason = rmcp_norm_refuse(request, false);
+    const char *reason = rmcp_norm_refuse(request, RMCP_NORM_WHOLE);
     if (reason) return reason;
-    if (rmcp_norm_divide(request, false).elements > MOST_ELEMENTS)
+    if (rmcp_norm_divide(request, RMCP_NORM_WHOLE).elements > MOST_ELEMENTS)
         return "too many elements of a channel for one workgroup";
     return NULL;
 }
@@ -17,7 +17,7 @@ static const char *refuse(const struct rmcp_request *request)
 static double cost(const struct rmcp_request *request)
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
-    const struct rmcp_norm_division d = rmcp_norm_divide(request, false);
+    const struct rmcp_norm_division d = rmcp_norm_divide(request, RMCP_NORM_WHOLE);
     const bool backward = norm->pass == RMCP_BATCHNORM_BACKWARD;
     const double passes = backward ? (rmcp_norm_computes(norm) ? 5 : 4) : 2;
     return rmcp_norm_seconds(request, &d, passes) + request->caps->launch_seconds;
@@ -31,7 +31,7 @@ static struct rmcp_norm_memory slot(unsigned number, bool used)
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
-    const struct rmcp_norm_division d = rmcp_norm_divide(request, false);
+    const struct rmcp_norm_division d = rmcp_norm_divide(request, RMCP_NORM_WHOLE);
     const bool runs = rmcp_norm_runs(norm), saves = rmcp_norm_saves(norm);
     const bool biased = rmcp_norm_biased(norm);
     const struct rmcp_norm_memory train[] = {

@@ -18,7 +18,8 @@ static struct rmcp_norm_memory slot(unsigned number)
 
 static const char *refuse(const struct rmcp_request *request)
 {
-    return rmcp_norm_refuse(request, true);
+    const char *reason = rmcp_norm_refuse(request, RMCP_NORM_SUMS);
+    return reason ? reason : rmcp_norm_refuse(request, RMCP_NORM_VALUES);
 }
 
 static unsigned n_launches(const struct rmcp_norm *norm)
@@ -29,7 +30,7 @@ static unsigned n_launches(const struct rmcp_norm *norm)
 
 static double cost(const struct rmcp_request *request)
 {
-    const struct rmcp_norm_division d = rmcp_norm_divide(request, true);
+    const struct rmcp_norm_division d = rmcp_norm_divide(request, RMCP_NORM_VALUES);
     const unsigned launches = n_launches(rmcp_norm_of(request));
     const double merging = 3e-6; /* a launch of its own, which waits for others and is waited for */
     return rmcp_norm_seconds(request, &d, (launches + 1) / 2) + launches / 2 * merging +
@@ -39,7 +40,7 @@ static double cost(const struct rmcp_request *request)
 static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
-    const struct rmcp_norm_division d = rmcp_norm_divide(request, true);
+    const struct rmcp_norm_division d = rmcp_norm_divide(request, RMCP_NORM_SUMS);
     const uint64_t arrays = PARTS + FIGURES * (uint64_t)d.splits;
     *bytes =
         norm->pass == RMCP_BATCHNORM_INFER ? 0 : arrays * (uint64_t)norm->params * sizeof(float);
@@ -85,7 +86,9 @@ static rmcp_status emit_values(const struct rmcp_request *request,
 }
 
 static rmcp_status emit_gradients(const struct rmcp_request *request,
-                                  const struct rmcp_norm_division *d, struct rmcp_launch_list *list)
+                                  const struct rmcp_norm_division *sums,
+                                  const struct rmcp_norm_division *values,
+                                  struct rmcp_launch_list *list)
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
     const bool saved = rmcp_norm_saves(norm);
@@ -104,20 +107,21 @@ static rmcp_status emit_gradients(const struct rmcp_request *request,
     const struct rmcp_norm_memory third[] = { x,        dy,    slot(RMCP_NORM_DX),
                                               scale,    bias,  means,
                                               inverses, dbias, products };
-    rmcp_status status = rmcp_norm_append(request, d, "sums", first, 7, true, list);
+    rmcp_status status = rmcp_norm_append(request, sums, "sums", first, 7, true, list);
     if (!status)
-        status = rmcp_norm_append_finish(request, d, "batchnorm_finish_sums", second, 5, list);
-    return status ? status : rmcp_norm_append(request, d, "dx", third, 9, false, list);
+        status = rmcp_norm_append_finish(request, sums, "batchnorm_finish_sums", second, 5, list);
+    return status ? status : rmcp_norm_append(request, values, "dx", third, 9, false, list);
 }
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
-    const struct rmcp_norm_division d = rmcp_norm_divide(request, true);
-    rmcp_status status = rmcp_norm_computes(norm) ? emit_statistics(request, &d, list) : RMCP_OK;
+    const struct rmcp_norm_division sums = rmcp_norm_divide(request, RMCP_NORM_SUMS);
+    const struct rmcp_norm_division values = rmcp_norm_divide(request, RMCP_NORM_VALUES);
+    rmcp_status status = rmcp_norm_computes(norm) ? emit_statistics(request, &sums, list) : RMCP_OK;
     if (status) return status;
-    return norm->pass == RMCP_BATCHNORM_BACKWARD ? emit_gradients(request, &d, list)
-                                                 : emit_values(request, &d, list);
+    return norm->pass == RMCP_BATCHNORM_BACKWARD ? emit_gradients(request, &sums, &values, list)
+                                                 : emit_values(request, &values, list);
 }
 
 const struct rmcp_algo rmcp_algo_batchnorm_staged = {

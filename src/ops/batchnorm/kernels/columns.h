@@ -11,14 +11,14 @@
 #endif
 #define BLOCK (4 * DEPTH)
 
-/* Where a work-item stands: its columns are first, first + apart, …; `exist` of them there are. */
+/* Where a work-item stands: four columns from `first` on, `exist` of which there are. */
 struct post {
     uint thread, lane, lanes, level, levels;
-    ulong first, apart;
+    ulong first;
     uint exist;
 };
 
-INLINE struct post post_of(const struct rmcp_norm_columns *a, bool fours)
+INLINE struct post post_of(const struct rmcp_norm_columns *a)
 {
     struct post p;
     p.thread = LOCAL_ID;
@@ -28,10 +28,8 @@ INLINE struct post post_of(const struct rmcp_norm_columns *a, bool fours)
     p.levels = THREADS >> a->lane_bits;
     const ulong tile = (ulong)(a->first_group + GROUP_ID_X) * p.lanes * 4;
     const ulong params = (ulong)a->params;
-    p.first = tile + (fours ? 4 * p.lane : p.lane);
-    p.apart = fours ? 1 : p.lanes;
-    p.exist = 0;
-    for (uint j = 0; j < 4; j++) p.exist += p.first + j * p.apart < params;
+    p.first = tile + 4 * p.lane;
+    p.exist = p.first >= params ? 0 : params - p.first < 4 ? (uint)(params - p.first) : 4;
     return p;
 }
 
@@ -60,13 +58,14 @@ INLINE uint fetch(const struct rmcp_norm_columns *a, const struct post *p,
 {
     UNROLL
     for (uint s = 0; s < DEPTH; s++) {
+        /* Columns that are not there are read as the last one: what comes of them is not kept. */
         if ((whole || s < k->left) && fours) {
             get4(base, k->at, v + 4 * s);
         } else {
             UNROLL
             for (uint j = 0; j < 4; j++)
                 v[4 * s + j] =
-                    (whole || s < k->left) && j < p->exist ? get1(base, k->at + j * p->apart) : 0;
+                    whole || s < k->left ? get1(base, k->at + smaller(j, p->exist - 1)) : 0;
         }
         k->at += (ulong)p->levels * (ulong)a->params;
     }
@@ -85,7 +84,7 @@ INLINE void emplace(const struct rmcp_norm_columns *a, const struct post *p, __g
         } else if (whole || s < k->left) {
             UNROLL
             for (uint j = 0; j < 4; j++)
-                if (j < p->exist) put1(base, k->at + j * p->apart, v[4 * s + j]);
+                if (j < p->exist) put1(base, k->at + j, v[4 * s + j]);
         }
         k->at += (ulong)p->levels * (ulong)a->params;
     }
@@ -95,7 +94,7 @@ INLINE void emplace(const struct rmcp_norm_columns *a, const struct post *p, __g
 /* One value of each of a work-item's parameters; zero where there is none. */
 INLINE float parameter(const struct post *p, __global const float *values, uint j)
 {
-    return j < p->exist ? values[p->first + j * p->apart] : 0;
+    return j < p->exist ? values[p->first + j] : 0;
 }
 
 /* ---- moments, of four columns with the same number of elements ---- */
@@ -104,7 +103,7 @@ struct moments4 {
     float n, shift[4], rest[4], m2[4];
 };
 
-/* All values of a work-item are taken relative to the mean of its first block. */
+/* All values of a work-item are taken relative to its first one. */
 INLINE void add_block(struct moments4 *m, float *v, const bool whole, uint n)
 {
     const float count = whole ? DEPTH : (float)n;
@@ -113,12 +112,7 @@ INLINE void add_block(struct moments4 *m, float *v, const bool whole, uint n)
     const bool first = m->n == 0;
     UNROLL
     for (uint j = 0; j < 4; j++) {
-        if (first) {
-            float sum = 0;
-            UNROLL
-            for (uint s = 0; s < DEPTH; s++) sum += v[4 * s + j];
-            m->shift[j] = sum * part;
-        }
+        m->shift[j] = first ? v[j] : m->shift[j];
         float sum = 0, square = 0;
         UNROLL
         for (uint s = 0; s < DEPTH; s++) {
@@ -268,8 +262,7 @@ INLINE float bias_of(const struct rmcp_norm_columns *a, const struct post *p,
 INLINE ulong part_of(const struct rmcp_norm_columns *a, const struct post *p, uint which,
                      uint splits, uint j)
 {
-    return ((ulong)which * (ulong)a->params + p->first + j * p->apart) * splits + a->first_split +
-           GROUP_ID_Y;
+    return ((ulong)which * (ulong)a->params + p->first + j) * splits + a->first_split + GROUP_ID_Y;
 }
 
 #endif

@@ -10,7 +10,7 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_apply(INPUT(x), OUTPUT(y), IN
     __global const char *const data = ADDRESS(x);
     __global char *const out = ADDRESS(y);
     const bool fours = a.fours && is_aligned(data) && is_aligned(out);
-    const struct post p = post_of(&a, fours);
+    const struct post p = post_of(&a);
     struct slope s[4];
     UNROLL
     for (uint j = 0; j < 4; j++) {

@@ -1,5 +1,6 @@
 /* columns_backward.cl: all gradients in one: each workgroup has whole columns. */
 #include "kernels/target.h"
+#define DEPTH 2 /* of two tensors each; more take registers, and so workgroups at once */
 #include "ops/batchnorm/kernels/columns.h"
 
 __kernel WORKGROUP(THREADS) void batchnorm_columns_backward(INPUT(x), INPUT(dy), OUTPUT(dx),
@@ -12,7 +13,7 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_backward(INPUT(x), INPUT(dy),
     __global const char *const data = ADDRESS(x), *const errors = ADDRESS(dy);
     __global char *const out = ADDRESS(dx);
     const bool fours = a.fours && is_aligned(data) && is_aligned(errors) && is_aligned(out);
-    const struct post p = post_of(&a, fours);
+    const struct post p = post_of(&a);
     struct moments4 moments;
     if (!a.figures.saves)
         moments = fours ? gather(&a, &p, data, true) : gather(&a, &p, data, false);
@@ -39,8 +40,8 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_backward(INPUT(x), INPUT(dy),
         s[j] = slope_of(&a.figures, normal[j], parameter(&p, INPUTS(scale), j), s[j].bias, all.sum,
                         all.product);
         if (p.level || j >= p.exist) continue;
-        PARAMETERS(dbias)[p.first + j * p.apart] = all.sum;
-        PARAMETERS(dscale)[p.first + j * p.apart] = all.product * normal[j].inverse;
+        PARAMETERS(dbias)[p.first + j] = all.sum;
+        PARAMETERS(dscale)[p.first + j] = all.product * normal[j].inverse;
     }
     if (fours)
         apply_gradients(&a, &p, s, data, errors, out, true);

@@ -1,5 +1,6 @@
 /* columns_dx.cl: the gradient of x, given the sums. */
 #include "kernels/target.h"
+#define DEPTH 2 /* of two tensors each; more take registers, and so workgroups at once */
 #include "ops/batchnorm/kernels/columns.h"
 
 __kernel WORKGROUP(THREADS) void batchnorm_columns_dx(INPUT(x), INPUT(dy), OUTPUT(dx), INPUT(scale),
@@ -10,7 +11,7 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_dx(INPUT(x), INPUT(dy), OUTPU
     __global const char *const data = ADDRESS(x), *const errors = ADDRESS(dy);
     __global char *const out = ADDRESS(dx);
     const bool fours = a.fours && is_aligned(data) && is_aligned(errors) && is_aligned(out);
-    const struct post p = post_of(&a, fours);
+    const struct post p = post_of(&a);
     struct slope s[4];
     UNROLL
     for (uint j = 0; j < 4; j++) {

@@ -1,6 +1,5 @@
 /* columns_stats.cl: moments of some rows of each column, to the workspace. */
 #include "kernels/target.h"
-#define DEPTH 8
 #include "ops/batchnorm/kernels/columns.h"
 
 __kernel WORKGROUP(THREADS) void batchnorm_columns_stats(INPUT(x), OUTPUT(parts),
@@ -9,7 +8,7 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_stats(INPUT(x), OUTPUT(parts)
     __local float n[THREADS], shift[THREADS], rest[THREADS], m2[THREADS];
     __global const char *const data = ADDRESS(x);
     const bool fours = a.fours && is_aligned(data);
-    const struct post p = post_of(&a, fours);
+    const struct post p = post_of(&a);
     const struct moments4 mine = fours ? gather(&a, &p, data, true) : gather(&a, &p, data, false);
     __global float *const out = PARAMETERS(parts);
     UNROLL

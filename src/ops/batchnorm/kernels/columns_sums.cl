@@ -1,5 +1,6 @@
 /* columns_sums.cl: sums of gradients of some rows of each column, to the workspace. */
 #include "kernels/target.h"
+#define DEPTH 2 /* of two tensors each; more take registers, and so workgroups at once */
 #include "ops/batchnorm/kernels/columns.h"
 
 __kernel WORKGROUP(THREADS) void batchnorm_columns_sums(INPUT(x), INPUT(dy), INPUT(scale),
@@ -10,7 +11,7 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_sums(INPUT(x), INPUT(dy), INP
     __local float sum[THREADS], product[THREADS];
     __global const char *const data = ADDRESS(x), *const errors = ADDRESS(dy);
     const bool fours = a.fours && is_aligned(data) && is_aligned(errors);
-    const struct post p = post_of(&a, fours);
+    const struct post p = post_of(&a);
     struct slope s[4];
     UNROLL
     for (uint j = 0; j < 4; j++) {

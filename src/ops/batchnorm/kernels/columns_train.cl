@@ -12,7 +12,7 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_train(INPUT(x), OUTPUT(y), IN
     __global const char *const data = ADDRESS(x);
     __global char *const out = ADDRESS(y);
     const bool fours = a.fours && is_aligned(data) && is_aligned(out);
-    const struct post p = post_of(&a, fours);
+    const struct post p = post_of(&a);
     const struct moments4 mine = fours ? gather(&a, &p, data, true) : gather(&a, &p, data, false);
     struct slope s[4];
     UNROLL
@@ -22,7 +22,7 @@ __kernel WORKGROUP(THREADS) void batchnorm_columns_train(INPUT(x), OUTPUT(y), IN
         const struct normal normal = normal_of(&a.figures, all);
         s[j] = slope_of(&a.figures, normal, parameter(&p, INPUTS(scale), j),
                         bias_of(&a, &p, INPUTS(bias), j), 0, 0);
-        const ulong column = p.first + j * p.apart;
+        const ulong column = p.first + j;
         if (p.level || j >= p.exist) continue;
         if (a.figures.saves) {
             PARAMETERS(saved_mean)[column] = normal.mean;
