@@ -1,5 +1,5 @@
 #!/bin/sh
-# Our convolution kernels, compiled for several chips, on the executor against the reference.
+# Our kernels, compiled for several chips, on the executor against the reference.
 # usage: check_kernels.sh SIM_KERNELS SOURCES LIST OUT CASES [OPTION…]
 # SIM_KERNELS is tests/sim/kernels.c, SOURCES is src, LIST prints the table of kernels; objects
 # are kept in OUT and made again when a source is newer, but for targets that SHIPPED, the folder of the

@@ -1,4 +1,4 @@
-/* kernels.c: our convolution kernels on the executor against the reference.
+/* kernels.c: our kernels on the executor against the reference.
  * usage: sim_kernels [OPTION…] FOLDER CHIP FILE…
  * FOLDER has the code objects, CHIP executes them, FILE is a list of cases like
  * data/verify-full.txt.
@@ -14,10 +14,9 @@
  *   --quiet       do not print each report and failure
  * Exit status: 0 when every result is right, nothing was reported, and all kernels ran if asked. */
 #include "gpu/kernels.h"
-#include "sim/device/device.h"
-#include "conv/conv.h"
-
 #include "base/hash.h"
+#include "core/judge.h"
+#include "sim/device/device.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,21 +41,21 @@ static void tell(struct session *s)
     if (!s->told) s->told = now;
     if (now - s->told < 60) return;
     s->told = now;
-    fprintf(stderr, "%" PRIu64 " cases, %" PRIu64 " runs, %" PRIu64 " failures so far\n", s->n_cases,
-            s->n_runs, s->n_wrong + s->n_stopped);
+    fprintf(stderr, "%" PRIu64 " cases, %" PRIu64 " runs, %" PRIu64 " failures so far\n",
+            s->n_cases, s->n_runs, s->n_wrong + s->n_stopped);
 }
 
 /* An algorithm this much slower than the chosen one is left out on cases of this many operations.
  */
 static const double heavy_flops = 2e8, too_slow = 4;
 
-static void run(struct session *s, const rmcp_conv *problem, rmcp_conv_pass pass,
+static void run(struct session *s, const struct rmcp_operation *operation, const void *problem,
                 const char *algorithm, const char *text, enum rmcp_data data)
 {
     struct rmcp_judgement result;
     const rmcp_status status =
-        rmcp_conv_judge(s->device, problem, pass, algorithm, data,
-                         rmcp_hash_text(RMCP_HASH_START ^ 1, text), 0, &result);
+        rmcp_judge_problem(s->device, operation, problem, algorithm, data,
+                           rmcp_hash_text(RMCP_HASH_START ^ 1, text), 0, &result);
     s->n_runs++;
     if (!status && result.passed) return;
     if (status)
@@ -69,15 +68,14 @@ static void run(struct session *s, const rmcp_conv *problem, rmcp_conv_pass pass
                status ? rmcp_last_error() : result.why);
 }
 
-static void verify(struct session *s, const rmcp_conv *problem, rmcp_conv_pass pass)
+static void verify(struct session *s, const struct rmcp_operation *operation, const void *problem)
 {
     char text[RMCP_CASE_MAX] = "";
-    rmcp_conv_info shape = { .struct_size = sizeof shape };
     rmcp_candidate list[RMCP_MOST_ALGOS] = { { .struct_size = sizeof list[0] } };
     size_t n = RMCP_MOST_ALGOS, chosen = 0;
-    rmcp_status status = rmcp_conv_print(problem, (int)pass, text, sizeof text);
-    if (!status) status = rmcp_conv_describe(problem, &shape);
-    if (!status) status = rmcp_conv_candidates(s->device, problem, pass, NULL, list, &n);
+    const double flops = operation->flops(problem);
+    rmcp_status status = rmcp_case_print(operation, problem, text, sizeof text);
+    if (!status) status = rmcp_plan_ask(s->device, operation, problem, NULL, list, &n);
     if (status) {
         printf("FAIL %s: %s\n", text, rmcp_last_error());
         s->n_stopped++;
@@ -85,20 +83,20 @@ static void verify(struct session *s, const rmcp_conv *problem, rmcp_conv_pass p
     }
     const uint64_t index = s->n_cases++;
     tell(s);
-    if (shape.flops > s->most_flops || index % s->shares != s->share) {
+    if (flops > s->most_flops || index % s->shares != s->share) {
         s->n_left_out++;
         return;
     }
     while (chosen < n && !list[chosen].chosen) chosen++;
     for (size_t i = 0; i < n; i++) {
         if (*list[i].refusal) continue;
-        if (shape.flops > heavy_flops && chosen < n &&
+        if (flops > heavy_flops && chosen < n &&
             list[i].estimated_seconds > too_slow * list[chosen].estimated_seconds)
             continue;
         for (size_t data = 0; data < RMCP_N_DATA; data++)
             if (!s->once || (index + i) % RMCP_N_DATA == data) {
-                s->flops += shape.flops;
-                run(s, problem, pass, rmcp_algos_conv[i]->name, text, (enum rmcp_data)data);
+                s->flops += flops;
+                run(s, operation, problem, list[i].algorithm, text, (enum rmcp_data)data);
             }
     }
 }
@@ -112,15 +110,15 @@ static bool verify_file(struct session *s, const char *path)
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = 0;
         if (!*line || *line == '#') continue;
-        rmcp_conv problem = { .struct_size = sizeof problem };
-        int only = -1;
-        if (rmcp_conv_parse(line, &problem, &only)) {
+        const struct rmcp_operation *operation = NULL;
+        struct rmcp_any_problem problems[RMCP_MOST_PASSES];
+        size_t n = 0;
+        if (rmcp_case_parse(line, &operation, problems, &n)) {
             printf("FAIL %s: %s\n", line, rmcp_last_error());
             s->n_stopped++;
             continue;
         }
-        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++)
-            if (only < 0 || only == pass) verify(s, &problem, (rmcp_conv_pass)pass);
+        for (size_t i = 0; i < n; i++) verify(s, operation, &problems[i]);
     }
     fclose(file);
     return true;
