@@ -313,6 +313,91 @@ RMCP_API rmcp_status rmcp_conv_execute(const rmcp_plan *plan, void *stream,
 RMCP_API rmcp_status rmcp_conv_execute_timed(const rmcp_plan *plan, void *stream,
                                         const rmcp_conv_tensors *tensors, double *seconds);
 
+/* ---- batch normalisation ---- */
+
+/* y = activation((x - mean) * inverse * scale + bias), where inverse = 1 / sqrt(variance + epsilon). In
+ * TRAIN, and in BACKWARD without `saved`, mean and (biased) variance are those of the batch; there a
+ * NaN or an infinity in x makes the statistics of its channel NaN. */
+typedef enum rmcp_batchnorm_pass {
+    RMCP_BATCHNORM_TRAIN = 0,   /* reads x, scale, bias, writes y; with `saved` writes saved_mean and
+                                   saved_inverse; with `running` updates running_mean and
+                                   running_variance                                             */
+    RMCP_BATCHNORM_INFER = 1,   /* reads x, scale, bias, running_mean, running_variance, writes y   */
+    RMCP_BATCHNORM_BACKWARD = 2 /* the gradient of TRAIN: reads x, dy, scale, with an activation
+                                   bias (to know where it cut), with `saved` saved_mean and
+                                   saved_inverse, which else are computed anew from x; writes dx,
+                                   dscale, dbias                                                */
+} rmcp_batchnorm_pass;
+#define RMCP_BATCHNORM_PASSES 3
+
+/* What one mean and one variance are taken over. Parameters are scale, bias, their gradients and all
+ * statistics. */
+typedef enum rmcp_batchnorm_mode {
+    RMCP_SPATIAL = 0,       /* images and space: one parameter for each channel, c of them         */
+    RMCP_PER_ACTIVATION = 1 /* images: one parameter for each element of an image, in x's layout
+                               without n, c * space of them                                     */
+} rmcp_batchnorm_mode;
+
+/* One batch normalisation. Arithmetic is in f32 whatever the type. Entries of `input` from `dims` on
+ * must be zero. */
+typedef struct rmcp_batchnorm {
+    uint32_t struct_size;
+    uint32_t dims;                /* spatial dimensions: 1, 2 or 3; 0 means 2                      */
+    int64_t n, c;
+    int64_t input[RMCP_MAX_DIMS]; /* spatial size of x, y, dx and dy                               */
+    uint32_t type;                /* rmcp_type of x, y, dx and dy; all parameters are f32          */
+    uint32_t layout;              /* rmcp_layout                                                   */
+    uint32_t mode;                /* rmcp_batchnorm_mode                                           */
+    uint32_t running;             /* 1: TRAIN updates the running statistics                       */
+    uint32_t saved;               /* 1: TRAIN writes, BACKWARD reads saved_mean and saved_inverse  */
+    uint32_t activation;          /* rmcp_activation after the normalisation; BACKWARD takes its
+                                     gradient, which is that of the cut-off side where it bends    */
+    float slope;                  /* RMCP_LEAKY_RELU                                               */
+    float clamp_low, clamp_high;  /* RMCP_CLAMP                                                    */
+    uint32_t reserved;            /* must be 0                                                     */
+    double epsilon;               /* added to the variance; 0 means 1e-5                           */
+    double momentum;              /* share of the batch in the running statistics, at most 1; 0
+                                     means 0.1: running = (1 - momentum) * running + momentum *
+                                     batch. The variance there is the unbiased one, m / (m - 1)
+                                     times the biased over m elements; for m = 1 the biased, 0     */
+} rmcp_batchnorm;
+
+/* Case strings such as "batchnorm:n8c64h56w56:f32:nchw:train" (docs/cases.md), in both directions, as
+ * rmcp_conv_parse and rmcp_conv_print; "batchnorm:" may be left out when reading. Thread-safe. */
+RMCP_API rmcp_status rmcp_batchnorm_parse(const char *text, rmcp_batchnorm *problem, int *pass);
+RMCP_API rmcp_status rmcp_batchnorm_print(const rmcp_batchnorm *problem, int pass, char *text,
+                                          size_t size);
+
+/* Plans, as rmcp_conv_plan and rmcp_conv_candidates make and explain them. options->fixed_weights
+ * must be {NULL, 0}. */
+RMCP_API rmcp_status rmcp_batchnorm_plan(rmcp_device *device, const rmcp_batchnorm *problem,
+                                         rmcp_batchnorm_pass pass,
+                                         const rmcp_plan_options *options, rmcp_plan **out);
+RMCP_API rmcp_status rmcp_batchnorm_candidates(rmcp_device *device, const rmcp_batchnorm *problem,
+                                               rmcp_batchnorm_pass pass,
+                                               const rmcp_plan_options *options,
+                                               rmcp_candidate *list, size_t *count);
+
+/* The memory of one execution; what the pass does not use (see rmcp_batchnorm_pass) is ignored.
+ * Outputs must not overlap anything else. */
+typedef struct rmcp_batchnorm_tensors {
+    uint32_t struct_size;
+    uint32_t reserved;
+    rmcp_memory x, y, dx, dy;
+    rmcp_memory scale, bias, dscale, dbias;
+    rmcp_memory running_mean, running_variance; /* TRAIN updates them in place    */
+    rmcp_memory saved_mean, saved_inverse;
+    rmcp_memory workspace;
+    uint64_t workspace_bytes; /* size of it: at least rmcp_plan_workspace */
+} rmcp_batchnorm_tensors;
+
+/* Execute a plan of rmcp_batchnorm_plan, as rmcp_conv_execute and rmcp_conv_execute_timed. */
+RMCP_API rmcp_status rmcp_batchnorm_execute(const rmcp_plan *plan, void *stream,
+                                            const rmcp_batchnorm_tensors *tensors);
+RMCP_API rmcp_status rmcp_batchnorm_execute_timed(const rmcp_plan *plan, void *stream,
+                                                  const rmcp_batchnorm_tensors *tensors,
+                                                  double *seconds);
+
 /* ---- tensor operations: fill, scale, copy, add …, sum ---- */
 
 typedef enum rmcp_tensor_kind {

@@ -17,6 +17,9 @@ F32, F16, BF16 = range(3)
 NCHW, NHWC = range(2)
 FORWARD, BACKWARD_DATA, BACKWARD_WEIGHTS = range(3)
 N_PASSES = 3
+BATCHNORM_TRAIN, BATCHNORM_INFER, BATCHNORM_BACKWARD = range(3)
+BATCHNORM_PASSES = 3
+SPATIAL, PER_ACTIVATION = range(2)
 NO_ACTIVATION, RELU, LEAKY_RELU, CLAMP = range(4)
 ESTIMATE, MEASURE = range(2)
 ACCURATE, STRICT = range(2)
@@ -101,6 +104,24 @@ class Tensors(Struct):
                 ("y", Memory), ("bias", Memory), ("workspace", Memory), ("workspace_bytes", _u64)]
 
 
+class BatchNorm(Struct):
+    C_NAME = "rmcp_batchnorm"
+    _fields_ = [("struct_size", _u32), ("dims", _u32), ("n", _i64), ("c", _i64), ("input", _space),
+                ("type", _u32), ("layout", _u32), ("mode", _u32), ("running", _u32), ("saved", _u32),
+                ("activation", _u32), ("slope", ctypes.c_float), ("clamp_low", ctypes.c_float),
+                ("clamp_high", ctypes.c_float), ("reserved", _u32), ("epsilon", ctypes.c_double),
+                ("momentum", ctypes.c_double)]
+
+
+class BatchNormTensors(Struct):
+    C_NAME = "rmcp_batchnorm_tensors"
+    _fields_ = [("struct_size", _u32), ("reserved", _u32), ("x", Memory), ("y", Memory),
+                ("dx", Memory), ("dy", Memory), ("scale", Memory), ("bias", Memory),
+                ("dscale", Memory), ("dbias", Memory), ("running_mean", Memory),
+                ("running_variance", Memory), ("saved_mean", Memory), ("saved_inverse", Memory),
+                ("workspace", Memory), ("workspace_bytes", _u64)]
+
+
 class Tensor(Struct):
     C_NAME = "rmcp_tensor"
     _fields_ = [("struct_size", _u32), ("kind", _u32), ("dims", _u32), ("a_type", _u32),
@@ -117,7 +138,7 @@ class TensorOperands(Struct):
 
 
 STRUCTS = (Problem, Shape, DeviceOptions, DeviceInfo, Memory, PlanOptions, Candidate, Tensors,
-           Tensor, TensorOperands)
+           BatchNorm, BatchNormTensors, Tensor, TensorOperands)
 
 
 class Error(RuntimeError):
@@ -167,6 +188,15 @@ FUNCTIONS = {
                              _pointer(PlanOptions), _pointer(Candidate), _pointer(_size)),
     "rmcp_conv_execute": (_status, _void, _void, _pointer(Tensors)),
     "rmcp_conv_execute_timed": (_status, _void, _void, _pointer(Tensors), _pointer(ctypes.c_double)),
+    "rmcp_batchnorm_parse": (_status, _text, _pointer(BatchNorm), _pointer(ctypes.c_int)),
+    "rmcp_batchnorm_print": (_status, _pointer(BatchNorm), ctypes.c_int, _text, _size),
+    "rmcp_batchnorm_plan": (_status, _void, _pointer(BatchNorm), ctypes.c_int,
+                            _pointer(PlanOptions), _pointer(_void)),
+    "rmcp_batchnorm_candidates": (_status, _void, _pointer(BatchNorm), ctypes.c_int,
+                                  _pointer(PlanOptions), _pointer(Candidate), _pointer(_size)),
+    "rmcp_batchnorm_execute": (_status, _void, _void, _pointer(BatchNormTensors)),
+    "rmcp_batchnorm_execute_timed": (_status, _void, _void, _pointer(BatchNormTensors),
+                                     _pointer(ctypes.c_double)),
     "rmcp_tensor_parse": (_status, _text, _pointer(Tensor)),
     "rmcp_tensor_print": (_status, _pointer(Tensor), _text, _size),
     "rmcp_tensor_plan": (_status, _void, _pointer(Tensor), _pointer(PlanOptions), _pointer(_void)),

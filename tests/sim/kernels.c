@@ -13,9 +13,9 @@
  *   --cover       every kernel of the table must have run
  *   --quiet       do not print each report and failure
  * Exit status: 0 when every result is right, nothing was reported, and all kernels ran if asked. */
-#include "gpu/kernels.h"
 #include "base/hash.h"
 #include "core/judge.h"
+#include "gpu/kernels.h"
 #include "sim/device/device.h"
 
 #include <inttypes.h>
@@ -41,8 +41,8 @@ static void tell(struct session *s)
     if (!s->told) s->told = now;
     if (now - s->told < 60) return;
     s->told = now;
-    fprintf(stderr, "%" PRIu64 " cases, %" PRIu64 " runs, %" PRIu64 " failures so far\n",
-            s->n_cases, s->n_runs, s->n_wrong + s->n_stopped);
+    fprintf(stderr, "%" PRIu64 " cases, %" PRIu64 " runs, %" PRIu64 " failures so far\n", s->n_cases,
+            s->n_runs, s->n_wrong + s->n_stopped);
 }
 
 /* An algorithm this much slower than the chosen one is left out on cases of this many operations.
