@@ -93,7 +93,7 @@ class Sides:
             if self.problem.layout == rmcp.NHWC:  # the same memory, seen as N C H W
                 values = values.permute(0, 3, 1, 2)
             self.torch_tensors[name] = values
-        if options.fixed_weights and pass_ != rmcp.BACKWARD_WEIGHTS:
+        if options.fixed_weights and pass_ != rmcp.CONV_BACKWARD_WEIGHTS:
             fixed = self.arrays["w"]
         else:
             fixed = None
@@ -108,11 +108,11 @@ class Sides:
     def pytorch(self):
         p, t = self.problem, self.torch_tensors
         stride, pad = list(p.stride[:2]), list(p.pad_begin[:2])
-        if self.pass_ == rmcp.FORWARD and self.pytorch_onednn:
+        if self.pass_ == rmcp.CONV_FORWARD and self.pytorch_onednn:
             return torch.mkldnn_convolution(t["x"], t["w"], None, pad, stride, [1, 1], p.groups)
-        if self.pass_ == rmcp.FORWARD:
+        if self.pass_ == rmcp.CONV_FORWARD:
             return torch.nn.functional.conv2d(t["x"], t["w"], None, stride, pad, 1, p.groups)
-        mask = [self.pass_ == rmcp.BACKWARD_DATA, self.pass_ == rmcp.BACKWARD_WEIGHTS, False]
+        mask = [self.pass_ == rmcp.CONV_BACKWARD_DATA, self.pass_ == rmcp.CONV_BACKWARD_WEIGHTS, False]
         return torch.ops.aten.convolution_backward(
             t["y"], t["x"], t["w"], [0], stride, pad, [1, 1], False, [0, 0], p.groups,
             mask)[mask.index(True)]

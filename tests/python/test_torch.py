@@ -86,10 +86,10 @@ def convolution(p, x, w, bias=None):
 
 def pytorch(p, pass_, t):
     """The result by PyTorch, gradients through torch.autograd."""
-    if pass_ == rmcp.FORWARD:
+    if pass_ == rmcp.CONV_FORWARD:
         return activate(p, convolution(p, t["x"], t["w"], t["bias"] if p.bias else None))
     x, w = t["x"].clone().requires_grad_(), t["w"].clone().requires_grad_()
-    wanted = x if pass_ == rmcp.BACKWARD_DATA else w
+    wanted = x if pass_ == rmcp.CONV_BACKWARD_DATA else w
     return torch.autograd.grad(convolution(p, x, w), wanted, t["y"])[0]
 
 
@@ -188,9 +188,9 @@ class Properties(TorchCase):
                                           problem.pad_begin[0], output_padding, problem.groups)
             for algorithm in ALGORITHMS:
                 with self.subTest(case=text, algorithm=algorithm):
-                    got = self.ours(problem, rmcp.BACKWARD_DATA, t, algorithm)
+                    got = self.ours(problem, rmcp.CONV_BACKWARD_DATA, t, algorithm)
                     self.assertEqual(got.shape, expected.shape)
-                    limit = bound(problem, rmcp.BACKWARD_DATA, algorithm, t, expected)
+                    limit = bound(problem, rmcp.CONV_BACKWARD_DATA, algorithm, t, expected)
                     self.assertTrue(bool(((got - expected).abs() <= limit).all()))
 
     def test_passes_are_adjoint(self):
@@ -228,15 +228,15 @@ class Properties(TorchCase):
             @staticmethod
             def forward(context, x, w):
                 context.save_for_backward(x, w)
-                return test.ours(problem, rmcp.FORWARD, {"x": x.detach(), "w": w.detach()},
+                return test.ours(problem, rmcp.CONV_FORWARD, {"x": x.detach(), "w": w.detach()},
                                  algorithm)
 
             @staticmethod
             def backward(context, dy):
                 x, w = context.saved_tensors
                 t = {"x": x.detach(), "w": w.detach(), "y": dy.detach()}
-                return (test.ours(problem, rmcp.BACKWARD_DATA, t, algorithm),
-                        test.ours(problem, rmcp.BACKWARD_WEIGHTS, t, algorithm))
+                return (test.ours(problem, rmcp.CONV_BACKWARD_DATA, t, algorithm),
+                        test.ours(problem, rmcp.CONV_BACKWARD_WEIGHTS, t, algorithm))
 
         return Ours
 
@@ -247,7 +247,7 @@ class Properties(TorchCase):
                     problem, _ = rmcp.parse(f"{shape}:{type_name}:{layout}")
                     t = make_inputs(problem, self.generator)
                     for algorithm in ALGORITHMS:
-                        for pass_ in (rmcp.FORWARD, rmcp.BACKWARD_DATA):
+                        for pass_ in (rmcp.CONV_FORWARD, rmcp.CONV_BACKWARD_DATA):
                             with self.subTest(case=rmcp.case_string(problem, pass_),
                                               algorithm=algorithm, seed=SEED):
                                 plain = self.ours(problem, pass_, t, algorithm)
@@ -262,7 +262,7 @@ class NotFinite(TorchCase):
     def check_values(self, text, pass_, change, **options):
         problem, _ = rmcp.parse(text)
         t = make_inputs(problem, self.generator)
-        source = t["y"] if pass_ == rmcp.BACKWARD_DATA else t["x"]
+        source = t["y"] if pass_ == rmcp.CONV_BACKWARD_DATA else t["x"]
         t["w"][..., 0] = 0.0  # Inf * 0 is NaN
         change(source.view(-1))
         expected = pytorch(problem, pass_, t)
@@ -295,7 +295,7 @@ class NotFinite(TorchCase):
             flat[flat.numel() // 2] = float("nan")
         for words in ("relu", "leaky0.1", "clamp-0.5x1.5"):
             for text in ("n1c16h7w8k16r3s3p1", "n1c3h7w8k4r3s3p1"):
-                self.check_values(f"{text}:f32:nchw:{words}", rmcp.FORWARD, change,
+                self.check_values(f"{text}:f32:nchw:{words}", rmcp.CONV_FORWARD, change,
                                   accuracy=rmcp.STRICT)
 
 

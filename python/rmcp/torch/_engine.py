@@ -20,8 +20,8 @@ ALIGNMENT = 256   # of workspace, by rmcp.h
 
 OPERATIONS = ("forward", "input gradient", "weight gradient")
 # Pass of each operation; those of a transposed convolution in the second row.
-PASSES = ((c.FORWARD, c.BACKWARD_DATA, c.BACKWARD_WEIGHTS),
-          (c.BACKWARD_DATA, c.FORWARD, c.BACKWARD_WEIGHTS))
+PASSES = ((c.CONV_FORWARD, c.CONV_BACKWARD_DATA, c.CONV_BACKWARD_WEIGHTS),
+          (c.CONV_BACKWARD_DATA, c.CONV_FORWARD, c.CONV_BACKWARD_WEIGHTS))
 
 
 class Refused(Exception):
@@ -92,7 +92,7 @@ class Layer:
         plan = self.plans.get(key)
         if plan is None:
             problem = self.problem
-            if problem.bias and pass_ != c.FORWARD:
+            if problem.bias and pass_ != c.CONV_FORWARD:
                 problem = c.Problem.from_buffer_copy(problem)
                 problem.bias = 0
             try:
