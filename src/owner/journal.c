@@ -14,8 +14,8 @@ enum { LINE = 1024, MOST_BYTES = 16 << 20 };
 const char *const journal_words[JOURNAL_N_STATES] = { "", "try", "pass", "FAIL", "skip", "LOST" };
 
 /* One line, in memory. A step's later lines replace its earlier one. */
-struct entry {
-    struct entry *next;
+struct journal_entry {
+    struct journal_entry *next;
     enum journal_state state; /* JOURNAL_UNKNOWN: a note */
     char *name, *detail;      /* behind the struct       */
 };
@@ -23,14 +23,14 @@ struct entry {
 struct journal {
     struct rmcp_log_kind kind;
     struct rmcp_log log;
-    struct entry *first, **last;
+    struct journal_entry *first, **last;
     char path[512];
     rmcp_status status; /* of reading it */
 };
 
-static struct entry *find(const struct journal *j, bool is_step, const char *name)
+static struct journal_entry *find(const struct journal *j, bool is_step, const char *name)
 {
-    for (struct entry *e = j->first; e; e = e->next)
+    for (struct journal_entry *e = j->first; e; e = e->next)
         if ((e->state != JOURNAL_UNKNOWN) == is_step && !strcmp(e->name, name)) return e;
     return NULL;
 }
@@ -39,16 +39,16 @@ static rmcp_status remember(struct journal *j, enum journal_state state, const c
                             const char *detail)
 {
     size_t name_bytes = strlen(name) + 1, detail_bytes = strlen(detail) + 1;
-    struct entry *e = malloc(sizeof *e + name_bytes + detail_bytes);
+    struct journal_entry *e = malloc(sizeof *e + name_bytes + detail_bytes);
     if (!e) return rmcp_fail_memory("a line of the journal", sizeof *e + name_bytes + detail_bytes);
-    *e = (struct entry){ .state = state, .name = (char *)(e + 1) };
+    *e = (struct journal_entry){ .state = state, .name = (char *)(e + 1) };
     e->detail = e->name + name_bytes;
     memcpy(e->name, name, name_bytes);
     memcpy(e->detail, detail, detail_bytes);
-    for (struct entry **at = &j->first; *at; at = &(*at)->next)
+    for (struct journal_entry **at = &j->first; *at; at = &(*at)->next)
         if (((*at)->state != JOURNAL_UNKNOWN) == (state != JOURNAL_UNKNOWN) &&
             !strcmp((*at)->name, name)) {
-            struct entry *old = *at;
+            struct journal_entry *old = *at;
             e->next = old->next;
             if (j->last == &old->next) j->last = &e->next;
             *at = e;
@@ -143,7 +143,7 @@ rmcp_status journal_open(const char *path, const char *title, bool *resumed, str
 void journal_close(struct journal *j)
 {
     if (!j) return;
-    for (struct entry *e = j->first, *next; e; e = next) {
+    for (struct journal_entry *e = j->first, *next; e; e = next) {
         next = e->next;
         free(e);
     }
@@ -153,19 +153,19 @@ void journal_close(struct journal *j)
 
 enum journal_state journal_state(const struct journal *j, const char *step)
 {
-    const struct entry *e = find(j, true, step);
+    const struct journal_entry *e = find(j, true, step);
     return e ? e->state : JOURNAL_UNKNOWN;
 }
 
 const char *journal_detail(const struct journal *j, const char *step)
 {
-    const struct entry *e = find(j, true, step);
+    const struct journal_entry *e = find(j, true, step);
     return e ? e->detail : "";
 }
 
 const char *journal_value(const struct journal *j, const char *key)
 {
-    const struct entry *e = find(j, false, key);
+    const struct journal_entry *e = find(j, false, key);
     return e ? e->detail : NULL;
 }
 

@@ -34,7 +34,7 @@ struct flight {
     dnnl_memory_t plain[N_OPERANDS], wanted[N_OPERANDS], scratchpad;
 };
 
-struct state {
+struct onednn_state {
     const struct rmcp_onednn *dnn;
     struct rmcp_convolution conv;
     int threads;
@@ -100,7 +100,7 @@ static int dims_of(const struct rmcp_convolution *conv, unsigned slot, dnnl_dim_
     return n;
 }
 
-static dnnl_status_t make_attributes(const struct state *s, dnnl_primitive_attr_t *out)
+static dnnl_status_t make_attributes(const struct onednn_state *s, dnnl_primitive_attr_t *out)
 {
     const struct rmcp_onednn *dnn = s->dnn;
     const struct rmcp_convolution *conv = &s->conv;
@@ -141,7 +141,7 @@ static bool keeps_images(const struct rmcp_convolution *conv)
 }
 
 /* Ask for a convolution in data type `type`; formats that need not stay are oneDNN's choice. */
-static dnnl_status_t make_conv(struct state *s, dnnl_data_type_t type)
+static dnnl_status_t make_conv(struct onednn_state *s, dnnl_data_type_t type)
 {
     const struct rmcp_onednn *dnn = s->dnn;
     const struct rmcp_convolution *conv = &s->conv;
@@ -178,7 +178,7 @@ static dnnl_status_t make_conv(struct state *s, dnnl_data_type_t type)
 }
 
 /* oneDNN answers some requests with plain loops; f32 then has a real kernel. */
-static bool is_plain_loops(const struct state *s)
+static bool is_plain_loops(const struct onednn_state *s)
 {
     const char *name = NULL;
     dnnl_status_t status =
@@ -211,7 +211,7 @@ static bool is_safe_in_half(const struct rmcp_convolution *conv)
     return is_ordinary(conv, 0) && is_ordinary(conv, 1) && is_ordinary(conv, 2);
 }
 
-static rmcp_onednn_md wanted_desc(const struct state *s, int slot)
+static rmcp_onednn_md wanted_desc(const struct onednn_state *s, int slot)
 {
     const bool forward = s->conv.pass == RMCP_CONV_FORWARD;
     static const dnnl_query_t plain[N_OPERANDS] = { dnnl_query_src_md, dnnl_query_weights_md,
@@ -227,7 +227,7 @@ static rmcp_onednn_md wanted_desc(const struct state *s, int slot)
 
 /* ---- the plan ---- */
 
-static uint64_t reserve(struct state *s, uint64_t bytes)
+static uint64_t reserve(struct onednn_state *s, uint64_t bytes)
 {
     uint64_t offset = s->workspace_bytes;
     s->workspace_bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -235,7 +235,7 @@ static uint64_t reserve(struct state *s, uint64_t bytes)
 }
 
 /* Decide how operand `slot` travels, make its reorder and reserve workspace. */
-static dnnl_status_t make_operand(struct state *s, int slot, dnnl_data_type_t type)
+static dnnl_status_t make_operand(struct onednn_state *s, int slot, dnnl_data_type_t type)
 {
     const struct rmcp_onednn *dnn = s->dnn;
     struct operand *o = &s->operand[slot];
@@ -273,7 +273,7 @@ static void destroy_flight(const struct rmcp_onednn *dnn, struct flight *f)
     free(f);
 }
 
-static rmcp_status create_flight(const struct state *s, struct flight **out)
+static rmcp_status create_flight(const struct onednn_state *s, struct flight **out)
 {
     const struct rmcp_onednn *dnn = s->dnn;
     struct flight *f = calloc(1, sizeof *f);
@@ -300,7 +300,7 @@ static rmcp_status create_flight(const struct state *s, struct flight **out)
     return RMCP_OK;
 }
 
-static rmcp_status take_flight(struct state *s, struct flight **out)
+static rmcp_status take_flight(struct onednn_state *s, struct flight **out)
 {
     pthread_mutex_lock(&s->lock);
     struct flight *f = s->idle;
@@ -310,7 +310,7 @@ static rmcp_status take_flight(struct state *s, struct flight **out)
     return f ? RMCP_OK : create_flight(s, out);
 }
 
-static void return_flight(struct state *s, struct flight *f)
+static void return_flight(struct onednn_state *s, struct flight *f)
 {
     pthread_mutex_lock(&s->lock);
     f->next = s->idle;
@@ -320,7 +320,7 @@ static void return_flight(struct state *s, struct flight *f)
 
 static void destroy(void *state)
 {
-    struct state *s = state;
+    struct onednn_state *s = state;
     if (!s) return;
     const struct rmcp_onednn *dnn = s->dnn;
     while (s->idle) {
@@ -341,12 +341,12 @@ static void destroy(void *state)
 }
 
 /* Everything but the primitive itself, whose code takes longest to make. */
-static rmcp_status create(const struct rmcp_request *request, struct state **out)
+static rmcp_status create(const struct rmcp_request *request, struct onednn_state **out)
 {
     const char *why = "";
     const struct rmcp_onednn *dnn = rmcp_onednn_get(&why);
     if (!dnn) return rmcp_fail(RMCP_E_UNSUPPORTED, "%s", why);
-    struct state *s = calloc(1, sizeof *s);
+    struct onednn_state *s = calloc(1, sizeof *s);
     if (!s) return rmcp_fail_memory("oneDNN plan", sizeof *s);
     pthread_mutex_init(&s->lock, NULL);
     s->dnn = dnn;
@@ -390,7 +390,7 @@ static void *place(rmcp_memory memory, uint64_t offset)
     return (char *)memory.base + memory.offset + offset;
 }
 
-static dnnl_status_t run_reorder(const struct state *s, const struct flight *f, int slot,
+static dnnl_status_t run_reorder(const struct onednn_state *s, const struct flight *f, int slot,
                                  void *plain, void *wanted)
 {
     const struct rmcp_onednn *dnn = s->dnn;
@@ -405,7 +405,7 @@ static dnnl_status_t run_reorder(const struct state *s, const struct flight *f, 
 }
 
 /* Bring an input into the primitive's format: `copy` and `reordered` are its places. */
-static dnnl_status_t bring(const struct state *s, const struct flight *f, int slot, void *caller,
+static dnnl_status_t bring(const struct onednn_state *s, const struct flight *f, int slot, void *caller,
                            void *copy, void *reordered)
 {
     const struct operand *o = &s->operand[slot];
@@ -419,7 +419,7 @@ static dnnl_status_t bring(const struct state *s, const struct flight *f, int sl
 }
 
 /* The activation as a pass of its own over the finished sums. */
-static void activate(const struct state *s, void *data, rmcp_type type)
+static void activate(const struct onednn_state *s, void *data, rmcp_type type)
 {
     const int64_t n = s->operand[RMCP_CONV_Y].elements;
 #pragma omp parallel for num_threads(s->threads) if (n > 1 << 15)
@@ -428,7 +428,7 @@ static void activate(const struct state *s, void *data, rmcp_type type)
                    (float)rmcp_conv_activate(&s->conv, (double)rmcp_load(data, type, i)));
 }
 
-static dnnl_status_t compute(const struct state *s, const struct flight *f,
+static dnnl_status_t compute(const struct onednn_state *s, const struct flight *f,
                              const rmcp_memory *memory)
 {
     static const int forward[N_OPERANDS] = { DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST,
@@ -479,7 +479,7 @@ static dnnl_status_t compute(const struct state *s, const struct flight *f,
 
 static rmcp_status run(const void *state, const rmcp_memory *memory)
 {
-    struct state *s = (struct state *)state; /* only the locked free list changes */
+    struct onednn_state *s = (struct onednn_state *)state; /* only the locked free list changes */
     struct flight *f = NULL;
     rmcp_status status = take_flight(s, &f);
     if (status) return status;
@@ -491,7 +491,7 @@ static rmcp_status run(const void *state, const rmcp_memory *memory)
 }
 
 /* Convert and reorder weights that will not change, once. */
-static rmcp_status prepare_weights(struct state *s, struct flight *f, rmcp_memory weights)
+static rmcp_status prepare_weights(struct onednn_state *s, struct flight *f, rmcp_memory weights)
 {
     struct operand *o = &s->operand[RMCP_CONV_W];
     const uint64_t copy_bytes = o->converted ? (uint64_t)o->elements * sizeof(float) : 0;
@@ -549,7 +549,7 @@ static double cost(const struct rmcp_request *request)
 
 static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
 {
-    struct state *s = NULL;
+    struct onednn_state *s = NULL;
     rmcp_status status = create(request, &s);
     if (status) return status;
     *bytes = s->workspace_bytes;
@@ -559,7 +559,7 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
-    struct state *s = NULL;
+    struct onednn_state *s = NULL;
     struct flight *f = NULL;
     rmcp_status status = create(request, &s);
     if (status) return status;

@@ -65,35 +65,35 @@ static double load(const struct rmcp_reference *r, unsigned slot,
 }
 
 /* A value before `beta c` is added, and how far f32 may be from it. */
-struct part {
+struct tensor_part {
     double value, error, magnitude; /* magnitude: what an addition's rounding is relative to */
 };
 
-static struct part of_elements(const struct rmcp_reference *r,
+static struct tensor_part of_elements(const struct rmcp_reference *r,
                                const int64_t index[RMCP_TENSOR_DIMS], double c)
 {
     const struct rmcp_tensor_form *form = r->problem;
     const double alpha = (double)form->alpha, alpha_b = (double)form->alpha_b;
-    if (form->kind == RMCP_TENSOR_SET) return (struct part){ alpha, 0, 0 };
+    if (form->kind == RMCP_TENSOR_SET) return (struct tensor_part){ alpha, 0, 0 };
     if (form->kind == RMCP_TENSOR_SCALE)
-        return (struct part){ alpha * c, unit * fabs(alpha * c), fabs(alpha * c) };
+        return (struct tensor_part){ alpha * c, unit * fabs(alpha * c), fabs(alpha * c) };
     const double x = alpha * load(r, RMCP_TENSOR_A, index), size_x = fabs(x);
-    if (form->kind == RMCP_TENSOR_COPY) return (struct part){ x, unit * size_x, size_x };
+    if (form->kind == RMCP_TENSOR_COPY) return (struct tensor_part){ x, unit * size_x, size_x };
     const double y = alpha_b * load(r, RMCP_TENSOR_B, index), size_y = fabs(y);
     const double larger = size_x > size_y ? size_x : size_y;
     switch (form->kind) {
     case RMCP_TENSOR_ADD:
-        return (struct part){ x + y, 2 * unit * (size_x + size_y), size_x + size_y };
+        return (struct tensor_part){ x + y, 2 * unit * (size_x + size_y), size_x + size_y };
     case RMCP_TENSOR_MULTIPLY:
-        return (struct part){ x * y, 3 * unit * fabs(x * y) + smallest * (size_x + size_y),
+        return (struct tensor_part){ x * y, 3 * unit * fabs(x * y) + smallest * (size_x + size_y),
                               fabs(x * y) };
-    case RMCP_TENSOR_MINIMUM: return (struct part){ x < y ? x : y, unit * larger, larger };
-    default: return (struct part){ x > y ? x : y, unit * larger, larger };
+    case RMCP_TENSOR_MINIMUM: return (struct tensor_part){ x < y ? x : y, unit * larger, larger };
+    default: return (struct tensor_part){ x > y ? x : y, unit * larger, larger };
     }
 }
 
 /* The sum over all indices in which c has size 1. */
-static struct part of_sum(const struct rmcp_reference *r, int64_t index[RMCP_TENSOR_DIMS])
+static struct tensor_part of_sum(const struct rmcp_reference *r, int64_t index[RMCP_TENSOR_DIMS])
 {
     const struct rmcp_tensor_form *form = r->problem;
     const rmcp_tensor *t = &form->tensor;
@@ -114,7 +114,7 @@ static struct part of_sum(const struct rmcp_reference *r, int64_t index[RMCP_TEN
     const bool exact = r->data == RMCP_DATA_INTEGERS &&
                        (double)form->terms * (double)rmcp_tensor_largest_integer(form) < 0x1p24;
     const double error = exact ? 0 : unit * rmcp_tensor_roundings(form->terms) * magnitude;
-    return (struct part){ alpha * sum, fabs(alpha) * error + unit * fabs(alpha * sum),
+    return (struct tensor_part){ alpha * sum, fabs(alpha) * error + unit * fabs(alpha * sum),
                           fabs(alpha * sum) + fabs(alpha) * error };
 }
 
@@ -139,7 +139,7 @@ struct rmcp_expected rmcp_tensor_expect(const struct rmcp_reference *r, unsigned
     int64_t index[RMCP_TENSOR_DIMS] = { 0 };
     if (!rmcp_tensor_index_of(form, place, index))
         return (struct rmcp_expected){ .value = before }; /* a gap: as it was */
-    struct part p =
+    struct tensor_part p =
         form->kind == RMCP_TENSOR_SUM ? of_sum(r, index) : of_elements(r, index, before);
     if (form->beta != 0) {
         const double z = (double)form->beta * before;

@@ -9,7 +9,7 @@
 enum { BLOCK = RMCP_NORM_BLOCK, TILE = RMCP_NORM_TILE, DEPTH = RMCP_NORM_DEPTH };
 
 /* How the work is divided: each task has a part of the elements (rows) of some parameters. */
-struct state {
+struct norm_loops {
     struct rmcp_norm norm;
     unsigned threads;
     bool columns;          /* neighbours in memory belong to different parameters       */
@@ -19,8 +19,8 @@ struct state {
 };
 
 /* One execution: the tensors, and the workspace. */
-struct run {
-    const struct state *s;
+struct norm_run {
+    const struct norm_loops *s;
     void *memory[RMCP_NORM_SLOTS];
     struct rmcp_norm_lines lines;
     double *first, *second; /* [splits][params]: mean and m2, or sum and product */
@@ -36,7 +36,7 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static void divide(struct state *s)
+static void divide(struct norm_loops *s)
 {
     const struct rmcp_norm *norm = &s->norm;
     const int64_t threads = s->threads ? s->threads : 1;
@@ -53,7 +53,7 @@ static void divide(struct state *s)
 }
 
 /* Elements as floats: where they are, or in `room` after a conversion. */
-static const float *floats(const struct run *r, unsigned slot, int64_t index, int64_t n,
+static const float *floats(const struct norm_run *r, unsigned slot, int64_t index, int64_t n,
                            float *room)
 {
     const void *data = r->memory[slot];
@@ -66,7 +66,7 @@ static const float *floats(const struct run *r, unsigned slot, int64_t index, in
     return room;
 }
 
-static void put(const struct run *r, unsigned slot, int64_t index, int64_t n, const float *values)
+static void put(const struct norm_run *r, unsigned slot, int64_t index, int64_t n, const float *values)
 {
     uint16_t *half = (uint16_t *)r->memory[slot] + index;
     if (r->s->norm.type == RMCP_F16)
@@ -77,9 +77,9 @@ static void put(const struct run *r, unsigned slot, int64_t index, int64_t n, co
 
 /* n neighbours from `index` on, of parameter p (step 0) or of p, p + 1, … (step 1); at most BLOCK.
  */
-static void write_values(const struct run *r, int64_t p, int64_t step, int64_t index, int64_t n)
+static void write_values(const struct norm_run *r, int64_t p, int64_t step, int64_t index, int64_t n)
 {
-    const struct state *s = r->s;
+    const struct norm_loops *s = r->s;
     const bool backward = s->norm.pass == RMCP_BATCHNORM_BACKWARD;
     const unsigned slot = backward ? RMCP_NORM_DX : RMCP_NORM_Y;
     float x_room[BLOCK], dy_room[BLOCK], room[BLOCK];
@@ -96,7 +96,7 @@ static void write_values(const struct run *r, int64_t p, int64_t step, int64_t i
 
 /* ---- statistics become what elements are computed with ---- */
 
-static void finish_statistics(const struct run *r, int64_t p, double mean, double variance)
+static void finish_statistics(const struct norm_run *r, int64_t p, double mean, double variance)
 {
     const struct rmcp_norm *norm = &r->s->norm;
     const double share = norm->problem.momentum;
@@ -116,7 +116,7 @@ static void finish_statistics(const struct run *r, int64_t p, double mean, doubl
 }
 
 /* Everything but even and slant. */
-static void prepare_line(const struct run *r, int64_t p)
+static void prepare_line(const struct norm_run *r, int64_t p)
 {
     const struct rmcp_norm *norm = &r->s->norm;
     if (norm->pass == RMCP_BATCHNORM_INFER) {
@@ -141,7 +141,7 @@ static void prepare_line(const struct run *r, int64_t p)
     r->lines.bias[p] = rmcp_norm_biased(norm) ? ((const float *)r->memory[RMCP_NORM_BIAS])[p] : 0;
 }
 
-static void finish_gradients(const struct run *r, int64_t p)
+static void finish_gradients(const struct norm_run *r, int64_t p)
 {
     const struct rmcp_norm *norm = &r->s->norm;
     double sum = 0, product = 0;
@@ -169,7 +169,7 @@ static int64_t neighbours(const struct rmcp_norm *norm, int64_t p, int64_t e, in
 
 /* The next BLOCK elements of a parameter, or fewer at the end: where they are when they are
  * neighbours, else collected in `room`. */
-static int64_t collect(const struct run *r, unsigned slot, int64_t p, int64_t e, int64_t end,
+static int64_t collect(const struct norm_run *r, unsigned slot, int64_t p, int64_t e, int64_t end,
                        float *room, const float **values)
 {
     const struct rmcp_norm *norm = &r->s->norm;
@@ -190,7 +190,7 @@ static int64_t collect(const struct run *r, unsigned slot, int64_t p, int64_t e,
     return n;
 }
 
-static void row_moments(const struct run *r, int64_t p, int64_t split)
+static void row_moments(const struct norm_run *r, int64_t p, int64_t split)
 {
     const int64_t begin = split * r->s->share;
     const int64_t end = smaller(begin + r->s->share, r->s->norm.count);
@@ -205,7 +205,7 @@ static void row_moments(const struct run *r, int64_t p, int64_t split)
     r->second[split * r->s->norm.params + p] = all.m2;
 }
 
-static void row_sums(const struct run *r, int64_t p, int64_t split)
+static void row_sums(const struct norm_run *r, int64_t p, int64_t split)
 {
     const int64_t begin = split * r->s->share;
     const int64_t end = smaller(begin + r->s->share, r->s->norm.count);
@@ -221,7 +221,7 @@ static void row_sums(const struct run *r, int64_t p, int64_t split)
     r->second[split * r->s->norm.params + p] = product;
 }
 
-static void row_values(const struct run *r, int64_t p)
+static void row_values(const struct norm_run *r, int64_t p)
 {
     const int64_t end = r->s->norm.count;
     for (int64_t e = 0, n; e < end; e += n) {
@@ -232,7 +232,7 @@ static void row_values(const struct run *r, int64_t p)
 }
 
 /* All values in the order of memory, when every line is known. */
-static void stream_values(const struct run *r)
+static void stream_values(const struct norm_run *r)
 {
     enum { RUN = 16 * BLOCK };
     const struct rmcp_norm *norm = &r->s->norm;
@@ -246,7 +246,7 @@ static void stream_values(const struct run *r)
 }
 
 /* A whole channel by one thread. */
-static void row_channel(const struct run *r, int64_t p)
+static void row_channel(const struct norm_run *r, int64_t p)
 {
     if (rmcp_norm_computes(&r->s->norm)) row_moments(r, p, 0);
     prepare_line(r, p);
@@ -260,7 +260,7 @@ static void row_channel(const struct run *r, int64_t p)
 /* ---- columns: data is [outer][params] ---- */
 
 /* Statistics or sums of one part of the rows and one piece of the parameters. */
-static void column_part(const struct run *r, int64_t split, int64_t piece, bool gradients)
+static void column_part(const struct norm_run *r, int64_t split, int64_t piece, bool gradients)
 {
     const struct rmcp_norm *norm = &r->s->norm;
     const int64_t begin = split * r->s->share, end = smaller(begin + r->s->share, norm->outer);
@@ -286,7 +286,7 @@ static void column_part(const struct run *r, int64_t split, int64_t piece, bool 
     }
 }
 
-static void column_values(const struct run *r, int64_t split, int64_t piece)
+static void column_values(const struct norm_run *r, int64_t split, int64_t piece)
 {
     const struct rmcp_norm *norm = &r->s->norm;
     const int64_t begin = split * r->s->share, end = smaller(begin + r->s->share, norm->outer);
@@ -301,9 +301,9 @@ static void column_values(const struct run *r, int64_t split, int64_t piece)
 enum stage { MOMENTS, SUMS, VALUES };
 
 /* One stage of all parts, on all threads. */
-static void parts(const struct run *r, enum stage stage)
+static void parts(const struct norm_run *r, enum stage stage)
 {
-    const struct state *s = r->s;
+    const struct norm_loops *s = r->s;
     const int64_t lots = s->columns ? s->pieces : s->norm.params;
 #pragma omp parallel for num_threads(s->threads) schedule(static)
     for (int64_t task = 0; task < lots * s->splits; task++) {
@@ -319,9 +319,9 @@ static void parts(const struct run *r, enum stage stage)
     }
 }
 
-static void compute(const struct run *r)
+static void compute(const struct norm_run *r)
 {
-    const struct state *s = r->s;
+    const struct norm_loops *s = r->s;
     const int64_t params = s->norm.params;
     if (!s->columns && s->splits == 1 && s->norm.pass != RMCP_BATCHNORM_INFER) {
         /* Neighbouring channels by one thread: what is kept of them shares cache lines. */
@@ -347,7 +347,7 @@ static void compute(const struct run *r)
 /* ---- the algorithm ---- */
 
 /* Six floats and, for each split, two doubles for each parameter. */
-static uint64_t workspace_bytes(const struct state *s)
+static uint64_t workspace_bytes(const struct norm_loops *s)
 {
     return (uint64_t)s->norm.params *
            (6 * sizeof(float) + 2 * sizeof(double) * (uint64_t)s->splits);
@@ -355,9 +355,9 @@ static uint64_t workspace_bytes(const struct state *s)
 
 static rmcp_status run(const void *state, const rmcp_memory *memory)
 {
-    const struct state *s = state;
+    const struct norm_loops *s = state;
     const int64_t params = s->norm.params;
-    struct run r = { .s = s };
+    struct norm_run r = { .s = s };
     for (unsigned slot = 0; slot < RMCP_NORM_SLOTS; slot++)
         if (memory[slot].base) r.memory[slot] = (char *)memory[slot].base + memory[slot].offset;
     const rmcp_memory workspace = memory[RMCP_SLOT_WORKSPACE];
@@ -374,9 +374,9 @@ static rmcp_status run(const void *state, const rmcp_memory *memory)
     return RMCP_OK;
 }
 
-static struct state state_of(const struct rmcp_request *request)
+static struct norm_loops state_of(const struct rmcp_request *request)
 {
-    struct state s = { .norm = *rmcp_norm_of(request), .threads = request->caps->threads };
+    struct norm_loops s = { .norm = *rmcp_norm_of(request), .threads = request->caps->threads };
     const rmcp_batchnorm *p = &s.norm.problem;
     const bool clamps = p->activation == RMCP_CLAMP;
     s.columns = s.norm.inner == 1;
@@ -403,14 +403,14 @@ static double cost(const struct rmcp_request *request)
 
 static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
 {
-    const struct state s = state_of(request);
+    const struct norm_loops s = state_of(request);
     *bytes = workspace_bytes(&s);
     return RMCP_OK;
 }
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
-    struct state *state = malloc(sizeof *state);
+    struct norm_loops *state = malloc(sizeof *state);
     if (!state) return rmcp_fail_memory("batch normalisation plan", sizeof *state);
     *state = state_of(request);
     struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_HOST_CALL);
