@@ -1,6 +1,8 @@
 /* operation.c: finding operations, case strings of any of them, and what their references share. */
 #include "core/operation.h"
 
+#include "core/case_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +43,19 @@ static const struct rmcp_operation *nameless(void)
     return rmcp_operations[i];
 }
 
+/* A word in front that can be no problem, having no number: the name of something else. */
+static rmcp_status fail_name(const char *text, size_t length)
+{
+    char name[64] = "", known[200] = "", buffer[64];
+    memcpy(name, text, length < sizeof name ? length : sizeof name - 1);
+    for (size_t i = 0, used = 0; rmcp_operations[i] && used < sizeof known; i++)
+        if (!rmcp_operations[i]->nameless)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
+                                     rmcp_operations[i]->name);
+    return rmcp_fail(RMCP_E_ARG, "no operation '%s'; known are %s", rmcp_quoted(name, buffer),
+                     known);
+}
+
 rmcp_status rmcp_case_parse(const char *text, const struct rmcp_operation **operation,
                             struct rmcp_any_problem problems[static RMCP_MOST_PASSES],
                             size_t *count)
@@ -50,6 +65,8 @@ rmcp_status rmcp_case_parse(const char *text, const struct rmcp_operation **oper
     if (!text) return rmcp_fail(RMCP_E_ARG, "text is NULL");
     const size_t length = strcspn(text, ":");
     const struct rmcp_operation *found = text[length] ? rmcp_operation_find(text, length) : NULL;
+    if (!found && text[length] && length && strcspn(text, "0123456789") > length)
+        return fail_name(text, length);
     *operation = found ? found : nameless();
     if (!*operation) return rmcp_fail(RMCP_E_ARG, "'%.60s' names no operation", text);
     /* Problems of the operation's own size, then each in a room of its own. */

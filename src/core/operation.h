@@ -85,8 +85,8 @@ struct rmcp_operation {
     /* The case string of a problem without the operation's name; RMCP_CASE_MAX bytes are enough. */
     rmcp_status (*print)(const void *problem, char *text, size_t size);
 
-    /* The traits that cases are counted by, the pass first; ends with a NULL name. And the word of a
-     * problem: an index into traits[trait].words. */
+    /* The traits that cases are counted by, first the pass or what takes its place; ends with a
+     * NULL name. And the word of a problem: an index into traits[trait].words. */
     const struct rmcp_trait *traits;
     unsigned (*trait)(const void *problem, unsigned trait);
 
@@ -101,12 +101,13 @@ struct rmcp_operation {
     void (*fill)(const void *problem, unsigned slot, enum rmcp_data data, uint64_t seed,
                  void *host);
 
-    /* Prepare r->state (NULL: nothing to prepare); the other fields are set. reference_end frees it.
-     * Both may be NULL. */
+    /* Prepare r->state (NULL: nothing to prepare); the other fields are set. reference_end frees
+     * it. Both may be NULL. */
     rmcp_status (*reference_begin)(struct rmcp_reference *r);
     void (*reference_end)(struct rmcp_reference *r);
 
-    /* Element `index`, as it lies in memory, of a slot that is written. Called from many threads. */
+    /* Element `index`, as it lies in memory, of a slot that is written. Called from many threads.
+     */
     struct rmcp_expected (*expect)(const struct rmcp_reference *r, unsigned slot, int64_t index);
 
     /* Multiplications, or so, behind one call of expect: how many of them can be afforded. */
