@@ -70,7 +70,7 @@ struct rmcp_operation {
     /* The type that decides which variant of a kernel runs: guarded one by one. */
     rmcp_type (*type)(const void *problem);
 
-    /* Options of a plan that do not go with the problem; may be NULL. */
+    /* Options of a plan that do not go with the problem. NULL: fixed_weights does not. */
     rmcp_status (*check_options)(const void *problem, const rmcp_plan_options *options);
 
     /* Operations and bytes that it takes at the least, for rates. */

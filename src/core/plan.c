@@ -40,8 +40,11 @@ static rmcp_status make_request(const rmcp_device *device, const struct rmcp_ope
         .deterministic = !options->nondeterministic,
         .fixed_weights = options->fixed_weights,
     };
-    rmcp_status status =
-        operation->check_options ? operation->check_options(problem, options) : RMCP_OK;
+    rmcp_status status = RMCP_OK;
+    if (operation->check_options)
+        status = operation->check_options(problem, options);
+    else if (options->fixed_weights.base)
+        status = rmcp_fail(RMCP_E_ARG, "fixed_weights is set, but %s has none", operation->name);
     if (status) return status;
     if (options->algorithm) {
         for (size_t i = 0; operation->algos[i]; i++)
