@@ -23,6 +23,21 @@ struct rmcp_launch *rmcp_launch_append(struct rmcp_launch_list *list, enum rmcp_
     return record;
 }
 
+rmcp_status rmcp_launch_host(struct rmcp_launch_list *list, rmcp_host_function *function,
+                             const void *state, size_t bytes)
+{
+    void *copy = malloc(bytes);
+    if (!copy) return rmcp_fail_memory("host call", bytes);
+    struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_HOST_CALL);
+    if (!record) {
+        free(copy);
+        return RMCP_E_NOMEM;
+    }
+    memcpy(copy, state, bytes);
+    record->host = (struct rmcp_host_call){ function, copy, free };
+    return RMCP_OK;
+}
+
 void rmcp_launch_list_deinit(struct rmcp_launch_list *list)
 {
     for (size_t i = 0; i < list->n_records; i++) {

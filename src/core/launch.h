@@ -61,6 +61,10 @@ struct rmcp_launch_list {
 /* Append an empty record of `kind`; NULL when memory ran out (the message is set). */
 struct rmcp_launch *rmcp_launch_append(struct rmcp_launch_list *list, enum rmcp_launch_kind kind);
 
+/* Append a host call with a copy of `bytes` bytes of state. */
+rmcp_status rmcp_launch_host(struct rmcp_launch_list *list, rmcp_host_function *function,
+                             const void *state, size_t bytes);
+
 /* Free all records and the states of host calls. */
 void rmcp_launch_list_deinit(struct rmcp_launch_list *list);
 

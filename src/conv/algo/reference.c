@@ -2,8 +2,6 @@
 #include "conv/conv.h"
 #include "conv/reference.h"
 
-#include <stdlib.h>
-
 struct reference_state {
     struct rmcp_convolution conv;
     unsigned threads;
@@ -42,16 +40,8 @@ static rmcp_status run(const void *state, const rmcp_memory *memory)
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
-    struct reference_state *state = malloc(sizeof *state);
-    if (!state) return rmcp_fail_memory("reference plan", sizeof *state);
-    *state = (struct reference_state){ *rmcp_conv_of(request), request->caps->threads };
-    struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_HOST_CALL);
-    if (!record) {
-        free(state);
-        return RMCP_E_NOMEM;
-    }
-    record->host = (struct rmcp_host_call){ run, state, free };
-    return RMCP_OK;
+    const struct reference_state state = { *rmcp_conv_of(request), request->caps->threads };
+    return rmcp_launch_host(list, run, &state, sizeof state);
 }
 
 const struct rmcp_algo rmcp_algo_conv_reference = {

@@ -4,7 +4,6 @@
 #include "ops/batchnorm/host.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { BLOCK = RMCP_NORM_BLOCK, TILE = RMCP_NORM_TILE, DEPTH = RMCP_NORM_DEPTH };
 
@@ -410,16 +409,8 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
-    struct norm_loops *state = malloc(sizeof *state);
-    if (!state) return rmcp_fail_memory("batch normalisation plan", sizeof *state);
-    *state = state_of(request);
-    struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_HOST_CALL);
-    if (!record) {
-        free(state);
-        return RMCP_E_NOMEM;
-    }
-    record->host = (struct rmcp_host_call){ run, state, free };
-    return RMCP_OK;
+    const struct norm_loops state = state_of(request);
+    return rmcp_launch_host(list, run, &state, sizeof state);
 }
 
 const struct rmcp_algo rmcp_algo_batchnorm_loops = {

@@ -2,8 +2,6 @@
 #include "base/convert.h"
 #include "ops/batchnorm/batchnorm.h"
 
-#include <stdlib.h>
-
 static const char *refuse(const struct rmcp_request *request)
 {
     (void)request;
@@ -36,16 +34,7 @@ static rmcp_status run(const void *state, const rmcp_memory *memory)
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
-    struct rmcp_norm *state = malloc(sizeof *state);
-    if (!state) return rmcp_fail_memory("reference plan", sizeof *state);
-    *state = *rmcp_norm_of(request);
-    struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_HOST_CALL);
-    if (!record) {
-        free(state);
-        return RMCP_E_NOMEM;
-    }
-    record->host = (struct rmcp_host_call){ run, state, free };
-    return RMCP_OK;
+    return rmcp_launch_host(list, run, rmcp_norm_of(request), sizeof(struct rmcp_norm));
 }
 
 const struct rmcp_algo rmcp_algo_batchnorm_reference = {

@@ -3,8 +3,6 @@
 
 #include "base/convert.h"
 
-#include <stdlib.h>
-
 void *rmcp_tensor_address(const rmcp_memory *memory, const struct rmcp_tensor_form *form,
                           unsigned slot, int64_t element)
 {
@@ -59,14 +57,6 @@ void rmcp_tensor_scatter(void *data, rmcp_type type, int64_t stride, const float
 rmcp_status rmcp_tensor_append(const struct rmcp_request *request, rmcp_host_function *function,
                                struct rmcp_launch_list *list)
 {
-    struct rmcp_tensor_state *state = malloc(sizeof *state);
-    if (!state) return rmcp_fail_memory("tensor plan", sizeof *state);
-    *state = (struct rmcp_tensor_state){ request->problem, request->caps->threads };
-    struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_HOST_CALL);
-    if (!record) {
-        free(state);
-        return RMCP_E_NOMEM;
-    }
-    record->host = (struct rmcp_host_call){ function, state, free };
-    return RMCP_OK;
+    const struct rmcp_tensor_state state = { request->problem, request->caps->threads };
+    return rmcp_launch_host(list, function, &state, sizeof state);
 }
