@@ -22,7 +22,7 @@ struct rmcp_arg {
     unsigned slot;
     uint64_t offset;
     uint32_t bytes;
-    unsigned char value[RMCP_ARG_VALUE_BYTES];
+    _Alignas(8) unsigned char value[RMCP_ARG_VALUE_BYTES];
 };
 
 struct rmcp_kernel_launch {

@@ -97,7 +97,8 @@ tells 2 'too many workgroups' gfx1010.co values --grid 4294967295,4294967295,429
 mkdir -p "a folder/sim/driver"
 cp "$rmcp" "a folder/"
 cp "${rmcp%/*}/sim/driver/librmcp-sim.so" "a folder/sim/driver/"
-expect 0 "a folder/rmcp" sim -- grep -q librmcp-sim /proc/self/maps
+# (A library with a sanitizer in it cannot be loaded into a program without.)
+ldd "$rmcp" | grep -q 'lib[at]san' || expect 0 "a folder/rmcp" sim -- grep -q librmcp-sim /proc/self/maps
 mkdir "a tmp"
 expect 2 env TMPDIR="$work/a tmp" "a folder/rmcp" sim -- true
 grep -q 'for a blank or a colon in it' "$work/err" || fail "no reason is given"

@@ -325,6 +325,7 @@ static void compute(const struct norm_run *r)
     if (!s->columns && s->splits == 1 && s->norm.pass != RMCP_BATCHNORM_INFER) {
         /* Neighbouring channels by one thread: what is kept of them shares cache lines. */
         const int64_t few = 1 + params / (4 * (int64_t)s->threads);
+        (void)few; /* without OpenMP */
 #pragma omp parallel for num_threads(s->threads) schedule(dynamic, few)
         for (int64_t p = 0; p < params; p++) row_channel(r, p);
         return;
