@@ -22,22 +22,62 @@ struct rmcp_norm_moments rmcp_norm_merge(struct rmcp_norm_moments a, struct rmcp
                                        a.m2 + b.m2 + delta * delta * a.n * share };
 }
 
+/* Sums in f32 are those of LANES neighbours side by side over RUN elements at most, added up in
+ * double: short, and the same whatever the processor's vectors are. */
+enum { LANES = 16, RUN = 64 * LANES };
+
+INLINE double add_lanes(const float lanes[static LANES])
+{
+    double sum = 0;
+    for (int l = 0; l < LANES; l++) sum += (double)lanes[l];
+    return sum;
+}
+
+INLINE int64_t run_length(int64_t n, int64_t first)
+{
+    return n - first < RUN ? n - first : RUN;
+}
+
+INLINE double run_sum(const float *x, int64_t n)
+{
+    float sum[LANES] = { 0 };
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) sum[l] += x[i + l];
+    for (int l = 0; i + l < n; l++) sum[l] += x[i + l];
+    return add_lanes(sum);
+}
+
+/* Distances from a mean: their sum and that of their squares. */
+INLINE void run_distances(const float *x, int64_t n, float mean, double *rest, double *squares)
+{
+    float sum[LANES] = { 0 }, square[LANES] = { 0 };
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) {
+            const float distance = x[i + l] - mean;
+            sum[l] += distance;
+            square[l] += distance * distance;
+        }
+    for (int l = 0; i + l < n; l++) {
+        const float distance = x[i + l] - mean;
+        sum[l] += distance;
+        square[l] += distance * distance;
+    }
+    *rest += add_lanes(sum);
+    *squares += add_lanes(square);
+}
+
 /* The block's mean in f32 is off by a little: what the distances from it add up to corrects both.
  */
 CLONES static struct rmcp_norm_moments block_moments_best(const float *x, int64_t n)
 {
-    float sum = 0, rest = 0, squares = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++) sum += x[i];
-    const float mean = sum / (float)n;
-#pragma omp simd reduction(+ : rest, squares)
-    for (int64_t i = 0; i < n; i++) {
-        const float distance = x[i] - mean;
-        rest += distance;
-        squares += distance * distance;
-    }
-    const double off = (double)rest / (double)n;
-    const double m2 = (double)squares - off * (double)rest;
+    double sum = 0, rest = 0, squares = 0;
+    for (int64_t i = 0; i < n; i += RUN) sum += run_sum(x + i, run_length(n, i));
+    const float mean = (float)(sum / (double)n);
+    for (int64_t i = 0; i < n; i += RUN)
+        run_distances(x + i, run_length(n, i), mean, &rest, &squares);
+    const double off = rest / (double)n, m2 = squares - off * rest;
     return (struct rmcp_norm_moments){ (double)n, (double)mean + off, m2 < 0 ? 0 : m2 };
 }
 
@@ -68,16 +108,26 @@ INLINE void sums(rmcp_activation kind, const struct rmcp_norm_bend *bend, float 
                  float bias, const float *restrict x, const float *restrict dy, int64_t n,
                  double *sum, double *product)
 {
-    float s = 0, t = 0;
-#pragma omp simd reduction(+ : s, t)
-    for (int64_t i = 0; i < n; i++) {
-        const float distance = x[i] - mean;
-        const float g = gradient(kind, bend, distance * factor + bias, dy[i]);
-        s += g;
-        t += g * distance;
+    for (int64_t first = 0; first < n; first += RUN) {
+        const int64_t end = first + run_length(n, first);
+        float s[LANES] = { 0 }, t[LANES] = { 0 };
+        int64_t i = first;
+        for (; i + LANES <= end; i += LANES)
+            for (int l = 0; l < LANES; l++) {
+                const float distance = x[i + l] - mean;
+                const float g = gradient(kind, bend, distance * factor + bias, dy[i + l]);
+                s[l] += g;
+                t[l] += g * distance;
+            }
+        for (int l = 0; i + l < end; l++) {
+            const float distance = x[i + l] - mean;
+            const float g = gradient(kind, bend, distance * factor + bias, dy[i + l]);
+            s[l] += g;
+            t[l] += g * distance;
+        }
+        *sum += add_lanes(s);
+        *product += add_lanes(t);
     }
-    *sum += (double)s;
-    *product += (double)t;
 }
 
 CLONES static void block_sums_best(const struct rmcp_norm_bend *bend,

@@ -154,7 +154,7 @@ static rmcp_status assemble(struct tensor_reader *r, struct rmcp_tensor_form *fo
 {
     rmcp_tensor *t = &r->tensor;
     if (!r->has_kind)
-        return rmcp_case_complain(&r->in, "the kind is missing: set, scale, copy, add …");
+        return rmcp_case_complain(&r->in, "the kind is missing: set, scale, copy, add and so on");
     uint32_t *const types[RMCP_TENSOR_N] = { &t->a_type, &t->b_type, &t->c_type };
     unsigned n_tensors = 0;
     for (unsigned slot = 0; slot < RMCP_TENSOR_N; slot++) {
