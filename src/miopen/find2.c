@@ -212,6 +212,9 @@ miopenStatus_t miopenRunSolution(miopenHandle_t name, miopenSolution_t solution_
     }
     for (int i = miopenTensorConvolutionX; i <= miopenTensorConvolutionY; i++)
         if (!buffer[i]) return mi_fail(miopenStatusBadParm, "tensor %d is missing", i);
+    if (workspace_bytes < solution->workspace)
+        return mi_fail(miopenStatusBadParm, "%llu bytes of workspace are needed, not %zu",
+                       (unsigned long long)solution->workspace, workspace_bytes);
     struct mi_conv conv;
     miopenStatus_t status = mi_conv_translate(&call, &conv);
     if (status != miopenStatusSuccess) return status;
