@@ -70,7 +70,6 @@ struct rmcp_depthwise_way rmcp_depthwise_choose(const struct rmcp_convolution *c
     const bool data = conv->pass == RMCP_CONV_BACKWARD_DATA;
     struct rmcp_depthwise_way way = any_way(conv);
     if (!f || stride > 2 || (f == 7 && stride == 2)) return way;
-    if (weights && conv->filter[0] > 1) return way;
     if (data && conv->stride[0] > 1) return way;
 
     if (data && stride == 2) {
@@ -206,7 +205,8 @@ struct rmcp_depthwise_slices rmcp_depthwise_slice(const struct rmcp_request *req
     /* Enough workgroups for every unit, but some turns of its loop for every work-item. */
     enum { UNIT_GROUPS = 6, LEAST_PIXELS = 16, MOST_SLICES = 2048 };
     const int64_t taps = p->taps, positions = positions_of(p, request->problem);
-    const int64_t chunks = way->rows == 1 ? ceil_divide(taps, ANY_TAPS) : 1;
+    const struct rmcp_convolution *conv = request->problem;
+    const int64_t chunks = way->rows == 1 ? ceil_divide(taps, ANY_TAPS) : conv->filter[0];
     const int64_t tasks = chunks * p->channel_blocks.divisor;
     const int64_t wanted = ceil_divide((int64_t)request->caps->compute_units * UNIT_GROUPS, tasks);
     const int64_t turn = SUM_THREADS / p->lanes.divisor * ceil_divide(LEAST_PIXELS, way->rows);

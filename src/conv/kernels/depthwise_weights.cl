@@ -3,7 +3,7 @@
  * A work-item keeps the sums of all taps. It goes over the pixels in strips of ROWS along h, so that
  * it loads each row of the input once for all taps.
  *
- * -D: TYPE, FILTER, STRIDE. No dilation, one tap along d. */
+ * -D: TYPE, FILTER, STRIDE. No dilation along h and w; each tap along d is a chunk of its own. */
 #define TAPS (FILTER * FILTER)
 #include "conv/kernels/depthwise_sums.h"
 
@@ -54,8 +54,9 @@ __kernel WORKGROUP(THREADS) void depthwise_weights(INPUT(errors), INPUT(data), O
         struct spot spot = spot_of_position(&p, &index);
         spot.channel = task.channel;
         spot.image = index;
+        const int z = (int)spot.depth * p.window[0].step + p.window[0].first;
         const struct place depth =
-            place_of(&p.window[0], (int)spot.depth * p.window[0].step + p.window[0].first);
+            place_of(&p.window[0], z + (int)task.chunk * p.window[0].tap_step);
         if (!depth.inside) continue;
 
         const int x = (int)(spot.column * STRIDE) + p.window[2].first;
@@ -75,5 +76,5 @@ __kernel WORKGROUP(THREADS) void depthwise_weights(INPUT(errors), INPUT(data), O
                       ADDRESS(data), plane, (int)(row * STRIDE) + p.window[1].first, x);
     }
     add_levels(sum, p.lanes.divisor, part);
-    store_sums(sum, &p, &o, &task, ADDRESS(out), 0);
+    store_sums(sum, &p, &o, &task, ADDRESS(out), task.chunk * TAPS);
 }
