@@ -95,6 +95,11 @@ static const char *const trials[] = {
     "n2c20h6w6k40r3s3p1u2:%s:nhwc",
     "n1c64h5w5k6r3s3p1:%s:nchw",
     "n1c16h8w8k16r3s3p1g16:%s:nchw",
+    "n2c32h15w15k32r3s3p1u2g32:%s:nhwc",
+    "n1c4h9w8k4r5s5p2g4:%s:nchw",
+    "n1c4h9w9k8r5s5p2u2g4:%s:nchw",
+    "n1c4h9w8k4r7s7p3g4:%s:nchw",
+    "n1c4h7w6k4r3s2p1g4:%s:nhwc",
     NULL,
 };
 

@@ -1,0 +1,92 @@
+/* depthwise_spread.cl: backward data at stride 2, with square filters of known size.
+ *
+ * With u = (input + padding), tap f joins it to the output (u - f) / 2: even u meet the even taps, odd
+ * u the odd ones. So a work-item takes a pair of u along w, and PAIRS pairs along h: all of them read
+ * the same few outputs, and each input is written once.
+ *
+ * -D: TYPE, FILTER. No dilation along h and w; along d anything goes but a stride. */
+#include "conv/kernels/depthwise.h"
+
+#define THREADS 128
+#define PAIRS 4
+#define REACH ((FILTER + 1) / 2) /* outputs that a pair meets, in one direction */
+#define INPUT_ROWS (PAIRS + REACH - 1)
+
+/* Add one plane of the filter, from `taps` on, over one plane of dy. */
+INLINE void add_plane(float sum[PAIRS][2][2], const struct rmcp_depthwise *p,
+                      __global const char *weights, uint taps, __global const char *data,
+                      uint plane, int y, const struct place column[REACH])
+{
+    float filter[FILTER][FILTER];
+    UNROLL
+    for (uint r = 0; r < FILTER; r++)
+        UNROLL
+        for (uint s = 0; s < FILTER; s++)
+            filter[r][s] = load(weights, taps + r * p->window[1].tap + s * p->window[2].tap);
+    float value[INPUT_ROWS][REACH];
+    UNROLL
+    for (uint i = 0; i < INPUT_ROWS; i++) {
+        const struct place row = place_of(&p->window[1], y + (int)i);
+        UNROLL
+        for (uint j = 0; j < REACH; j++)
+            value[i][j] = load(data, plane + row.at + column[j].at);
+    }
+    IN_ORDER();
+    UNROLL
+    for (uint i = 0; i < INPUT_ROWS; i++) {
+        const struct place row = place_of(&p->window[1], y + (int)i);
+        UNROLL
+        for (uint j = 0; j < REACH; j++)
+            value[i][j] = (row.inside & column[j].inside) ? value[i][j] : 0;
+    }
+    UNROLL
+    for (uint i = 0; i < PAIRS; i++)
+        UNROLL
+        for (uint r = 0; r < FILTER; r++)
+            UNROLL
+            for (uint s = 0; s < FILTER; s++)
+                sum[i][r % 2][s % 2] +=
+                    filter[r][s] * value[i + REACH - 1 - r / 2][REACH - 1 - s / 2];
+}
+
+__kernel WORKGROUP(THREADS) void depthwise_spread(INPUT(w), INPUT(data), OUTPUT(out), INPUT(bias),
+                                                  struct rmcp_depthwise p)
+{
+    const uint index = GROUP_ID_X * THREADS + LOCAL_ID;
+    if (index >= p.count) return;
+    const struct spot spot = spot_of(&p, index + p.first);
+    if (spot.channel >= p.channels) return;
+
+    const int x = (int)spot.column + p.window[2].first;
+    const int y = (int)(spot.block * PAIRS) + p.window[1].first;
+    const int z = (int)spot.depth * p.window[0].step + p.window[0].first;
+    struct place column[REACH];
+    UNROLL
+    for (uint j = 0; j < REACH; j++) column[j] = place_of(&p.window[2], x + (int)j);
+
+    float sum[PAIRS][2][2] = { { { 0 } } };
+    for (uint i = 0; i < p.sums; i++)
+        for (uint t = 0; t < p.window[0].taps.divisor; t++) {
+            const struct place depth = place_of(&p.window[0], z + (int)t * p.window[0].tap_step);
+            if (!depth.inside) continue;
+            uint taps = (spot.channel * p.sums + i) * p.taps + p.linear_tap + t * p.window[0].tap;
+            int top = y;
+            FORGET(taps);
+            FORGET(top);
+            add_plane(sum, &p, ADDRESS(w), taps, ADDRESS(data), gathered(&p, &spot, i) + depth.at,
+                      top, column);
+        }
+
+    const uint first = linear(&p, &spot);
+    UNROLL
+    for (uint i = 0; i < PAIRS * 2; i++) {
+        const uint row = spot.block * PAIRS * 2 + i - p.odd[0]; /* wraps: not an output */
+        UNROLL
+        for (uint j = 0; j < 2; j++) {
+            const uint at = spot.column * 2 + j - p.odd[1];
+            if (row < p.outputs[0] && at < p.outputs[1])
+                store(ADDRESS(out), first + row * p.window[1].position + at * p.window[2].position,
+                      sum[i / 2][i % 2][j]);
+        }
+    }
+}
