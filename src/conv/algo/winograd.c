@@ -1,5 +1,6 @@
 /* winograd: 3x3 filters with stride 1 through F(2x2, 3x3): 2.25 times fewer multiplications, at the
  * price of NaN and Inf, which spread within a tile of 2 x 2 outputs. */
+#include "conv/kernels/winograd.h"
 #include "conv/conv.h"
 #include "conv/gpu/shape.h"
 
@@ -109,7 +110,8 @@ static const char *refuse(const struct rmcp_request *request)
     const char *reason = rmcp_gemm_refuse(conv);
     if (reason) return reason;
     const struct size s = size_of(conv);
-    /* Errors follow the whole tile, the bound follows one output: with few terms it may be far less.
+    /* Errors follow the whole tile, the bound follows one output: with few terms it may be far
+     * less.
      */
     if (s.channels < LEAST_CHANNELS) return "fewer than 16 channels to add up";
     const double filter_bytes = (double)conv->groups * (double)(s.padded + AHEAD) *

@@ -80,38 +80,4 @@ struct rmcp_reduce {
     struct rmcp_epilogue epilogue;
 };
 
-/* ---- winograd.cl: 3x3, stride 1; tensors below 4 GiB ---- */
-
-/* What a workgroup makes: rows (channels of the output), tiles of 2 x 2 outputs; and how many
- * channels it adds up between two barriers. */
-#define RMCP_WINOGRAD_ROWS 64
-#define RMCP_WINOGRAD_TILES 32
-#define RMCP_WINOGRAD_DEPTH 8
-
-/* Filters become [group][channel][block of rows][position][slot] in f32. */
-struct rmcp_winograd_filter {
-    struct rmcp_divider blocks, channels; /* blocks of rows; channels, a multiple of the depth     */
-    unsigned count;                       /* of filters with those that pad rows and channels     */
-    unsigned rows, last_channel;          /* that there are in a group                            */
-    unsigned first, group, row, channel, y, x; /* offsets, modulo 2^32: backward data turns filters around */
-};
-
-/* Outputs, tile by tile: the tile in (image, line, place in it) begins at twice its place. */
-struct rmcp_winograd {
-    struct rmcp_divider across, down; /* tiles in a line, lines of an image      */
-    struct rmcp_divider blocks;       /* of rows                                 */
-    unsigned tiles, rows, channels;   /* rows and channels of a group            */
-    unsigned filter_channels;         /* channels, rounded up to the depth       */
-    unsigned filter_group, filter_channel; /* floats between them                */
-    unsigned share;                   /* channels that one split takes           */
-    unsigned first_task;              /* of this launch                          */
-    int first_y, first_x;             /* where the first tile begins             */
-    unsigned height, width;           /* of the tensor that is read              */
-    unsigned in_image, in_channel, in_y, in_x, in_group;
-    unsigned out_height, out_width, out_image, out_channel, out_y, out_x;
-    unsigned channels_last;
-    unsigned partial, part;           /* as in struct rmcp_gemm                  */
-    struct rmcp_epilogue epilogue;
-};
-
 #endif

@@ -13,7 +13,7 @@
  * -D: TYPE */
 #include "kernels/target.h"
 #include "kernels/common.h"
-#include "conv/kernels/args.h"
+#include "conv/kernels/winograd.h"
 
 #define THREADS 256
 #define ROWS RMCP_WINOGRAD_ROWS
