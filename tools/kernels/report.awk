@@ -3,7 +3,7 @@
 # loops are left out. A gemm kernel has two: for problems with padding and for those without. Around
 # each stands the loop that fetches the next slices, in which the inner one makes two turns.
 BEGIN { turns = 2 }
-/^[a-z_]+:/ { inside = $1 == entry ":" }
+/^[a-z_][a-z0-9_]*:/ { inside = $1 == entry ":" }
 /^    \.name:/ { inside = $2 == entry }
 !inside { next }
 /^\.LBB[0-9_]+:/ { label = $1; sub(/:.*/, "", label); at[label] = n; fma_at[label] = fma }

@@ -29,34 +29,11 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
     return RMCP_OK;
 }
 
-/* Add up the parts, which lie one after the other in the workspace, each like the output. */
-static rmcp_status emit_reduction(const struct rmcp_convolution *conv, int64_t parts,
-                                  struct rmcp_launch_list *list)
-{
-    const unsigned output = rmcp_conv_output_slot(conv);
-    const int64_t n = rmcp_conv_elements(conv, output);
-    const struct rmcp_reduce r = {
-        .count = (unsigned)n,
-        .parts = (unsigned)parts,
-        .inner = rmcp_divider_of(conv->y.inner),
-        .channels = rmcp_divider_of(conv->k),
-        .epilogue = rmcp_epilogue_of(conv),
-    };
-    struct rmcp_kernel_launch *launch = NULL;
-    rmcp_status status = rmcp_kernel_append(list, "reduce", conv->type, "", n, &launch);
-    if (status) return status;
-    rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
-    rmcp_arg_memory(launch, output, 0);
-    rmcp_arg_memory(launch, r.epilogue.bias ? RMCP_CONV_BIAS : RMCP_SLOT_WORKSPACE, 0);
-    rmcp_arg_value(launch, &r, sizeof r);
-    return RMCP_OK;
-}
-
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
     const struct rmcp_gemm_way way = rmcp_gemm_choose(request, true);
     rmcp_status status = rmcp_gemm_emit(request, &way, list);
-    return status ? status : emit_reduction(request->problem, way.splits, list);
+    return status ? status : rmcp_parts_emit(request->problem, way.splits, 0, list);
 }
 
 const struct rmcp_algo rmcp_algo_conv_split_k = {

@@ -27,6 +27,28 @@ void rmcp_kernel_tensors(struct rmcp_kernel_launch *launch, const struct rmcp_co
     rmcp_arg_memory(launch, rmcp_conv_has_bias(conv) ? RMCP_CONV_BIAS : inputs[0], 0);
 }
 
+rmcp_status rmcp_parts_emit(const struct rmcp_convolution *conv, int64_t parts, uint64_t begin,
+                            struct rmcp_launch_list *list)
+{
+    const unsigned output = rmcp_conv_output_slot(conv);
+    const int64_t n = rmcp_conv_elements(conv, output);
+    const struct rmcp_reduce r = {
+        .count = (unsigned)n,
+        .parts = (unsigned)parts,
+        .inner = rmcp_divider_of(conv->y.inner),
+        .channels = rmcp_divider_of(conv->k),
+        .epilogue = rmcp_epilogue_of(conv),
+    };
+    struct rmcp_kernel_launch *launch = NULL;
+    rmcp_status status = rmcp_kernel_append(list, "reduce", conv->type, "", n, &launch);
+    if (status) return status;
+    rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, begin);
+    rmcp_arg_memory(launch, output, 0);
+    rmcp_arg_memory(launch, r.epilogue.bias ? RMCP_CONV_BIAS : RMCP_SLOT_WORKSPACE, 0);
+    rmcp_arg_value(launch, &r, sizeof r);
+    return RMCP_OK;
+}
+
 /* ---- implicit matrix products ---- */
 
 const char *rmcp_gemm_refuse(const struct rmcp_convolution *conv)
