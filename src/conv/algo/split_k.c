@@ -29,21 +29,36 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
     return RMCP_OK;
 }
 
+/* How many share the parts of an output, as a power of two: each has four parts at least, and there
+ * are not many more than the device can hold. */
+static unsigned sharers_shift(const struct rmcp_caps *caps, int64_t outputs, int64_t parts)
+{
+    enum { UNIT_ITEMS = 512, MOST = 5 };
+    const int64_t items = (int64_t)caps->compute_units * UNIT_ITEMS;
+    unsigned shift = 0;
+    while (shift < MOST && parts >> shift >= 8 && outputs << shift < items) shift++;
+    return shift;
+}
+
 /* Add up the parts, which lie one after the other in the workspace, each like the output. */
-static rmcp_status emit_reduction(const struct rmcp_convolution *conv, int64_t parts,
+static rmcp_status emit_reduction(const struct rmcp_request *request, int64_t parts,
                                   struct rmcp_launch_list *list)
 {
+    const struct rmcp_convolution *conv = request->problem;
     const unsigned output = rmcp_conv_output_slot(conv);
     const int64_t n = rmcp_conv_elements(conv, output);
+    const unsigned shift = sharers_shift(request->caps, n, parts);
     const struct rmcp_reduce r = {
         .count = (unsigned)n,
         .parts = (unsigned)parts,
         .inner = rmcp_divider_of(conv->y.inner),
         .channels = rmcp_divider_of(conv->k),
         .epilogue = rmcp_epilogue_of(conv),
+        .shift = shift,
     };
     struct rmcp_kernel_launch *launch = NULL;
-    rmcp_status status = rmcp_kernel_append(list, "reduce", conv->type, "", n, &launch);
+    rmcp_status status =
+        rmcp_kernel_append(list, "reduce", conv->type, "", n << shift, &launch);
     if (status) return status;
     rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
     rmcp_arg_memory(launch, output, 0);
@@ -56,12 +71,12 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 {
     const struct rmcp_gemm_way way = rmcp_gemm_choose(request, true);
     rmcp_status status = rmcp_gemm_emit(request, &way, list);
-    return status ? status : emit_reduction(request->problem, way.splits, list);
+    return status ? status : emit_reduction(request, way.splits, list);
 }
 
 const struct rmcp_algo rmcp_algo_conv_split_k = {
     .name = "split_k",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,
