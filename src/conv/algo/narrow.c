@@ -17,9 +17,9 @@ static const char *refuse(const struct rmcp_request *request)
     return rmcp_gemm_refuse(conv);
 }
 
-/* Besides its FMA each product takes two loads and their addresses, and each row of taps its own tests:
- * instructions fitted to what an H200 took for 1x1 and 3x3 filters. In weight gradients the pixel is
- * decoded anew for each product. */
+/* Besides its FMA each product takes two loads and their addresses, and each row of taps its own
+ * tests: instructions fitted to what an H200 took for 1x1 and 3x3 filters. In weight gradients the
+ * pixel is decoded anew for each product. */
 static double compute_seconds(const struct rmcp_request *request)
 {
     enum { PRODUCT = 36, ROW = 110, PIXEL = 120 };

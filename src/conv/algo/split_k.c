@@ -57,8 +57,7 @@ static rmcp_status emit_reduction(const struct rmcp_request *request, int64_t pa
         .shift = shift,
     };
     struct rmcp_kernel_launch *launch = NULL;
-    rmcp_status status =
-        rmcp_kernel_append(list, "reduce", conv->type, "", n << shift, &launch);
+    rmcp_status status = rmcp_kernel_append(list, "reduce", conv->type, "", n << shift, &launch);
     if (status) return status;
     rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
     rmcp_arg_memory(launch, output, 0);
