@@ -33,12 +33,12 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 {
     const struct rmcp_gemm_way way = rmcp_gemm_choose(request, true);
     rmcp_status status = rmcp_gemm_emit(request, &way, list);
-    return status ? status : rmcp_parts_emit(request->problem, way.splits, 0, list);
+    return status ? status : rmcp_parts_emit(request, way.splits, 0, list);
 }
 
 const struct rmcp_algo rmcp_algo_conv_split_k = {
     .name = "split_k",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

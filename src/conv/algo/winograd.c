@@ -237,7 +237,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
         rmcp_arg_value(launch, &g, sizeof g);
     }
     if (status || splits == 1) return status;
-    return rmcp_parts_emit(conv, splits, filter_bytes(conv), list);
+    return rmcp_parts_emit(request, splits, filter_bytes(conv), list);
 }
 
 const struct rmcp_algo rmcp_algo_conv_winograd = {

@@ -7,21 +7,28 @@
 #include <stdio.h>
 
 enum {
-    SLICES = 16, /* of gemm.cl */
     MOST_SPLITS = 1024,
+    SHORTEST = 128,     /* part of a reduction that is worth a workgroup */
     UNIT_THREADS = 256, /* work-items that a compute unit has at once */
 };
 
+/* Where neighbours in memory are: those of a along the reduction or rows, those of b along the
+ * reduction or columns. */
+enum { SUM_SUM = 1, SUM_COL = 2, ROW_SUM = 4, ROW_COL = 8, ALL = 15 };
+
 struct rmcp_gemm_tile {
     const char *name;
-    int64_t rows, columns, threads;
+    int64_t rows, columns, threads, slices;
     double efficiency; /* share of peak that its inner loop reaches */
+    unsigned variants; /* a mask of the enum above: those that are compiled */
 };
 
 static const struct rmcp_gemm_tile tiles[] = {
-    { "128x128", 128, 128, 256, 0.80 },
-    { "64x128", 64, 128, 128, 0.75 },
-    { "64x64", 64, 64, 64, 0.65 },
+    { "128x128", 128, 128, 256, 16, 0.80, ALL },
+    { "64x128", 64, 128, 128, 16, 0.75, ALL },
+    { "64x64", 64, 64, 64, 16, 0.65, ALL },
+    { "32x128", 32, 128, 128, 16, 0.60, SUM_COL | SUM_SUM | ROW_COL },
+    { "32x32", 32, 32, 64, 32, 0.50, SUM_SUM | ROW_COL },
 };
 enum { N_TILES = sizeof tiles / sizeof *tiles };
 
@@ -35,16 +42,40 @@ static int64_t tiles_of(const struct rmcp_gemm *g, const struct rmcp_gemm_tile *
     return ceil_divide(g->rows, tile->rows) * ceil_divide(g->columns, tile->columns);
 }
 
-static int64_t share_of(const struct rmcp_gemm *g, int64_t splits)
+static int64_t share_of(const struct rmcp_gemm *g, const struct rmcp_gemm_tile *tile,
+                        int64_t splits)
 {
-    return ceil_divide(ceil_divide(g->reduction, splits), SLICES) * SLICES;
+    return ceil_divide(ceil_divide(g->reduction, splits), tile->slices) * tile->slices;
+}
+
+/* Which of a tile's variants has work-items that read neighbours in memory. A small tile that lacks
+ * the one with a along rows reads a, which has few rows then, along the reduction. */
+static unsigned neighbours_of(const struct rmcp_convolution *conv,
+                              const struct rmcp_gemm_tile *tile)
+{
+    const bool last = conv->layout == RMCP_NHWC, data = conv->pass == RMCP_CONV_BACKWARD_DATA;
+    const bool weights = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS;
+    const bool pointwise = conv->filter[0] * conv->filter[1] * conv->filter[2] == 1;
+    const bool a_rows = (weights && last) || (data && (last || pointwise));
+    const bool b_columns = weights ? last : !last;
+    const unsigned by_rows = b_columns ? ROW_COL : ROW_SUM, by_sums = b_columns ? SUM_COL : SUM_SUM;
+    return a_rows && (weights || tile->variants & by_rows) ? by_rows : by_sums;
+}
+
+static void variant_of(const struct rmcp_convolution *conv, const struct rmcp_gemm_tile *tile,
+                       char *text, size_t size)
+{
+    const unsigned neighbours = neighbours_of(conv, tile);
+    snprintf(text, size, "_%s_%s_%s", tile->name, neighbours & (ROW_SUM | ROW_COL) ? "row" : "sum",
+             neighbours & (SUM_COL | ROW_COL) ? "col" : "sum");
 }
 
 /* ---- estimates ---- */
 
 /* Workgroups run in rounds of UNIT_THREADS work-items a compute unit; in the last, unfilled round a
  * unit still needs BUSY_THREADS to be at work on all of its lanes. Besides its slices a workgroup
- * decodes indices, fills the pipeline and stores: about as much as PREAMBLE slices. */
+ * decodes indices, fills the pipeline and stores: about as much as PREAMBLE slices of 8 x 8 outputs
+ * a work-item. */
 static double phase_seconds(const struct rmcp_request *request, const struct rmcp_gemm *g,
                             const struct rmcp_gemm_tile *tile, int64_t splits)
 {
@@ -58,7 +89,8 @@ static double phase_seconds(const struct rmcp_request *request, const struct rmc
     const double busy = fmin(1, (double)(rest * tile->threads) / BUSY_THREADS);
     const double work = (double)(rounds * at_once) + (rest ? (double)rest / busy : 0);
     const double flops =
-        2.0 * (double)tile->rows * (double)tile->columns * (double)(share_of(g, splits) + PREAMBLE);
+        2.0 * (double)(tile->rows * tile->columns) * (double)share_of(g, tile, splits) +
+        2.0 * 64 * (double)(tile->threads * PREAMBLE);
     return work * flops * (double)units / (caps->flops_per_second * tile->efficiency);
 }
 
@@ -97,12 +129,13 @@ int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv)
 struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool split)
 {
     const int64_t first = split ? 2 : 1;
-    const int64_t longest = ceil_divide(rmcp_gemm_reduction(request->problem), 8 * SLICES);
+    const int64_t longest = ceil_divide(rmcp_gemm_reduction(request->problem), SHORTEST);
     const int64_t most = !split || longest < first ? first
                          : longest < MOST_SPLITS   ? longest
                                                    : MOST_SPLITS;
     struct rmcp_gemm_way best = { .tile = NULL };
-    for (int i = 0; i < N_TILES; i++)
+    for (int i = 0; i < N_TILES; i++) {
+        if (!(tiles[i].variants & neighbours_of(request->problem, &tiles[i]))) continue;
         for (int64_t splits = first; splits <= most; splits += splits > 1 ? splits / 2 : 1) {
             struct rmcp_gemm_way way = { &tiles[i], splits,
                                          way_seconds(request, &tiles[i], splits) };
@@ -110,6 +143,7 @@ struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool s
                 rmcp_gemm_workspace(request->problem, &way) <= request->caps->max_buffer_bytes;
             if (!best.tile || (fits && way.seconds < best.seconds)) best = way;
         }
+    }
     return best;
 }
 
@@ -122,20 +156,6 @@ uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct r
 
 /* ---- launches ---- */
 
-/* The variant whose work-items read neighbours in memory: those of a along rows or along the
- * reduction, those of b along columns or along the reduction. */
-static void variant_of(const struct rmcp_convolution *conv, const struct rmcp_gemm_tile *tile, char *text,
-                       size_t size)
-{
-    const bool last = conv->layout == RMCP_NHWC, data = conv->pass == RMCP_CONV_BACKWARD_DATA;
-    const bool weights = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS;
-    const bool pointwise = conv->filter[0] * conv->filter[1] * conv->filter[2] == 1;
-    const bool a_rows = (weights && last) || (data && (last || pointwise));
-    const bool b_columns = weights ? last : !last;
-    snprintf(text, size, "_%s_%s_%s", tile->name, a_rows ? "row" : "sum",
-             b_columns ? "col" : "sum");
-}
-
 static rmcp_status emit_phase(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
                               struct rmcp_gemm *g, struct rmcp_launch_list *list)
 {
@@ -144,7 +164,7 @@ static rmcp_status emit_phase(const struct rmcp_request *request, const struct r
     char variant[32];
     variant_of(conv, way->tile, variant, sizeof variant);
     g->row_tiles = rmcp_divider_of(ceil_divide(g->rows, way->tile->rows));
-    g->share = (unsigned)share_of(g, way->splits);
+    g->share = (unsigned)share_of(g, way->tile, way->splits);
     g->partial = way->splits > 1;
     g->part = (unsigned)rmcp_conv_elements(conv, output);
 
@@ -175,7 +195,8 @@ rmcp_status rmcp_gemm_emit(const struct rmcp_request *request, const struct rmcp
     rmcp_status status = RMCP_OK;
     for (int64_t phase = 0; phase < rmcp_gemm_phases(request->problem) && !status; phase++) {
         struct rmcp_gemm g;
-        if (rmcp_gemm_init(&g, request->problem, phase)) status = emit_phase(request, way, &g, list);
+        if (rmcp_gemm_init(&g, request->problem, phase))
+            status = emit_phase(request, way, &g, list);
     }
     return status;
 }

@@ -27,9 +27,21 @@ void rmcp_kernel_tensors(struct rmcp_kernel_launch *launch, const struct rmcp_co
     rmcp_arg_memory(launch, rmcp_conv_has_bias(conv) ? RMCP_CONV_BIAS : inputs[0], 0);
 }
 
-rmcp_status rmcp_parts_emit(const struct rmcp_convolution *conv, int64_t parts, uint64_t begin,
+/* How many share the parts of an output, as a power of two: each has four parts at least, and there
+ * are not many more than the device can hold. */
+static unsigned sharers_shift(const struct rmcp_caps *caps, int64_t outputs, int64_t parts)
+{
+    enum { UNIT_ITEMS = 512, MOST = 5 };
+    const int64_t items = (int64_t)caps->compute_units * UNIT_ITEMS;
+    unsigned shift = 0;
+    while (shift < MOST && parts >> shift >= 8 && outputs << shift < items) shift++;
+    return shift;
+}
+
+rmcp_status rmcp_parts_emit(const struct rmcp_request *request, int64_t parts, uint64_t begin,
                             struct rmcp_launch_list *list)
 {
+    const struct rmcp_convolution *conv = request->problem;
     const unsigned output = rmcp_conv_output_slot(conv);
     const int64_t n = rmcp_conv_elements(conv, output);
     const struct rmcp_reduce r = {
@@ -38,9 +50,10 @@ rmcp_status rmcp_parts_emit(const struct rmcp_convolution *conv, int64_t parts, 
         .inner = rmcp_divider_of(conv->y.inner),
         .channels = rmcp_divider_of(conv->k),
         .epilogue = rmcp_epilogue_of(conv),
+        .shift = sharers_shift(request->caps, n, parts),
     };
     struct rmcp_kernel_launch *launch = NULL;
-    rmcp_status status = rmcp_kernel_append(list, "reduce", conv->type, "", n, &launch);
+    rmcp_status status = rmcp_kernel_append(list, "reduce", conv->type, "", n << r.shift, &launch);
     if (status) return status;
     rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, begin);
     rmcp_arg_memory(launch, output, 0);

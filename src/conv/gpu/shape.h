@@ -16,7 +16,7 @@ void rmcp_kernel_tensors(struct rmcp_kernel_launch *launch, const struct rmcp_co
 
 /* Append the launch that adds up the parts of a split sum: f32 copies of the output, one after the
  * other, `begin` bytes behind the start of the workspace. */
-rmcp_status rmcp_parts_emit(const struct rmcp_convolution *conv, int64_t parts, uint64_t begin,
+rmcp_status rmcp_parts_emit(const struct rmcp_request *request, int64_t parts, uint64_t begin,
                             struct rmcp_launch_list *list);
 
 /* ---- implicit matrix products ---- */

@@ -78,6 +78,7 @@ struct rmcp_reduce {
     unsigned count, parts; /* elements of a part and of the output; parts */
     struct rmcp_divider inner, channels; /* channel of output i: i / inner % channels */
     struct rmcp_epilogue epilogue;
+    unsigned shift; /* 2^shift work-items, up to 2^8, share the parts of an output */
 };
 
 #endif

@@ -10,17 +10,27 @@
  * and one test, whatever the pass, the layout, stride and dilation.
  *
  * A workgroup makes ROWS x COLUMNS outputs, a work-item 8 x 8 of them. Slices of a and b, SLICES
- * deep, are fetched into registers while the slices before are multiplied from local memory.
+ * deep, are fetched into registers while the slices before are multiplied from local memory. In small
+ * tiles SHARES work-items have the same outputs: each multiplies its share of the slices, and at the end
+ * they add up.
  *
- * -D: TYPE, ROWS, COLUMNS; A_ALONG_ROWS, B_ALONG_COLUMNS: 1 when neighbours in that direction are
+ * -D: TYPE, ROWS, COLUMNS; SLICES, SHARES where not 16 and 1; A_ALONG_ROWS, B_ALONG_COLUMNS: 1 when neighbours in that direction are
  * neighbours in memory, 0 when those along the reduction are. */
 #include "kernels/target.h"
 #include "kernels/common.h"
 #include "conv/kernels/args.h"
 
+#ifndef SLICES
 #define SLICES 16
-#define STEP 8 /* slices of one turn of the inner loop */
-#define THREADS (ROWS / 8 * COLUMNS / 8)
+#endif
+#ifndef SHARES
+#define SHARES 1
+#endif
+#define OWN (SLICES / SHARES) /* slices that a work-item multiplies */
+#define STEP (OWN / 2)        /* of them in one turn of the inner loop */
+#define ITEMS (ROWS / 8 * COLUMNS / 8) /* work-items of one share */
+#define THREADS (ITEMS * SHARES)
+#define KEEP (8 / SHARES) /* rows that a work-item stores */
 #define A_EACH (ROWS * SLICES / THREADS) /* elements that a work-item fetches */
 #define B_EACH (COLUMNS * SLICES / THREADS)
 #define A_PITCH (ROWS + PAD)
@@ -28,6 +38,8 @@
 #define B_BEGIN (SLICES * A_PITCH)
 #define BUFFER (B_BEGIN + SLICES * B_PITCH)
 #define TABLE (2 * THREADS)
+#define SHARE (SHARES > 1 ? LOCAL_ID / ITEMS : 0)
+#define PATCH (COLUMNS / 8 < 8 ? COLUMNS / 8 : 8) /* work-items side by side in a wave */
 #define PAD 4 /* against bank conflicts; a multiple of 4 keeps float4 aligned */
 
 /* Which element of a slice work-item `thread` fetches as its i-th. */
@@ -204,14 +216,14 @@ INLINE void multiply(float4 sum[8][2], const struct slice *s)
     }
 }
 
-/* The inner loop: all slices in local memory, STEP of them at a time. Each slice is read while the one
+/* The inner loop: the work-item's slices in local memory, STEP of them at a time. Each slice is read while the one
  * before is multiplied; after the last the first is read again, for nobody. */
 INLINE void multiply_slices(float4 sum[8][2], __local const float *a, __local const float *b)
 {
     struct slice now = read_slice(a, b);
     #pragma unroll 1
-    for (uint first = 0; first < SLICES; first += STEP) {
-        const uint next = (first + STEP) % SLICES;
+    for (uint first = 0; first < OWN; first += STEP) {
+        const uint next = (first + STEP) % OWN;
         UNROLL
         for (uint i = 1; i <= STEP; i++) {
             const uint slice = i < STEP ? first + i : next;
@@ -230,7 +242,8 @@ INLINE void accumulate(float4 sum[8][2], __local struct shared *s, struct fetch 
                        __global const char *a, __global const char *b, uint origin, uint length,
                        uint y, uint x, bool padded)
 {
-    const uint whole = length / SLICES * SLICES;
+    const uint whole = length / SLICES * SLICES, share = SHARE;
+    const uint own_a = share * OWN * A_PITCH + y, own_b = B_BEGIN + share * OWN * B_PITCH + x;
     uint r = 0, buffer = 0, other = BUFFER;
     fetch(f, s, a, b, 0, padded);
     keep(f, s->tile);
@@ -240,18 +253,58 @@ INLINE void accumulate(float4 sum[8][2], __local struct shared *s, struct fetch 
         fill_table(s, r + THREADS, origin, length);
         for (; r < end; r += SLICES) {
             fetch(f, s, a, b, r + SLICES, padded);
-            multiply_slices(sum, s->tile + buffer + y, s->tile + buffer + B_BEGIN + x);
+            multiply_slices(sum, s->tile + buffer + own_a, s->tile + buffer + own_b);
             keep(f, s->tile + other);
             other = buffer, buffer = BUFFER - buffer;
             BARRIER();
         }
     }
     #pragma unroll 1
-    for (uint slice = 0; r + slice < length; slice++) {
+    for (uint slice = share; r + slice < length; slice += SHARES) {
         struct slice now = read_slice(s->tile + buffer + slice * A_PITCH + y,
                                       s->tile + buffer + B_BEGIN + slice * B_PITCH + x);
         multiply(sum, &now);
     }
+}
+
+/* Add up the shares: of the 8 rows that they have in common each keeps KEEP, its first in sum[0], and
+ * gives the others away through local memory. */
+INLINE void add_shares(float4 sum[8][2], __local struct shared *s)
+{
+#if SHARES > 1
+    const uint share = SHARE, item = LOCAL_ID % ITEMS;
+    __local float4 *const passed = (__local float4 *)s->tile;
+    BARRIER();
+    UNROLL
+    for (uint i = 0; i < 8; i++) {
+        const uint owner = i / KEEP, from = share < owner ? share : share - 1;
+        if (share == owner) continue;
+        UNROLL
+        for (uint j = 0; j < 2; j++)
+            passed[((from * 8 + i) * 2 + j) * ITEMS + item] = sum[i][j];
+    }
+    BARRIER();
+    UNROLL
+    for (uint i = 0; i < KEEP; i++)
+        UNROLL
+        for (uint j = 0; j < 2; j++) {
+            float4 total = sum[i][j];
+            UNROLL
+            for (uint owner = 1; owner < SHARES; owner++)
+                total = share == owner ? sum[owner * KEEP + i][j] : total;
+            UNROLL
+            for (uint from = 0; from + 1 < SHARES; from++)
+                total += passed[((from * 8 + share * KEEP + i) * 2 + j) * ITEMS + item];
+            sum[i][j] = total;
+        }
+#endif
+}
+
+/* The row of the tile, counted from the work-item's first, whose sums are in sum[i]. */
+INLINE uint row_of(uint i)
+{
+    i += SHARE * KEEP;
+    return i % 4 + i / 4 * (ROWS / 2);
 }
 
 /* Bias and activation. */
@@ -260,8 +313,8 @@ INLINE void finish(float4 sum[8][2], const struct rmcp_gemm *g, __global const c
 {
     const uint group = GROUP_ID_Y;
     UNROLL
-    for (uint i = 0; i < 8; i++) {
-        const uint row = smaller(first_row + i % 4 + i / 4 * (ROWS / 2), g->rows - 1);
+    for (uint i = 0; i < KEEP; i++) {
+        const uint row = smaller(first_row + row_of(i), g->rows - 1);
         const float shift = g->epilogue.bias ? load(bias, group * g->bias_group + row) : 0;
         UNROLL
         for (uint j = 0; j < 2; j++) {
@@ -279,8 +332,8 @@ INLINE void store_sums(const float4 sum[8][2], __local const struct shared *s,
 {
     __global float *const parts = (__global float *)out + (ulong)GROUP_ID_Z * g->part;
     UNROLL
-    for (uint i = 0; i < 8; i++) {
-        const uint row = first_row + i % 4 + i / 4 * (ROWS / 2);
+    for (uint i = 0; i < KEEP; i++) {
+        const uint row = first_row + row_of(i);
         if (row >= g->rows) continue;
         const uint offset = GROUP_ID_Y * g->out_group + row * g->out_row;
         UNROLL
@@ -342,9 +395,11 @@ __kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
     }
 
     /* 32 neighbours in a wave make a patch of 4 x 8 work-items, so that they share most of what
-     * they read from local memory. */
-    const uint x = (thread % 8 + thread / 32 % (COLUMNS / 64) * 8) * 4;
-    const uint y = (thread / 8 % 4 + thread / 32 / (COLUMNS / 64) * 4) * 4;
+     * they read from local memory; in a tile of 32 columns they make two of 4 x 4, half of the slices
+     * apart. */
+    const uint item = thread % ITEMS, patch = item / (4 * PATCH);
+    const uint x = (item % PATCH + patch % (COLUMNS / 8 / PATCH) * PATCH) * 4;
+    const uint y = (item / PATCH % 4 + patch / (COLUMNS / 8 / PATCH) * 4) * 4;
     float4 sum[8][2] = { { 0 } };
     __global const char *const a = ADDRESS(a) + (ulong)(group * g.a_group) * sizeof(element);
     __global const char *const b = ADDRESS(b) + (ulong)(group * g.b_group) * sizeof(element);
@@ -352,6 +407,7 @@ __kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
         accumulate(sum, &s, &f, a, b, origin, length, y, x, true);
     else
         accumulate(sum, &s, &f, a, b, origin, length, y, x, false);
+    add_shares(sum, &s);
     if (!g.partial) finish(sum, &g, ADDRESS(bias), first_row + y);
     store_sums(sum, &s, &g, ADDRESS(out), first_row + y, first_column, x);
 }

@@ -1,4 +1,7 @@
-/* reduce.cl: adds up the parts that a split reduction left in the workspace, in a fixed order. */
+/* reduce.cl: adds up the parts that a split reduction left in the workspace, in a fixed order.
+ *
+ * Where outputs are few, 2^shift work-items share the parts of each: one would wait for its loads, and
+ * most of the device for it. */
 #include "kernels/target.h"
 #include "kernels/common.h"
 #include "conv/kernels/args.h"
@@ -8,11 +11,25 @@
 __kernel WORKGROUP(THREADS) void reduce(INPUT(parts), OUTPUT(out), INPUT(bias),
                                         struct rmcp_reduce r)
 {
-    const uint index = GROUP_ID_X * THREADS + LOCAL_ID;
-    if (index >= r.count) return;
-    __global const float *part = (__global const float *)ADDRESS(parts) + index;
+    __local float sums[THREADS];
+    const uint thread = LOCAL_ID, outputs = THREADS >> r.shift, sharers = 1u << r.shift;
+    const uint index = GROUP_ID_X * outputs + thread % outputs;
+    const bool exists = index < r.count;
+    __global const float *const part = (__global const float *)ADDRESS(parts) + (exists ? index : 0);
     float sum = 0;
-    for (uint i = 0; i < r.parts; i++, part += r.count) sum += *part;
+    #pragma unroll 4
+    for (uint i = thread / outputs; i < r.parts; i += sharers) sum += part[(ulong)i * r.count];
+
+    if (sharers > 1) {
+        sums[thread] = sum;
+        BARRIER();
+        for (uint half_way = THREADS / 2; half_way >= outputs; half_way /= 2) {
+            if (thread < half_way) sums[thread] += sums[thread + half_way];
+            BARRIER();
+        }
+        sum = sums[thread];
+    }
+    if (thread >= outputs || !exists) return;
     if (r.epilogue.bias) {
         const uint row = divide(index, r.inner);
         const uint channel = row - divide(row, r.channels) * r.channels.divisor;
