@@ -342,9 +342,13 @@ rmcp_status dropin_install(const struct dropin_place *place, const struct dropin
     if (!status) *change = is_upgrade ? DROPIN_UPGRADED : DROPIN_INSTALLED;
     if (!status) goto done;
     /* Nothing was replaced unless the last step of all failed, which only flushes. */
-    if (!inspect(&w) && w.state == OURS) goto done;
-    dropin_discard(w.folder, w.name);
-    if (!had_room) remove_room(&w);
+    char words[512];
+    snprintf(words, sizeof words, "%s", rmcp_last_error());
+    if (inspect(&w) || w.state != OURS) {
+        dropin_discard(w.folder, w.name);
+        if (!had_room) remove_room(&w);
+    }
+    status = rmcp_fail(status, "%s", words);
 done:
     deinit(&w);
     return status;
