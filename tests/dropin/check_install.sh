@@ -56,6 +56,24 @@ miopen "$toys/newer/libMIOpen.so.1" libMIOpen.so.1 newer.1 RMCP_MIOPEN_ORIGINAL
 expect 0 env "RMCP_MIOPEN_LIBRARY=$toys/newer" "$rmcp" run -- "$work/venv/bin/python" -c \
     'import os, torch; print(os.environ["RMCP_MIOPEN_ORIGINAL"])'
 has '^reached newer$' "^$vlib/rmcp/libMIOpen.so.original$"
+# The doctor sees it, also in a recording.
+doctor() { # doctor FINDING
+    rm -f "$work/machine.tar"
+    env "VIRTUAL_ENV=$work/venv" "HOME=$work/nobody" "$rmcp" doctor --json --record "$work/machine.tar" >"$work/out" 2>"$work/err"
+    has "\"$1\""
+    "$rmcp" doctor --json --root "$work/machine.tar" >"$work/out" 2>"$work/err"
+    has "\"$1\""
+}
+doctor dropin-installed
+mv "$vlib/rmcp/librmcp.so.0" "$work/aside"
+doctor dropin-broken
+mv "$work/aside" "$vlib/rmcp/librmcp.so.0"
+cp "$vlib/libMIOpen.so" "$work/aside"
+cp --remove-destination "$work/original" "$vlib/libMIOpen.so"
+doctor dropin-stale
+cp --remove-destination "$work/aside" "$vlib/libMIOpen.so"
+env "VIRTUAL_ENV=$work/venv" "LD_PRELOAD=$toys/ours/libMIOpen.so.1" "$rmcp" doctor --json >"$work/out" 2>"$work/err"
+has '"dropin-preloaded"'
 # Upgraded: the backup stays the original's.
 expect 0 env "RMCP_MIOPEN_LIBRARY=$toys/newer" "$rmcp" run --json --install-into "$work/venv"
 has '"change":.*"upgraded"' '"schema":.*"rmcp.run.install/1"'
