@@ -164,14 +164,13 @@ def _copy(name):
 def _original_of(path):
     """The library itself, or what an installation of ours keeps of it; None where there is neither."""
     if path and _is_ours(path):
-        path = os.path.join(os.path.dirname(path), "rmcp", "libMIOpen.so.original")
+        path += ".rmcp-original"
     return path if path and os.path.exists(path) else None
 
 
 def _load():
     """Load ours where it helps; returns its handle, or None."""
-    disabled = os.environ.get("RMCP_DISABLE", "")
-    if disabled not in ("", "0"):
+    if os.environ.get("RMCP_DISABLE", "").lower() not in ("", "0", "no", "off", "false"):
         return None
     loaded = _mapped("libMIOpen.so")
     if any(map(_is_ours, loaded)):
@@ -188,8 +187,8 @@ def _load():
     path, original = _copy(name), _original_of(original)
     if original:
         os.environ.setdefault("RMCP_MIOPEN_ORIGINAL", original)
-    around = ("", "/rmcp", "/..", "/../..")
-    folder = os.path.dirname(os.path.abspath(path))
+    around = ("", "/rmcp", "/..", "/../..", "/../../..")
+    folder = os.path.dirname(os.path.realpath(path))
     if not any(os.path.exists(f"{folder}{step}/librmcp.so.0") for step in around):
         _library.library()  # then it is in the process
     return ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)

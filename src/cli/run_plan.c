@@ -11,12 +11,16 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static bool is_set(const char *variable)
 {
+    static const char *const off[] = { "0", "no", "off", "false" }; /* as the drop-in reads it */
     const char *value = getenv(variable);
-    return value && *value && strcmp(value, "0");
+    for (size_t i = 0; value && i < sizeof off / sizeof *off; i++)
+        if (!strcasecmp(value, off[i])) return false;
+    return value && *value;
 }
 
 /* ---- files ---- */
@@ -55,7 +59,7 @@ static int make_preloadable(const char *path, const char *name, char out[static 
 static bool finds_library(const char *copy)
 {
     static const char *const around[] = { "librmcp.so.0", "rmcp/librmcp.so.0", "../librmcp.so.0",
-                                          "../../librmcp.so.0" };
+                                          "../../librmcp.so.0", "../../../librmcp.so.0" };
     char folder[PATH_MAX], path[PATH_MAX];
     snprintf(folder, sizeof folder, "%s", copy);
     char *slash = strrchr(folder, '/');
@@ -97,7 +101,7 @@ static int add_copy(const struct dropin_ours *ours, enum dropin_copy copy, struc
     if (status || preloads_already(path)) return status;
     const size_t used = strlen(plan->preload);
     snprintf(plan->preload + used, sizeof plan->preload - used, "%s%s", used ? ":" : "", path);
-    if (!finds_library(path) && *ours->library && !getenv("RMCP_LIBRARY"))
+    if (!finds_library(ours->copies[copy]) && *ours->library && !getenv("RMCP_LIBRARY"))
         snprintf(plan->library, sizeof plan->library, "%s", ours->library);
     return CLI_OK;
 }
@@ -144,15 +148,11 @@ static void say(struct run_plan *plan, const char *format, ...)
     va_end(arguments);
 }
 
-/* Ours may be installed where the original was; that lies in the folder rmcp then. */
-static bool look_below(const char *original, char backup[static PATH_MAX])
+/* Ours may be installed where the original was; that has another name then. */
+static bool look_beside(const char *original, char backup[static PATH_MAX])
 {
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", original);
-    char *slash = strrchr(folder, '/');
-    if (!slash) return false;
-    *slash = '\0';
-    return dropin_join(backup, folder, "rmcp/libMIOpen.so.original") && !access(backup, R_OK);
+    const int length = snprintf(backup, PATH_MAX, "%s.rmcp-original", original);
+    return length > 0 && length < PATH_MAX && !access(backup, R_OK);
 }
 
 static int plan_replacement(const struct dropin_ours *ours, struct run_plan *plan)
@@ -170,7 +170,7 @@ static int plan_replacement(const struct dropin_ours *ours, struct run_plan *pla
     if (status) return status;
     if (!is_ours)
         snprintf(plan->original, sizeof plan->original, "%s", found->original);
-    else if (!look_below(found->original, plan->original))
+    else if (!look_beside(found->original, plan->original))
         plan->original[0] = '\0';
     if (*plan->preload)
         say(plan, "preloading %.300s in place of %.300s (%s)%s", plan->preload, found->original,

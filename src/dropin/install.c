@@ -3,6 +3,7 @@
  *     FOLDER/libMIOpen.so                   ours
  *     FOLDER/rmcp/librmcp.so.0, rmcp        what it needs: the library, the command for first uses
  *     FOLDER/rmcp/libMIOpen.so.original     what was there before
+ *     FOLDER/libMIOpen.so.rmcp-original     a link to it: opened here, it finds its own libraries
  *     FOLDER/rmcp/manifest                  what is what
  *
  * Every file is written under another name, flushed and renamed; the rename of the library itself
@@ -83,6 +84,11 @@ static void deinit(struct work *w)
     if (w->folder >= 0) close(w->folder); /* gives the lock back, too */
 }
 
+static void name_beside(const struct work *w, char name[static 64])
+{
+    snprintf(name, 64, "%s.rmcp-original", w->name);
+}
+
 static rmcp_status open_room(struct work *w)
 {
     w->room = openat(w->folder, room_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -115,7 +121,13 @@ static rmcp_status init(struct work *w, const struct dropin_place *place)
 static bool remove_room(struct work *w)
 {
     static const char *const names[] = { library, command, backup, manifest_name };
+    char beside[64];
+    struct stat about;
     dropin_discard(w->folder, w->name);
+    name_beside(w, beside);
+    dropin_discard(w->folder, beside);
+    if (!fstatat(w->folder, beside, &about, AT_SYMLINK_NOFOLLOW) && S_ISLNK(about.st_mode))
+        unlinkat(w->folder, beside, 0);
     if (w->room < 0) return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         dropin_discard(w->room, names[i]);
@@ -134,7 +146,8 @@ static bool has_others(const struct work *w)
     DIR *list = again < 0 ? NULL : fdopendir(again);
     if (!list && again >= 0) close(again);
     for (struct dirent *entry; list && !found && (entry = readdir(list));)
-        found = entry->d_name[0] != '.' && strstr(entry->d_name, ".so");
+        found = entry->d_name[0] != '.' && strstr(entry->d_name, ".so") &&
+                strncmp(entry->d_name, "libMIOpen.so", 12);
     if (list) closedir(list);
     return found;
 }
@@ -201,7 +214,7 @@ rmcp_status dropin_restore(const struct dropin_place *place, enum dropin_change 
         goto done;
     }
     if (w.room < 0) {
-        dropin_discard(w.folder, w.name);
+        remove_room(&w); /* what an attempt that was cut short may have left beside it */
         snprintf(said, 400, "nothing of RMCP's is installed there");
         goto done;
     }
@@ -265,10 +278,38 @@ static rmcp_status keep(struct work *w)
         status = dropin_prepare_link(moved, w->room, backup);
         return status ? status : dropin_commit(w->room, backup);
     }
+    w->manifest.link[0] = '\0';
     if (w->has_backup || !linkat(w->folder, w->name, w->room, backup, 0)) return RMCP_OK;
     if (!dropin_join(path, w->path, w->name))
         return rmcp_fail(RMCP_E_IO, "%.300s: the path is too long", w->path);
     return dropin_copy(path, w->room, backup, about.st_mode & 0777);
+}
+
+/* What a lost manifest said of the original, read from the backup. */
+static rmcp_status remember(struct work *w)
+{
+    struct dropin_map map;
+    char target[PATH_MAX];
+    rmcp_status status = dropin_map_at(w->room, backup, &map);
+    if (status) return status;
+    w->manifest.original = dropin_print_of(&map);
+    dropin_unmap(&map);
+    const ssize_t n = readlinkat(w->room, backup, target, sizeof target - 1);
+    target[n > 0 ? n : 0] = '\0';
+    snprintf(w->manifest.link, sizeof w->manifest.link, "%s",
+             strncmp(target, "../", 3) ? target : target + 3);
+    return RMCP_OK;
+}
+
+/* What the library opens when it hands calls on to the original: what that needs is looked for
+ * beside the path by which it is opened. */
+static rmcp_status link_beside(const struct work *w)
+{
+    char beside[64];
+    name_beside(w, beside);
+    rmcp_status status = dropin_prepare_link(
+        *w->manifest.link ? w->manifest.link : "rmcp/libMIOpen.so.original", w->folder, beside);
+    return status ? status : dropin_commit(w->folder, beside);
 }
 
 static rmcp_status put_in(struct work *w, const struct dropin_ours *ours, const char *copy,
@@ -279,6 +320,8 @@ static rmcp_status put_in(struct work *w, const struct dropin_ours *ours, const 
     if (!status) status = dropin_copy(ours->library, w->room, library, 0755);
     if (!status) status = dropin_copy(ours->command, w->room, command, 0755);
     if (!status && !is_upgrade) status = keep(w);
+    if (!status && is_upgrade && !w->has_manifest) status = remember(w);
+    if (!status) status = link_beside(w);
     if (!status) status = dropin_map(copy, &map);
     if (status) return status;
     w->manifest.ours = dropin_print_of(&map);

@@ -30,6 +30,7 @@ for dir in "$site" "$site/torch" "$lib"; do
     cmp -s "$lib/rmcp/rmcp" "$rmcp" || fail "no command"
     [ -x "$lib/rmcp/rmcp" ] || fail "the command cannot be executed"
     grep -q '^name libMIOpen.so$' "$lib/rmcp/manifest" || fail "no manifest"
+    cmp -s "$lib/libMIOpen.so.rmcp-original" "$work/original" || fail "no link to the original"
     tree "$site" >"$work/installed"
     expect 0 "$rmcp" run --install-into "$dir"
     has "is RMCP's [0-9.]+ already"
@@ -55,7 +56,7 @@ miopen "$toys/newer/wheel/libMIOpen.so" libMIOpen.so newer RMCP_MIOPEN_ORIGINAL
 miopen "$toys/newer/libMIOpen.so.1" libMIOpen.so.1 newer.1 RMCP_MIOPEN_ORIGINAL
 expect 0 env "RMCP_MIOPEN_LIBRARY=$toys/newer" "$rmcp" run -- "$work/venv/bin/python" -c \
     'import os, torch; print(os.environ["RMCP_MIOPEN_ORIGINAL"])'
-has '^reached newer$' "^$vlib/rmcp/libMIOpen.so.original$"
+has '^reached newer$' "^$vlib/libMIOpen.so.rmcp-original$"
 # The doctor sees it, also in a recording.
 doctor() { # doctor FINDING
     rm -f "$work/machine.tar"
@@ -96,6 +97,7 @@ for dir in "$site" "$site/torch" "$sdk"; do
     has "^$sdk/libMIOpen.so.1: installed"
     [ "$(who "$site")" = "reached ours.1" ] || fail "not ours: $(who "$site")"
     [ "$(readlink "$sdk/rmcp/libMIOpen.so.original")" = ../libMIOpen.so.1.0.71000 ] || fail "the backup is no link"
+    [ "$(readlink "$sdk/libMIOpen.so.1.rmcp-original")" = libMIOpen.so.1.0.71000 ] || fail "no link to the original"
     expect 0 "$rmcp" run --install-into "$dir"
     has already
     expect 0 "$rmcp" run --restore "$dir"
@@ -179,6 +181,12 @@ for text in '' 'rmcp-dropin 1' "$(head -c 9000 /dev/zero | tr '\0' x)"; do
     printf '%s\n' "$text" >"$lib/rmcp/manifest"
     expect 0 "$rmcp" run --restore "$site"
     cmp -s "$lib/libMIOpen.so" "$work/original" || fail "not restored without a manifest"
+    expect 0 "$rmcp" run --install-into "$site"
+    printf '%s\n' "$text" >"$lib/rmcp/manifest"
+    expect 0 "$rmcp" run --install-into "$site" # made anew
+    has upgraded
+    expect 0 "$rmcp" run --restore "$site"
+    cmp -s "$lib/libMIOpen.so" "$work/original" || fail "not restored with a new manifest"
 done
 
 # ---- refusals; nothing is written ----
@@ -270,6 +278,7 @@ faults() { # faults WHAT…: make_it (a function), then what is killed
                 cmp -s "$lib/rmcp/libMIOpen.so.original" "$work/original" || fail "$way $mode at $at: no backup"
                 cmp -s "$lib/rmcp/librmcp.so.0" "$toys/librmcp.so.0" || fail "$way $mode at $at: no librmcp"
                 grep -q '^original' "$lib/rmcp/manifest" || fail "$way $mode at $at: no manifest"
+                cmp -s "$lib/$name.rmcp-original" "$work/original" || fail "$way $mode at $at: no link to the original"
             else
                 cmp -s "$lib/$name" "$work/original" || fail "$way $mode at $at: the library is neither"
             fi
@@ -324,7 +333,7 @@ way=--restore
 faults
 # The same with a link.
 name=libMIOpen.so.1 below=libMIOpen.so.1
-fresh() {
+fresh_link() {
     rm -rf "$work/site"
     site=$work/site lib=$work/site/torch/lib
     mkdir -p "$lib"
@@ -333,13 +342,13 @@ fresh() {
 }
 miopen "$work/original.1" libMIOpen.so.1 AMDs
 cp "$work/original.1" "$work/original"
-fresh
+fresh_link
 tree "$site" >"$work/clean"
-make_it() { fresh; }
+make_it() { fresh_link; }
 way=--install-into
 faults
 make_it() {
-    fresh
+    fresh_link
     "$rmcp" run --install-into "$site" >/dev/null
 }
 way=--restore

@@ -107,11 +107,12 @@ class Miopen(unittest.TestCase):
         lib = site / "torch/lib"
         (lib / "rmcp").mkdir()
         (lib / "libMIOpen.so").rename(lib / "rmcp/libMIOpen.so.original")
+        (lib / "libMIOpen.so.rmcp-original").symlink_to("rmcp/libMIOpen.so.original")
         shutil.copy(TOYS / "toys/ours/wheel/libMIOpen.so", lib / "libMIOpen.so")
         words, report, _ = self.tell("installed")
         self.assertEqual(words, "reached ours")
         self.assertTrue(report["rmcp"])
-        self.assertEqual(report["original"], str(lib / "rmcp/libMIOpen.so.original"))
+        self.assertEqual(report["original"], str(lib / "libMIOpen.so.rmcp-original"))
         # Late is early enough then.
         result = run("installed", "import torch\nimport rmcp.miopen\nprint(rmcp.miopen.status()['rmcp'])")
         self.assertIn("True", result.stdout, result.stderr)

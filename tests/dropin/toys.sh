@@ -1,5 +1,5 @@
 # toys.sh: to be sourced after lib.sh: toy MIOpens and PyTorches that tell which library they reached.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 #
 # $toys/ours has two libraries in the place of RMCP's; wheel, therock, system, cpu and cuda make what
 # programs of that kind have.
@@ -36,6 +36,8 @@ miopen "$toys/ours/libMIOpen.so.1" libMIOpen.so.1 ours.1 RMCP_MIOPEN_ORIGINAL
 miopen "$toys/ours/wheel/libMIOpen.so" libMIOpen.so ours RMCP_MIOPEN_ORIGINAL
 RMCP_MIOPEN_LIBRARY=$toys/ours
 export RMCP_MIOPEN_LIBRARY
+# A sanitized rmcp is started with our toys preloaded, too.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0"
 unset LD_PRELOAD LD_LIBRARY_PATH VIRTUAL_ENV CONDA_PREFIX PYTHONPATH HSA_OVERRIDE_GFX_VERSION \
     RMCP_DISABLE RMCP_LOG RMCP_MIOPEN_ORIGINAL RMCP_LIBRARY
 
