@@ -20,21 +20,21 @@ static int find_command(const struct cli_option *options, int argc, char **argv)
     return i < argc ? i : argc;
 }
 
-static void set_environment(const struct run_plan *plan)
+static bool set_environment(const struct run_plan *plan)
 {
     const char *before = getenv("LD_PRELOAD");
     if (*plan->preload) {
         const size_t room = strlen(plan->preload) + (before ? strlen(before) : 0) + 2;
         char *list = malloc(room);
-        if (list) {
-            snprintf(list, room, "%s%s%s", plan->preload, before && *before ? ":" : "",
-                     before && *before ? before : "");
-            setenv("LD_PRELOAD", list, 1);
-        }
+        if (!list) return false;
+        snprintf(list, room, "%s%s%s", plan->preload, before && *before ? ":" : "",
+                 before && *before ? before : "");
+        const int failed = setenv("LD_PRELOAD", list, 1);
         free(list);
+        if (failed) return false;
     }
-    if (*plan->original) setenv("RMCP_MIOPEN_ORIGINAL", plan->original, 0);
-    if (*plan->library) setenv("RMCP_LIBRARY", plan->library, 0);
+    return (!*plan->original || !setenv("RMCP_MIOPEN_ORIGINAL", plan->original, 0)) &&
+           (!*plan->library || !setenv("RMCP_LIBRARY", plan->library, 0));
 }
 
 static int print_json(const struct run_request *request, const struct run_plan *plan)
@@ -53,7 +53,6 @@ static int print_json(const struct run_request *request, const struct run_plan *
     cJSON_AddStringToObject(object, "miopen", found->original);
     cJSON_AddBoolToObject(object, "replaced", plan->replaces);
     cJSON *environment = cJSON_AddObjectToObject(object, "environment");
-    set_environment(plan);
     if (*plan->preload) cJSON_AddStringToObject(environment, "LD_PRELOAD", getenv("LD_PRELOAD"));
     if (*plan->original)
         cJSON_AddStringToObject(environment, "RMCP_MIOPEN_ORIGINAL",
@@ -66,7 +65,6 @@ static int print_json(const struct run_request *request, const struct run_plan *
 static int print_text(const struct run_plan *plan)
 {
     printf("%s\n", plan->line);
-    set_environment(plan);
     if (*plan->preload) printf("LD_PRELOAD=%s\n", getenv("LD_PRELOAD"));
     if (*plan->original) printf("RMCP_MIOPEN_ORIGINAL=%s\n", getenv("RMCP_MIOPEN_ORIGINAL"));
     if (*plan->library) printf("RMCP_LIBRARY=%s\n", plan->library);
@@ -82,11 +80,14 @@ static int execute(const struct run_request *request)
         cli_complain("run", "%s; --require: not run", plan.line);
         return CLI_FINDINGS;
     }
+    if (!set_environment(&plan)) {
+        cli_complain("run", "out of memory");
+        return CLI_INTERNAL;
+    }
     if (request->json) return print_json(request, &plan);
     if (request->print) return print_text(&plan);
     const char *log = getenv("RMCP_LOG");
     if (!log || strcmp(log, "0")) cli_complain("run", "%s", plan.line);
-    set_environment(&plan);
     execvp(request->command[0], request->command);
     const int failed = errno;
     cli_complain("run", "cannot run %.300s: %s", request->command[0], strerror(failed));

@@ -108,31 +108,45 @@ static int add_copy(const struct dropin_ours *ours, enum dropin_copy copy, struc
 
 /* ---- the override ---- */
 
-/* Whether the runtime is told that a card is of another family; where that cannot be known, that
- * it may be. */
+/* Whether a card is taken for one of another family: by the variable for all cards, or by its own.
+ */
+static bool is_foreign(const struct rmcp_kfd_node *node, const char **value)
+{
+    char name[64];
+    uint32_t version;
+    snprintf(name, sizeof name, "HSA_OVERRIDE_GFX_VERSION_%u", (unsigned)node->number);
+    const char *own = getenv(name);
+    *value = own ? own : getenv("HSA_OVERRIDE_GFX_VERSION");
+    if (!*value || !doctor_override_parse(*value, &version) || version == node->version)
+        return false;
+    const uint32_t sibling = doctor_chip_sibling(node->version);
+    return !sibling || sibling != doctor_chip_sibling(version);
+}
+
+/* What remains unsafe under an override; where no card can be seen, what would. */
 static void describe_override(char *out, size_t room)
 {
+    static const char text[] = "convolutions and batch norm become safe, PyTorch's other kernels "
+                               "remain code for another chip";
     const char *value = getenv("HSA_OVERRIDE_GFX_VERSION");
     uint32_t version;
-    out[0] = '\0';
-    if (!value || !*value || !doctor_override_parse(value, &version)) return;
+    size_t n_gpus = 0;
     struct rmcp_kfd *kfd = malloc(sizeof *kfd);
     const struct rmcp_sysfs sysfs = rmcp_sysfs_here();
-    bool foreign = false;
-    const char *chip = "";
+    out[0] = '\0';
     if (kfd && !rmcp_kfd_read(&sysfs, kfd))
-        for (size_t i = 0; i < kfd->n_nodes && !foreign; i++) {
+        for (size_t i = 0; i < kfd->n_nodes && !*out; i++) {
             const struct rmcp_kfd_node *node = &kfd->nodes[i];
-            if (!node->is_gpu || !node->version || node->version == version) continue;
-            const uint32_t sibling = doctor_chip_sibling(node->version);
-            foreign = !sibling || sibling != doctor_chip_sibling(version);
-            chip = node->chip;
+            if (!node->is_gpu || !node->version) continue;
+            n_gpus++;
+            const char *told;
+            if (is_foreign(node, &told))
+                snprintf(out, room, "; the override makes %s %.20s: %s", node->chip, told, text);
         }
-    if (foreign)
+    if (!n_gpus && value && doctor_override_parse(value, &version))
         snprintf(out, room,
-                 "; HSA_OVERRIDE_GFX_VERSION=%.20s on %s: convolutions and batch norm become safe, "
-                 "PyTorch's other kernels remain code for another chip",
-                 value, chip);
+                 "; HSA_OVERRIDE_GFX_VERSION=%.20s: unless the card is of that family, %s", value,
+                 text);
     free(kfd);
 }
 

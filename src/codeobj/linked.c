@@ -55,7 +55,9 @@ rmcp_status codeobj_linked_read(const void *bytes, size_t size, struct codeobj_l
     }
     for (uint32_t i = 0; i < view.n_sections; i++) {
         const struct codeobj_section section = elf_section(&view, i);
-        if (section.bytes && section.type == SHT_DYNAMIC) read_soname(&view, &section, out);
+        if (!section.bytes || section.type != SHT_DYNAMIC) continue;
+        read_soname(&view, &section, out);
+        break; /* there is one; more would only take time */
     }
     return RMCP_OK;
 }
@@ -86,7 +88,7 @@ bool codeobj_linked_exports(const void *bytes, size_t size, const char *name)
         if (symbols.type != SHT_DYNSYM || !symbols.bytes || symbols.link >= view.n_sections)
             continue;
         const struct codeobj_section names = elf_section(&view, symbols.link);
-        if (names.bytes && defines(&symbols, &names, name, strlen(name))) return true;
+        return names.bytes && defines(&symbols, &names, name, strlen(name));
     }
     return false;
 }

@@ -97,9 +97,15 @@ mkdir -p "$sysfs/class/kfd/kfd/topology/nodes/1"
 printf 'simd_count 72\nsimd_per_cu 2\ngfx_target_version 100102\nvendor_id 4098\ndevice_id 29471\n' \
     >"$sysfs/class/kfd/kfd/topology/nodes/1/properties"
 expect 0 env "RMCP_SYSFS_ROOT=$sysfs" HSA_OVERRIDE_GFX_VERSION=10.3.0 "$rmcp" run -- "$py" "$work/train.py"
-says 'HSA_OVERRIDE_GFX_VERSION=10.3.0 on gfx1012: convolutions and batch norm become safe, .*other kernels remain'
+says 'the override makes gfx1012 10.3.0: convolutions and batch norm become safe, .*other kernels remain'
+[ "$(wc -l <"$work/err")" -eq 1 ] || fail "more than one line"
+expect 0 env "RMCP_SYSFS_ROOT=$sysfs" HSA_OVERRIDE_GFX_VERSION_1=10.3.0 "$rmcp" run -- "$py" "$work/train.py"
+says 'the override makes gfx1012 10.3.0'
+mkdir "$work/no-sysfs"
+expect 0 env "RMCP_SYSFS_ROOT=$work/no-sysfs" HSA_OVERRIDE_GFX_VERSION=10.3.0 "$rmcp" run -- "$py" "$work/train.py"
+says 'HSA_OVERRIDE_GFX_VERSION=10.3.0: unless the card is of that family, convolutions .* become safe'
 expect 0 env "RMCP_SYSFS_ROOT=$sysfs" HSA_OVERRIDE_GFX_VERSION=10.1.0 "$rmcp" run -- "$py" "$work/train.py"
-if grep -q OVERRIDE "$work/err"; then fail "an override inside the family is called unsafe"; fi
+if grep -qi override "$work/err"; then fail "an override inside the family is called unsafe"; fi
 
 # ---- TheRock: loaded by path, so its own is there, too, but not reached ----
 venv "$work/therock"

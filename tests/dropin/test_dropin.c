@@ -100,7 +100,7 @@ static void test_manifest(void **state)
     const int room = open(folder, O_RDONLY | O_DIRECTORY);
     assert_true(room >= 0);
     struct dropin_manifest in = { .name = "libMIOpen.so.1",
-                                  .version = "0.1.0",
+                                  .version = "1.2.3",
                                   .ours = { 1, UINT64_MAX },
                                   .original = { UINT64_MAX, 0 },
                                   .link = "libMIOpen.so.1.0 with blanks" },
