@@ -222,6 +222,16 @@ mkdir -p "$work/two/lib/python3.11/site-packages/torch/lib" "$work/two/lib/pytho
 for minor in 11 12; do cp "$work/original" "$work/two/lib/python3.$minor/site-packages/torch/lib/libMIOpen.so"; done
 expect 2 "$rmcp" run --install-into "$work/two"
 says 'there are several'
+# One at a time.
+if command -v flock >/dev/null; then
+    fresh
+    for way in --install-into --restore; do
+        expect 1 flock "$lib" "$rmcp" run $way "$site"
+        one_line
+        says 'another rmcp is at work'
+    done
+    [ ! -e "$lib/rmcp" ] || fail "something was written"
+fi
 # Somebody else's file in our folder stays.
 fresh
 expect 0 "$rmcp" run --install-into "$site"
