@@ -96,8 +96,9 @@ static const struct mi_choice *choose(const struct mi_plans *plans, uint64_t id,
         const struct mi_choice *choice = &plans->choice[i];
         if (id && choice->id == id) {
             if (choice->workspace <= room) return choice;
-            *status = mi_fail(miopenStatusBadParm, "%llu bytes of workspace are needed, not %llu",
-                              (unsigned long long)choice->workspace, (unsigned long long)room);
+            *status =
+                mi_fail(miopenStatusUnknownError, "%llu bytes of workspace are needed, not %llu",
+                        (unsigned long long)choice->workspace, (unsigned long long)room);
             return NULL;
         }
         if (!id && choice->workspace <= room && (!fits || (int)choice->algorithm == wanted))
