@@ -14,8 +14,8 @@
  *    header works with a newer library, and one compiled with a newer header works with an older
  *    library as long as the fields that the library does not know are zero.
  *  - Spatial arrays hold the slowest dimension first: {w}, {h, w} or {d, h, w}.
- *  - The library never prints, exits or aborts, and starts no thread of its own but those of
- *    OpenMP on the CPU device.
+ *  - The library never exits or aborts, prints nothing unless RMCP_CHECK asks for it, and starts no
+ *    thread of its own but those of OpenMP on the CPU device.
  *
  * What a first plan may do. On HIP and CUDA an algorithm that was never used with a type on this
  * chip, driver, kernel and release is first tried on small problems with known results: by the
@@ -29,6 +29,7 @@
  *
  * Environment, read when it is needed
  *  RMCP_DEVICE          the device that "auto" and NULL take: any spec of rmcp_device_open
+ *  RMCP_CHECK=1         compare every execution with a reference (below); read once
  *  RMCP_GUARD=0         no trial of first use
  *  RMCP_GUARD_LIMIT     seconds that a trial in a child process may take (120)
  *  RMCP_COMMAND         path of the rmcp command that tries; else the one beside the library
@@ -80,6 +81,30 @@ RMCP_API const char *rmcp_status_name(rmcp_status status);
 
 /* "MAJOR.MINOR.PATCH": the version of the library that is loaded, which may differ from the header's. */
 RMCP_API const char *rmcp_version(void);
+
+/* ---- checking: RMCP_CHECK ---- */
+
+/* With RMCP_CHECK=1 in the environment every execution of a plan, on any device, is compared with
+ * plain loops in double precision on the CPU, within the bounds of `rmcp verify`; of large results as
+ * many elements as take some 10 ms, others each time, or all of them with RMCP_CHECK=full. The first
+ * difference of each case goes to stderr in one line,
+ *   rmcp: check: CASE on DEVICE, algorithm NAME: TENSOR element N: GOT, expected VALUE within BOUND
+ * and the execution succeeds with the device's data as it is. It waits for the stream, copies all
+ * tensors, and is slow. Outputs must be written entirely: elements that were not are reported, too.
+ * NaN equals NaN; not reported is what overflows f32 or the type of the result, and what this header
+ * leaves open (rmcp_accuracy). */
+typedef struct rmcp_check_info {
+    uint32_t struct_size;
+    uint32_t on;      /* 1: RMCP_CHECK was set at the first execution, or is now                */
+    uint64_t checked; /* executions that were compared                                           */
+    uint64_t skipped; /* that could not be: in the capture of a stream, or host memory ran out   */
+    uint64_t wrong;   /* of those compared, how many differed                                    */
+    char first[1024]; /* the first difference: the line above from CASE on; "": none             */
+} rmcp_check_info;
+
+/* Fill `*info`, whose struct_size the caller has set, with what was found in this process so far.
+ * Thread-safe. */
+RMCP_API rmcp_status rmcp_check_describe(rmcp_check_info *info);
 
 /* ---- problems ---- */
 
