@@ -286,6 +286,16 @@ API hipStreamSynchronize(void *stream)
     return check_capture();
 }
 
+/* The default stream cannot be asked while another one captures. */
+API hipStreamIsCapturing(void *stream, int *status);
+API hipStreamIsCapturing(void *stream, int *status)
+{
+    enum { CAPTURE_IMPLICIT = 906 };
+    GATE();
+    *status = fake_hip.capturing;
+    return fake_hip.capturing && !stream ? result(CAPTURE_IMPLICIT) : 0;
+}
+
 API hipEventCreate(void **event);
 API hipEventCreate(void **event)
 {

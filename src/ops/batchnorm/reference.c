@@ -92,9 +92,19 @@ static void measure(const struct rmcp_reference *r, int64_t p, struct statistics
 static double normalised(const struct statistics *s, double x, double *error)
 {
     const double distance = fabs(x - s->mean), scale = fabs(s->scale);
-    *error = scale * ((distance + s->mean_error) * s->inverse_error + s->mean_error * s->inverse) +
-             4 * unit * (distance * s->inverse * scale + fabs(s->bias));
+    const double inverse = fabs(s->inverse); /* a saved one may be anything */
+    *error = scale * ((distance + s->mean_error) * s->inverse_error + s->mean_error * inverse) +
+             4 * unit * (distance * inverse * scale + fabs(s->bias));
     return (x - s->mean) * s->inverse * s->scale + s->bias;
+}
+
+/* Whether f32 may overflow where that is computed. */
+static bool overflows(const struct statistics *s, double x)
+{
+    const double distance = fabs(x - s->mean);
+    const double factor = fabs(s->inverse) * fmax(1, fabs(s->scale));
+    return rmcp_sum_overflows(distance) || rmcp_sum_overflows(factor) ||
+           rmcp_sum_overflows(distance * factor);
 }
 
 /* dy behind the activation, and how far an implementation may be off. */
@@ -117,6 +127,7 @@ static double gradient(const struct rmcp_reference *r, const struct statistics *
 static void sum_gradients(const struct rmcp_reference *r, int64_t p, struct statistics *s)
 {
     const struct rmcp_norm *norm = r->problem;
+    const bool bent = norm->problem.activation != RMCP_NO_ACTIVATION;
     double size = 0, product_size = 0, steps = 0, product_steps = 0;
     for (int64_t o = 0; o < norm->outer; o++)
         for (int64_t i = 0; i < norm->inner; i++) {
@@ -126,6 +137,9 @@ static void sum_gradients(const struct rmcp_reference *r, int64_t p, struct stat
             const double g = gradient(r, s, x, load(r, RMCP_NORM_DY, index), &step);
             s->sum += g;
             s->product += g * distance;
+            /* On which side of a bend infinity lies is left open. */
+            s->open |=
+                bent && (overflows(s, x) || isinf(distance * s->inverse * s->scale + s->bias));
             size += fabs(g);
             product_size += fabs(g * distance);
             steps += step;
@@ -189,9 +203,7 @@ static struct rmcp_expected expect_y(const struct rmcp_reference *r, const struc
     struct rmcp_expected e;
     e.value = normalised(s, x, &e.allowed);
     e.allowed *= r->error_factor;
-    const double distance = fabs(x - s->mean), factor = s->inverse * fmax(1, fabs(s->scale));
-    e.open = rmcp_sum_overflows(distance) || rmcp_sum_overflows(factor) ||
-             rmcp_sum_overflows(distance * factor + fabs(s->bias));
+    e.open = overflows(s, x);
     switch (p->activation) {
     case RMCP_RELU: e.value = e.value < 0 ? 0 : e.value; break;
     case RMCP_LEAKY_RELU:
@@ -212,7 +224,7 @@ static struct rmcp_expected expect_dx(const struct rmcp_reference *r, const stru
                                       double x, double dy)
 {
     const double m = (double)((const struct rmcp_norm *)r->problem)->count;
-    const double distance = fabs(x - s->mean), inverse = s->inverse + s->inverse_error;
+    const double distance = fabs(x - s->mean), inverse = fabs(s->inverse) + s->inverse_error;
     double step;
     const double g = gradient(r, s, x, dy, &step);
     const double even = s->sum / m;
@@ -225,9 +237,8 @@ static struct rmcp_expected expect_dx(const struct rmcp_reference *r, const stru
         .value = s->scale * s->inverse * (g - even - slanted),
         .allowed = scale * inverse * (step + s->sum_error / m + slanted_error) +
                    scale * (s->inverse_error + 8 * unit * r->error_factor * inverse) * size,
-        .open = rmcp_sum_overflows(distance) || rmcp_sum_overflows(distance * inverse) ||
-                rmcp_sum_overflows(fmax(1, scale) * fmax(1, inverse) * fmax(1, inverse) *
-                                   fmax(size, fabs(s->product))),
+        .open = overflows(s, x) || rmcp_sum_overflows(fmax(1, scale) * inverse * inverse *
+                                                      fmax(1, fmax(size, fabs(s->product)))),
     };
 }
 
@@ -238,14 +249,16 @@ static struct rmcp_expected expect_parameter(const struct rmcp_reference *r,
     const double share = norm->problem.momentum, unbias = rmcp_norm_unbias(norm);
     double old, new, error;
     switch (slot) {
-    case RMCP_NORM_SAVED_MEAN: return (struct rmcp_expected){ .value = s->mean, .allowed = s->mean_error };
-    case RMCP_NORM_SAVED_INVERSE: return (struct rmcp_expected){ .value = s->inverse, .allowed = s->inverse_error };
+    case RMCP_NORM_SAVED_MEAN:
+        return (struct rmcp_expected){ .value = s->mean, .allowed = s->mean_error };
+    case RMCP_NORM_SAVED_INVERSE:
+        return (struct rmcp_expected){ .value = s->inverse, .allowed = s->inverse_error };
     case RMCP_NORM_DBIAS: return (struct rmcp_expected){ .value = s->sum, .allowed = s->sum_error };
     case RMCP_NORM_DSCALE:
         return (struct rmcp_expected){
             .value = s->inverse * s->product,
-            .allowed = (s->inverse + s->inverse_error) * s->product_error +
-                       fabs(s->product) * (s->inverse_error + 4 * unit * s->inverse),
+            .allowed = (fabs(s->inverse) + s->inverse_error) * s->product_error +
+                       fabs(s->product) * (s->inverse_error + 4 * unit * fabs(s->inverse)),
         };
     case RMCP_NORM_RUNNING_MEAN:
         old = (1 - share) * s->running_mean;
