@@ -21,7 +21,7 @@
  * chip, driver, kernel and release is first tried on small problems with known results: by the
  * `rmcp` command beside the library in a child process (with a time limit of RMCP_GUARD_LIMIT
  * seconds; two minutes), or, where no command works, in this process on a stream of its own. That
- * takes a second or so, minutes on a card that hangs; it writes $XDG_CACHE_HOME/rmcp (else
+ * takes a second or so (rmcp_on_notice), minutes on a card that hangs; it writes $XDG_CACHE_HOME/rmcp (else
  * ~/.cache/rmcp)/first_use, and is done once. A plan with RMCP_MEASURE allocates buffers, runs the
  * best few algorithms and appends to …/rmcp/plans. On OpenCL kernels are compiled when they are
  * first planned, seconds each, and kept in …/rmcp/opencl; on CUDA the driver compiles PTX and keeps
@@ -81,6 +81,16 @@ RMCP_API const char *rmcp_status_name(rmcp_status status);
 
 /* "MAJOR.MINOR.PATCH": the version of the library that is loaded, which may differ from the header's. */
 RMCP_API const char *rmcp_version(void);
+
+/* ---- notices ---- */
+
+/* Be told when a trial of first use (above), or waiting for that of another process, takes longer than
+ * two seconds: `say` is called with one line, without an end of line, that lives as long as the call;
+ * once for each trial, by the thread that plans, while the trial goes on. One that runs in this
+ * process is noticed between its problems. `say` must not call the library. There is one listener in
+ * a process; NULL is none. After the call the one before is not called any more. Thread-safe. */
+typedef void rmcp_notice(const char *line, void *context);
+RMCP_API void rmcp_on_notice(rmcp_notice *say, void *context);
 
 /* ---- checking: RMCP_CHECK ---- */
 
