@@ -95,8 +95,8 @@ RMCP_API void rmcp_on_notice(rmcp_notice *say, void *context);
 /* ---- checking: RMCP_CHECK ---- */
 
 /* With RMCP_CHECK=1 in the environment every execution of a plan, on any device, is compared with
- * plain loops in double precision on the CPU, within the bounds of `rmcp verify`; of large results as
- * many elements as take some 10 ms, others each time, or all of them with RMCP_CHECK=full. The first
+ * plain loops in double precision on the CPU, within the bounds of `rmcp verify`; of large results some
+ * thousand elements, others each time, or all of them with RMCP_CHECK=full. The first
  * difference of each case goes to stderr in one line,
  *   rmcp: check: CASE on DEVICE, algorithm NAME: TENSOR element N: GOT, expected VALUE within BOUND
  * and the execution succeeds with the device's data as it is. It waits for the stream, copies all
@@ -276,8 +276,9 @@ typedef enum rmcp_effort {
 typedef enum rmcp_accuracy {
     RMCP_ACCURATE = 0, /* every algorithm within its documented bound                         */
     RMCP_STRICT = 1    /* only algorithms that propagate NaN and Inf exactly as IEEE 754 says */
-} rmcp_accuracy;       /* whether weights are multiplied with the zeros of the padding, which shows
-                          only where a weight is NaN or Inf, is left open in both              */
+} rmcp_accuracy;       /* whether weights (of backward weights: y) are multiplied with the zeros of
+                          the padding, which shows only where one is NaN or Inf, is left open in
+                          both                                                                  */
 
 #define RMCP_NO_WORKSPACE UINT64_MAX
 

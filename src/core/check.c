@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef _OPENMP
@@ -20,6 +21,7 @@
 /* Some processors take denormals for zeros, in sums of thousands of products, too. */
 static const double underflow = 0x1p-100;
 
+enum { MESSAGE = 512 };    /* as long as rmcp_last_error gets */
 enum { UNWRITTEN = 0xff }; /* every byte: a NaN in all types, and one that no arithmetic makes */
 
 /* A tensor of the caller's, in host memory. */
@@ -237,24 +239,38 @@ static void compare(const struct check *check)
     exchange_threads(threads);
 }
 
+static rmcp_status execute(struct check *check, double *seconds)
+{
+    rmcp_device *device = check->plan->device;
+    const bool captured =
+        device->driver->capturing && device->driver->capturing(device, check->stream);
+    const bool ready = !captured && read_before(check) && mark(check);
+    const rmcp_status status =
+        device->driver->submit(device, check->stream, &check->plan->list, check->bound, seconds);
+    if (status) {
+        char message[MESSAGE]; /* that of the submission, not of what follows */
+        snprintf(message, sizeof message, "%s", rmcp_last_error());
+        if (ready) unmark(check);
+        return rmcp_fail(status, "%s", message);
+    }
+    if (ready && read_after(check))
+        compare(check);
+    else
+        rmcp_check_count_skipped();
+    return RMCP_OK;
+}
+
 rmcp_status rmcp_check_execute(const rmcp_plan *plan, void *stream,
                                const rmcp_memory bound[static RMCP_MOST_SLOTS], double *seconds)
 {
-    const rmcp_device *device = plan->device;
     struct check check = { .plan = plan, .stream = stream, .bound = bound };
-    const bool captured =
-        device->driver->capturing && device->driver->capturing(plan->device, stream);
-    const bool ready = !captured && read_before(&check) && mark(&check);
-    const rmcp_status status =
-        device->driver->submit(plan->device, stream, &plan->list, bound, seconds);
-    if (status && ready) unmark(&check);
-    if (!status && ready && read_after(&check))
-        compare(&check);
-    else if (!status)
-        rmcp_check_count_skipped();
+    char before[MESSAGE];
+    snprintf(before, sizeof before, "%s", rmcp_last_error());
+    const rmcp_status status = execute(&check, seconds);
     for (unsigned slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
         free(check.copies[slot].before);
         free(check.copies[slot].after);
     }
-    return status;
+    /* What failed only here is no message for the caller. */
+    return status ? status : rmcp_fail(RMCP_OK, "%s", before);
 }

@@ -6,6 +6,7 @@
 #include "base/convert.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -339,12 +340,14 @@ static void compares_nan_and_infinity(void **state)
 static void expect_skipped(const struct rig *rig, rmcp_status status)
 {
     char said[RIG_SAID];
+    rmcp_fail(RMCP_OK, "an older message");
     const rmcp_check_info before = rig_counts();
     assert_int_equal(rig_execute(rig, said), status);
     const rmcp_check_info after = rig_counts();
     assert_int_equal(after.checked, before.checked);
     assert_int_equal(after.skipped, before.skipped + (status ? 0 : 1));
     assert_string_equal(said, "");
+    assert_string_equal(rmcp_last_error(), status ? "a lie" : "an older message");
 }
 
 static void leaves_captures_alone(void **state)
@@ -407,6 +410,41 @@ static void executes_where_it_cannot_read(void **state)
     rig_destroy(&rig);
 }
 
+/* ---- threads ---- */
+
+enum { N_THREADS = 6, N_RUNS = 20 };
+
+static void *work(void *rig)
+{
+    const struct rig *r = rig;
+    for (int i = 0; i < N_RUNS; i++)
+        if (rmcp_plan_execute(r->plan, NULL, r->memory, r->plan->workspace_bytes, NULL)) return rig;
+    return NULL;
+}
+
+static void counts_for_many_threads(void **state)
+{
+    (void)state;
+    pthread_t threads[N_THREADS];
+    struct rig rigs[N_THREADS];
+    const rmcp_check_info before = rig_counts();
+    for (int i = 0; i < N_THREADS; i++) {
+        rig_make_case(&rigs[i], device,
+                      i % 2 ? "tensor:5x7x9:add:f32" : "batchnorm:n2c3h4w4:f32:nchw:train:running",
+                      NULL);
+    }
+    for (int i = 0; i < N_THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &rigs[i]), 0);
+    for (int i = 0; i < N_THREADS; i++) {
+        void *failed = NULL;
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        assert_null(failed);
+        rig_destroy(&rigs[i]);
+    }
+    assert_int_equal(rig_counts().checked, before.checked + N_THREADS * N_RUNS);
+    assert_int_equal(rig_counts().wrong, before.wrong);
+}
+
 static void describes_itself(void **state)
 {
     (void)state;
@@ -437,6 +475,7 @@ int main(void)
         cmocka_unit_test_setup(compares_nan_and_infinity, begin),
         cmocka_unit_test_setup(leaves_captures_alone, begin),
         cmocka_unit_test_setup(executes_where_it_cannot_read, begin),
+        cmocka_unit_test_setup(counts_for_many_threads, begin),
         cmocka_unit_test_setup(describes_itself, begin),
     };
     const int failures = cmocka_run_group_tests(tests, NULL, NULL);
