@@ -61,8 +61,9 @@ static rmcp_status emit_outputs(const struct rmcp_request *request,
     const struct rmcp_convolution *conv = request->problem;
     const int64_t items = rmcp_depthwise_items(p, conv);
     const int64_t busy = (int64_t)request->caps->compute_units * way->threads * 8;
-    const int64_t quota =
+    const int64_t most =
         rmcp_launch_quota(items, busy, compute_seconds(request, way, (double)items));
+    const int64_t quota = (most + way->threads - 1) / way->threads * way->threads;
     for (int64_t first = 0; first < items; first += quota) {
         p->first = (unsigned)first;
         p->count = (unsigned)(items - first < quota ? items - first : quota);

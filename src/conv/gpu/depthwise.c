@@ -5,10 +5,12 @@
 #include <stdio.h>
 
 enum {
-    ROWS = 7,     /* of depthwise.cl, depthwise_weights.cl */
-    ANY_ROWS = 4, /* of depthwise_any.cl                   */
-    PAIRS = 4,    /* of depthwise_spread.cl                */
-    ANY_TAPS = 9, /* of depthwise_weights_any.cl           */
+    ROWS = 7,        /* of depthwise.cl, depthwise_weights.cl */
+    ANY_ROWS = 4,    /* of depthwise_any.cl                   */
+    PAIRS = 4,       /* of depthwise_spread.cl                */
+    ANY_TAPS = 9,    /* of depthwise_weights_any.cl           */
+    ANY_FILTER = 64, /* taps of depthwise_any.cl in local memory */
+    MOST_LANES = 32,
     THREADS = 128,
     SUM_THREADS = 256, /* of both kernels of weight gradients */
 };
@@ -135,9 +137,29 @@ static void spread_window(struct rmcp_depthwise *p, const struct rmcp_convolutio
 static int64_t lanes_of(const struct rmcp_convolution *conv, int64_t channels)
 {
     if (conv->layout != RMCP_NHWC) return 1;
-    int64_t lanes = 32;
+    int64_t lanes = MOST_LANES;
     while (lanes > 1 && ceil_divide(channels, lanes) * lanes * 3 > channels * 4) lanes /= 2;
     return lanes;
+}
+
+/* Of one channel. */
+static int64_t positions_of(const struct rmcp_depthwise *p, const struct rmcp_convolution *conv)
+{
+    return conv->n * p->window[0].positions.divisor * p->blocks.divisor *
+           p->window[2].positions.divisor;
+}
+
+/* With channels last neighbours have different filters: they are staged when there is room. */
+static void stage(struct rmcp_depthwise *p, const struct rmcp_convolution *conv,
+                  const struct rmcp_depthwise_way *way)
+{
+    const bool square = way->variant[0] && conv->filter[0] == 1;
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS || p->lanes.divisor == 1 || p->sums != 1 ||
+        (!square && (way->variant[0] || p->taps > ANY_FILTER)))
+        return;
+    p->staged = 1;
+    p->images = (unsigned)conv->n;
+    p->groups = rmcp_divider_of(ceil_divide(positions_of(p, conv) * p->lanes.divisor, THREADS));
 }
 
 bool rmcp_depthwise_init(struct rmcp_depthwise *p, const struct rmcp_convolution *conv,
@@ -163,6 +185,7 @@ bool rmcp_depthwise_init(struct rmcp_depthwise *p, const struct rmcp_convolution
         .linear_channel = g.out_row,
         .linear_position = g.steps.linear_position,
         .linear_tap = g.steps.linear_tap,
+        .groups = rmcp_divider_of(1),
         .epilogue = g.epilogue,
     };
     if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) p->linear_channel = (unsigned)conv->y.inner;
@@ -183,18 +206,13 @@ bool rmcp_depthwise_init(struct rmcp_depthwise *p, const struct rmcp_convolution
         p->window[2] = w;
     }
     p->blocks = rmcp_divider_of(ceil_divide(p->window[1].positions.divisor, way->rows));
+    stage(p, conv, way);
     return true;
-}
-
-/* Of one channel. */
-static int64_t positions_of(const struct rmcp_depthwise *p, const struct rmcp_convolution *conv)
-{
-    return conv->n * p->window[0].positions.divisor * p->blocks.divisor *
-           p->window[2].positions.divisor;
 }
 
 int64_t rmcp_depthwise_items(const struct rmcp_depthwise *p, const struct rmcp_convolution *conv)
 {
+    if (p->staged) return (int64_t)p->groups.divisor * p->channel_blocks.divisor * THREADS;
     return positions_of(p, conv) * p->channel_blocks.divisor * p->lanes.divisor;
 }
 

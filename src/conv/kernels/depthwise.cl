@@ -7,20 +7,14 @@
  * -D: TYPE, FILTER, STRIDE. No dilation along h and w; along d anything goes. */
 #include "conv/kernels/depthwise.h"
 
-#define THREADS 128
 #define ROWS 7 /* divides the heights of the usual networks: 112, 56, 28, 14, 7 */
 #define INPUT_ROWS ((ROWS - 1) * STRIDE + FILTER)
 
-/* Add one plane of the filter, from `taps` on, over one plane of the input. */
-INLINE void add_plane(float sum[ROWS], const struct rmcp_depthwise *p, __global const char *weights,
-                      uint taps, __global const char *data, uint plane, int y, int x)
+/* Add one plane of the filter over one plane of the input. */
+INLINE void add_plane(float sum[ROWS], const struct rmcp_depthwise *p,
+                      const float filter[FILTER][FILTER], __global const char *data, uint plane,
+                      int y, int x)
 {
-    float filter[FILTER][FILTER];
-    UNROLL
-    for (uint r = 0; r < FILTER; r++)
-        UNROLL
-        for (uint s = 0; s < FILTER; s++)
-            filter[r][s] = load(weights, taps + r * p->window[1].tap + s * p->window[2].tap);
     struct row row[INPUT_ROWS];
     UNROLL
     for (uint i = 0; i < AHEAD; i++)
@@ -47,10 +41,10 @@ INLINE void add_plane(float sum[ROWS], const struct rmcp_depthwise *p, __global 
 __kernel WORKGROUP(THREADS) void depthwise(INPUT(w), INPUT(data), OUTPUT(out), INPUT(bias),
                                            struct rmcp_depthwise p)
 {
-    const uint index = GROUP_ID_X * THREADS + LOCAL_ID;
-    if (index >= p.count) return;
-    const struct spot spot = spot_of(&p, index + p.first);
-    if (spot.channel >= p.channels) return;
+    __local float filters[MOST_LANES * FILTER * FILTER];
+    stage(&p, ADDRESS(w), filters);
+    struct spot spot;
+    if (!find_spot(&p, &spot)) return;
 
     const int x = (int)(spot.column * STRIDE) + p.window[2].first;
     const int y = (int)(spot.block * ROWS * STRIDE) + p.window[1].first;
@@ -61,12 +55,11 @@ __kernel WORKGROUP(THREADS) void depthwise(INPUT(w), INPUT(data), OUTPUT(out), I
         for (uint t = 0; t < p.window[0].taps.divisor; t++) {
             const struct place depth = place_of(&p.window[0], z + (int)t * p.window[0].tap_step);
             if (!depth.inside) continue;
-            uint taps = (spot.channel * p.sums + i) * p.taps + p.linear_tap + t * p.window[0].tap;
+            float filter[FILTER][FILTER];
+            load_filter(filter, &p, ADDRESS(w), filters, spot.channel * p.sums + i, t);
             int top = y;
-            FORGET(taps);
             FORGET(top);
-            add_plane(sum, &p, ADDRESS(w), taps, ADDRESS(data), gathered(&p, &spot, i) + depth.at,
-                      top, x);
+            add_plane(sum, &p, filter, ADDRESS(data), gathered(&p, &spot, i) + depth.at, top, x);
         }
 
     const float shift = p.epilogue.bias ? load(ADDRESS(bias), spot.channel) : 0;

@@ -49,6 +49,49 @@ INLINE struct spot spot_of(const struct rmcp_depthwise *p, uint index)
     return spot;
 }
 
+#if !defined(THREADS)
+#define THREADS 128
+#endif
+#define MOST_LANES 32
+
+/* The block of channels of a staged workgroup; what is left of the index are its positions. */
+INLINE uint staged_block(const struct rmcp_depthwise *p, uint *group)
+{
+    uint block = GROUP_ID_X + p->first / THREADS;
+    *group = take(&block, p->groups);
+    return block;
+}
+
+/* The spot of this work-item; false when there is none. */
+INLINE bool find_spot(const struct rmcp_depthwise *p, struct spot *spot)
+{
+    const uint index = GROUP_ID_X * THREADS + LOCAL_ID;
+    if (!p->staged) {
+        *spot = spot_of(p, index + p->first);
+        return (index < p->count) & (spot->channel < p->channels);
+    }
+    uint group, level = LOCAL_ID;
+    const uint block = staged_block(p, &group), lane = take(&level, p->lanes);
+    uint position = group * divide(THREADS, p->lanes) + level;
+    *spot = spot_of_position(p, &position);
+    spot->channel = block * p->lanes.divisor + lane;
+    spot->image = position;
+    return (spot->image < p->images) & (spot->channel < p->channels);
+}
+
+/* Bring the filters of the workgroup's channels to local memory, for all work-items: each of them
+ * would read its own far from its neighbour's. */
+INLINE void stage(const struct rmcp_depthwise *p, __global const char *weights, __local float *filters)
+{
+    if (!p->staged) return;
+    uint group;
+    const uint first = staged_block(p, &group) * p->lanes.divisor;
+    const uint count = smaller(p->lanes.divisor, p->channels - first) * p->taps;
+    for (uint i = LOCAL_ID; i < count; i += THREADS)
+        filters[i] = load(weights, first * p->taps + i);
+    BARRIER();
+}
+
 /* Where a coordinate is in the gathered tensor; coordinates outside are moved to a safe place. */
 struct place {
     uint at;
@@ -84,6 +127,30 @@ INLINE float value_of(const struct rmcp_depthwise *p, const struct row *row, int
     const struct place down = place_of(&p->window[1], y);
     const struct place right = place_of(&p->window[2], x + (int)s);
     return (down.inside & right.inside) ? row->value[s] : 0;
+}
+
+/* One plane of the filter of channel `row` of the weights. */
+INLINE void load_filter(float filter[FILTER][FILTER], const struct rmcp_depthwise *p,
+                        __global const char *weights, __local const float *filters, uint row, uint t)
+{
+    uint taps = p->linear_tap + t * p->window[0].tap;
+    if (p->staged) {
+        uint level = LOCAL_ID;
+        taps += take(&level, p->lanes) * p->taps;
+        UNROLL
+        for (uint r = 0; r < FILTER; r++)
+            UNROLL
+            for (uint s = 0; s < FILTER; s++)
+                filter[r][s] = filters[taps + r * p->window[1].tap + s * p->window[2].tap];
+        return;
+    }
+    taps += row * p->taps;
+    FORGET(taps);
+    UNROLL
+    for (uint r = 0; r < FILTER; r++)
+        UNROLL
+        for (uint s = 0; s < FILTER; s++)
+            filter[r][s] = load(weights, taps + r * p->window[1].tap + s * p->window[2].tap);
 }
 
 /* Rows that are on their way at once: about two dozen loads, fewer where registers are scarce. */

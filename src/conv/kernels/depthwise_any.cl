@@ -4,12 +4,13 @@
  * in memory also when the host has put the only spatial dimension there. */
 #include "conv/kernels/depthwise.h"
 
-#define THREADS 128
 #define ROWS 4
+#define MOST_TAPS 64 /* of filters in local memory */
 
 /* Add one plane of the filter, from `taps` on, over one plane of the input. */
 INLINE void add_plane(float sum[ROWS], const struct rmcp_depthwise *p, __global const char *weights,
-                      uint taps, __global const char *data, uint plane, int y, int x)
+                      __local const float *filters, uint taps, __global const char *data,
+                      uint plane, int y, int x)
 {
     const int apart = (int)p->blocks.divisor * p->window[1].step;
     for (uint r = 0; r < p->window[1].taps.divisor; r++) {
@@ -19,7 +20,8 @@ INLINE void add_plane(float sum[ROWS], const struct rmcp_depthwise *p, __global 
             row[i] = place_of(&p->window[1], y + (int)i * apart + (int)r * p->window[1].tap_step);
         for (uint s = 0; s < p->window[2].taps.divisor; s++) {
             const struct place column = place_of(&p->window[2], x + (int)s * p->window[2].tap_step);
-            const float tap = load(weights, taps + r * p->window[1].tap + s * p->window[2].tap);
+            const uint at = taps + r * p->window[1].tap + s * p->window[2].tap;
+            const float tap = p->staged ? filters[at] : load(weights, at);
             float value[ROWS];
             UNROLL
             for (uint i = 0; i < ROWS; i++) value[i] = load(data, plane + row[i].at + column.at);
@@ -33,10 +35,10 @@ INLINE void add_plane(float sum[ROWS], const struct rmcp_depthwise *p, __global 
 __kernel WORKGROUP(THREADS) void depthwise_any(INPUT(w), INPUT(data), OUTPUT(out), INPUT(bias),
                                                struct rmcp_depthwise p)
 {
-    const uint index = GROUP_ID_X * THREADS + LOCAL_ID;
-    if (index >= p.count) return;
-    const struct spot spot = spot_of(&p, index + p.first);
-    if (spot.channel >= p.channels) return;
+    __local float filters[MOST_LANES * MOST_TAPS];
+    stage(&p, ADDRESS(w), filters);
+    struct spot spot;
+    if (!find_spot(&p, &spot)) return;
 
     const int x = (int)spot.column * p.window[2].step + p.window[2].first;
     const int y = (int)spot.block * p.window[1].step + p.window[1].first;
@@ -46,10 +48,11 @@ __kernel WORKGROUP(THREADS) void depthwise_any(INPUT(w), INPUT(data), OUTPUT(out
         for (uint t = 0; t < p.window[0].taps.divisor; t++) {
             const struct place depth = place_of(&p.window[0], z + (int)t * p.window[0].tap_step);
             if (!depth.inside) continue;
-            const uint taps =
-                (spot.channel * p.sums + i) * p.taps + p.linear_tap + t * p.window[0].tap;
-            add_plane(sum, &p, ADDRESS(w), taps, ADDRESS(data), gathered(&p, &spot, i) + depth.at, y,
-                      x);
+            uint level = LOCAL_ID;
+            const uint row = p.staged ? take(&level, p.lanes) : spot.channel * p.sums + i;
+            const uint taps = row * p.taps + p.linear_tap + t * p.window[0].tap;
+            add_plane(sum, &p, ADDRESS(w), filters, taps, ADDRESS(data),
+                      gathered(&p, &spot, i) + depth.at, y, x);
         }
 
     const float shift = p.epilogue.bias ? load(ADDRESS(bias), spot.channel) : 0;

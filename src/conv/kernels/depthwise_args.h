@@ -6,8 +6,10 @@
 #include "conv/kernels/args.h"
 
 /* Work-items are counted, from the fastest: `lanes` neighbouring channels, positions along w, blocks
- * of positions along h, positions along d, blocks of channels, images. In the windows tap_step is not
- * negative. Names as in struct rmcp_steps. */
+ * of positions along h, positions along d, blocks of channels, images. When `staged`, all work-items
+ * of a workgroup have the same block of channels, whose filters are brought to local memory; then
+ * blocks of channels are slowest and the positions of all images are counted in whole workgroups. In
+ * the windows tap_step is not negative. Names as in struct rmcp_steps. */
 struct rmcp_depthwise {
     struct rmcp_window window[3];
     struct rmcp_divider lanes, blocks, channel_blocks;
@@ -16,6 +18,8 @@ struct rmcp_depthwise {
     unsigned channels;         /* of the tensor that is written; weights: of y         */
     unsigned taps;             /* elements between the filters of neighbouring channels */
     unsigned first, count;     /* work-items of this launch                            */
+    unsigned staged, images;
+    struct rmcp_divider groups; /* staged: workgroups of a block of channels */
     unsigned gather_image, gather_channel;
     unsigned linear_image, linear_channel, linear_position, linear_tap;
     unsigned odd[2], outputs[2]; /* depthwise_spread.cl, along h and w: 1 when the padding is odd;

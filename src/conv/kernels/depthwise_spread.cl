@@ -7,22 +7,15 @@
  * -D: TYPE, FILTER. No dilation along h and w; along d anything goes but a stride. */
 #include "conv/kernels/depthwise.h"
 
-#define THREADS 128
 #define PAIRS 4
 #define REACH ((FILTER + 1) / 2) /* outputs that a pair meets, in one direction */
 #define INPUT_ROWS (PAIRS + REACH - 1)
 
-/* Add one plane of the filter, from `taps` on, over one plane of dy. */
+/* Add one plane of the filter over one plane of dy. */
 INLINE void add_plane(float sum[PAIRS][2][2], const struct rmcp_depthwise *p,
-                      __global const char *weights, uint taps, __global const char *data,
+                      const float filter[FILTER][FILTER], __global const char *data,
                       uint plane, int y, const struct place column[REACH])
 {
-    float filter[FILTER][FILTER];
-    UNROLL
-    for (uint r = 0; r < FILTER; r++)
-        UNROLL
-        for (uint s = 0; s < FILTER; s++)
-            filter[r][s] = load(weights, taps + r * p->window[1].tap + s * p->window[2].tap);
     float value[INPUT_ROWS][REACH];
     UNROLL
     for (uint i = 0; i < INPUT_ROWS; i++) {
@@ -52,10 +45,10 @@ INLINE void add_plane(float sum[PAIRS][2][2], const struct rmcp_depthwise *p,
 __kernel WORKGROUP(THREADS) void depthwise_spread(INPUT(w), INPUT(data), OUTPUT(out), INPUT(bias),
                                                   struct rmcp_depthwise p)
 {
-    const uint index = GROUP_ID_X * THREADS + LOCAL_ID;
-    if (index >= p.count) return;
-    const struct spot spot = spot_of(&p, index + p.first);
-    if (spot.channel >= p.channels) return;
+    __local float filters[MOST_LANES * FILTER * FILTER];
+    stage(&p, ADDRESS(w), filters);
+    struct spot spot;
+    if (!find_spot(&p, &spot)) return;
 
     const int x = (int)spot.column + p.window[2].first;
     const int y = (int)(spot.block * PAIRS) + p.window[1].first;
@@ -69,11 +62,11 @@ __kernel WORKGROUP(THREADS) void depthwise_spread(INPUT(w), INPUT(data), OUTPUT(
         for (uint t = 0; t < p.window[0].taps.divisor; t++) {
             const struct place depth = place_of(&p.window[0], z + (int)t * p.window[0].tap_step);
             if (!depth.inside) continue;
-            uint taps = (spot.channel * p.sums + i) * p.taps + p.linear_tap + t * p.window[0].tap;
+            float filter[FILTER][FILTER];
+            load_filter(filter, &p, ADDRESS(w), filters, spot.channel * p.sums + i, t);
             int top = y;
-            FORGET(taps);
             FORGET(top);
-            add_plane(sum, &p, ADDRESS(w), taps, ADDRESS(data), gathered(&p, &spot, i) + depth.at,
+            add_plane(sum, &p, filter, ADDRESS(data), gathered(&p, &spot, i) + depth.at,
                       top, column);
         }
 

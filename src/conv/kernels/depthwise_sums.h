@@ -8,9 +8,8 @@
 #ifndef RMCP_DEPTHWISE_SUMS_H
 #define RMCP_DEPTHWISE_SUMS_H
 
-#include "conv/kernels/depthwise.h"
-
 #define THREADS 256
+#include "conv/kernels/depthwise.h"
 
 struct task {
     uint channel;            /* clamped to one that exists                       */
