@@ -42,6 +42,19 @@ static void draw_dimension(struct rmcp_random *r, rmcp_conv *p, uint32_t i, bool
     p->input[i] = least - 1 + size(r, largest[p->dims]);
 }
 
+/* What Winograd takes, which all the dice above rarely give: 3x3 with enough channels. */
+static void draw_square(struct rmcp_random *r, rmcp_conv *p)
+{
+    p->groups = chance(r, 4) ? 2 : 1;
+    p->c = p->groups * rmcp_random_between(r, 16, 70);
+    p->k = p->groups * rmcp_random_between(r, 16, 70);
+    for (int i = 0; i < 2; i++) {
+        p->filter[i] = 3;
+        p->stride[i] = p->dilation[i] = 1;
+        if (p->input[i] + p->pad_begin[i] + p->pad_end[i] < 3) p->input[i] = 3;
+    }
+}
+
 static double work(const rmcp_conv *p)
 {
     rmcp_conv_info shape = { .struct_size = sizeof shape };
@@ -59,6 +72,7 @@ void rmcp_conv_draw(uint64_t seed, rmcp_conv *problem, rmcp_conv_pass *pass)
         draw_channels(&r, &p);
         bool pointwise = chance(&r, 5);
         for (uint32_t i = 0; i < p.dims; i++) draw_dimension(&r, &p, i, pointwise);
+        if (p.dims == 2 && chance(&r, 8)) draw_square(&r, &p);
         p.type = (uint32_t)(chance(&r, 2) ? RMCP_F32 : rmcp_random_between(&r, RMCP_F16, RMCP_BF16));
         p.layout = (uint32_t)rmcp_random_between(&r, RMCP_NCHW, RMCP_NHWC);
         p.bias = (uint32_t)chance(&r, 3);

@@ -115,7 +115,9 @@ static void prove_kernel(struct proof *p, const struct codeobj_kernel *k)
         snprintf(reason, sizeof reason, "hidden argument %.100s", k->arguments[i].kind);
         violated(p, reason);
     }
-    if (strncmp(k->name, "gemm", 4)) return;
+    if (strncmp(k->name, "gemm", 4) && strncmp(k->name, "product", 7) &&
+        strncmp(k->name, "winograd", 8))
+        return;
     if (m->sgpr_spill_count || m->vgpr_spill_count || m->private_bytes ||
         k->descriptor.private_bytes) {
         snprintf(reason, sizeof reason, "spills %u SGPRs, %u VGPRs, %u bytes of scratch",

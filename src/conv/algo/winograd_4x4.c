@@ -13,7 +13,7 @@ enum {
     POSITIONS = 36,
     SLICES = RMCP_PRODUCT_SLICES,
     MOST_SPLITS = 32,
-    LEAST_TERMS = 16,
+    LEAST_TERMS = 32,
     ROUND = 128, /* tiles of a stretch are a multiple of it */
 };
 
@@ -189,9 +189,10 @@ static const char *refuse(const struct rmcp_request *request)
     /* Errors follow the whole tile, the bound follows one output: with few terms it may be far
      * less, and without any there must be zero. */
     const int64_t channels = makes_weights(conv) ? conv->n : is_data(conv) ? conv->k : conv->c;
-    const int64_t least = least_in(conv, 1) * least_in(conv, 2);
+    const int64_t down = least_in(conv, 1), across = least_in(conv, 2), least = down * across;
     if (least == 0 || channels < ceil_divide(LEAST_TERMS, least))
-        return "some sums have fewer than 16 terms";
+        return "some sums have fewer than 32 terms";
+    if (makes_weights(conv) && (down < 3 || across < 3)) return "images smaller than a tile";
     if (conv->c > 1 << 20 || conv->k > 1 << 20) return "more than 2^20 channels";
     const struct way w = choose(request);
     const uint64_t most = UINT64_C(1) << 32;
@@ -376,7 +377,7 @@ const struct rmcp_algo rmcp_algo_conv_winograd_4x4 = {
     .name = "winograd_4x4",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .error_factor = 4,
+    .error_factor = 8,
     .refuse = refuse,
     .cost = cost,
     .workspace = workspace,
