@@ -72,26 +72,67 @@ static void variant_of(const struct rmcp_convolution *conv, const struct rmcp_ge
 
 /* ---- estimates ---- */
 
-/* Workgroups run in rounds of UNIT_THREADS work-items a compute unit; in the last, unfilled round a
- * unit still needs BUSY_THREADS to be at work on all of its lanes. Besides its slices a workgroup
- * decodes indices, fills the pipeline and stores: about as much as PREAMBLE slices of 8 x 8 outputs
- * a work-item. */
-static double phase_seconds(const struct rmcp_request *request, const struct rmcp_gemm *g,
-                            const struct rmcp_gemm_tile *tile, int64_t splits)
+/* The work of one launch or of several phases in one. */
+struct load {
+    double groups, flops; /* workgroups, and what they compute */
+    double turns;         /* of the longest workgroup          */
+};
+
+/* Besides its slices a workgroup decodes indices, fills the pipeline and stores: about as much as
+ * PREAMBLE slices of 8 x 8 outputs a work-item; a third of it when it has nothing to add up. */
+static void add_load(struct load *load, const struct rmcp_convolution *conv,
+                     const struct rmcp_gemm *g, const struct rmcp_gemm_tile *tile, int64_t splits)
 {
-    enum { BUSY_THREADS = 128, PREAMBLE = 48 };
-    const struct rmcp_caps *caps = request->caps;
-    const int64_t units = caps->compute_units ? caps->compute_units : 1;
-    const int64_t at_once = UNIT_THREADS / tile->threads;
-    const int64_t groups = tiles_of(g, tile) * rmcp_conv_of(request)->groups * splits;
-    const int64_t rounds = groups / (units * at_once);
-    const int64_t rest = ceil_divide(groups - rounds * units * at_once, units);
-    const double busy = fmin(1, (double)(rest * tile->threads) / BUSY_THREADS);
-    const double work = (double)(rounds * at_once) + (rest ? (double)rest / busy : 0);
-    const double flops =
-        2.0 * (double)(tile->rows * tile->columns) * (double)share_of(g, tile, splits) +
-        2.0 * 64 * (double)(tile->threads * PREAMBLE);
-    return work * flops * (double)units / (caps->flops_per_second * tile->efficiency);
+    enum { PREAMBLE = 48 };
+    const double groups = (double)(tiles_of(g, tile) * conv->groups * splits);
+    const double each = (double)(tile->rows * tile->columns * share_of(g, tile, splits) +
+                                 64 * tile->threads * (g->reduction ? PREAMBLE : PREAMBLE / 3));
+    load->groups += groups;
+    load->flops += groups * 2 * each;
+    load->turns = fmax(load->turns, (double)(share_of(g, tile, splits) / tile->slices));
+}
+
+/* Workgroups run in rounds of UNIT_THREADS work-items a compute unit; in the last, unfilled round a
+ * unit still needs BUSY_THREADS to be at work on all of its lanes. However few they are, each waits
+ * for its slices: those of one turn are on their way at once. */
+static double load_seconds(const struct rmcp_caps *caps, const struct rmcp_gemm_tile *tile,
+                           const struct load *load)
+{
+    enum { BUSY_THREADS = 128 };
+    const double turn_seconds = 450e-9;
+    if (load->groups <= 0) return 0;
+    const double units = caps->compute_units ? caps->compute_units : 1;
+    const double at_once = (double)(UNIT_THREADS / tile->threads);
+    const double rounds = floor(load->groups / (units * at_once));
+    const double rest = ceil((load->groups - rounds * units * at_once) / units);
+    const double busy = fmin(1, rest * (double)tile->threads / BUSY_THREADS);
+    const double work = rounds * at_once + (rest > 0 ? rest / busy : 0);
+    const double busy_seconds =
+        work * (load->flops / load->groups) * units / (caps->flops_per_second * tile->efficiency);
+    return fmax(busy_seconds, load->turns * turn_seconds);
+}
+
+/* Seconds of computing; `launches` is set to their number. */
+static double compute_seconds(const struct rmcp_request *request, const struct rmcp_gemm_tile *tile,
+                              int64_t splits, double *launches)
+{
+    const struct rmcp_convolution *conv = request->problem;
+    const bool merged = rmcp_gemm_launches(conv) == 1;
+    struct load load = { 0, 0, 0 };
+    double seconds = 0;
+    *launches = 0;
+    for (int64_t phase = 0; phase < rmcp_gemm_phases(conv); phase++) {
+        struct rmcp_gemm g;
+        if (!rmcp_gemm_init(&g, conv, phase)) continue;
+        add_load(&load, conv, &g, tile, splits);
+        if (merged) continue;
+        seconds += load_seconds(request->caps, tile, &load);
+        load = (struct load){ 0, 0, 0 };
+        ++*launches;
+    }
+    if (!merged) return seconds;
+    *launches = 1;
+    return load_seconds(request->caps, tile, &load);
 }
 
 static double way_seconds(const struct rmcp_request *request, const struct rmcp_gemm_tile *tile,
@@ -99,15 +140,10 @@ static double way_seconds(const struct rmcp_request *request, const struct rmcp_
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    const double traffic = rmcp_traffic_seconds(conv, caps);
-    double compute = 0, launches = 0;
-    for (int64_t phase = 0; phase < rmcp_gemm_phases(conv); phase++) {
-        struct rmcp_gemm g;
-        if (!rmcp_gemm_init(&g, conv, phase)) continue;
-        compute += phase_seconds(request, &g, tile, splits);
-        launches++;
-    }
-    double seconds = fmax(compute, traffic) + launches * caps->launch_seconds;
+    double launches = 0;
+    const double compute = compute_seconds(request, tile, splits, &launches);
+    double seconds =
+        fmax(compute, rmcp_traffic_seconds(conv, caps)) + launches * caps->launch_seconds;
     if (splits > 1) {
         struct rmcp_gemm_way way = { tile, splits, 0 };
         seconds += caps->launch_seconds +
@@ -156,8 +192,9 @@ uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct r
 
 /* ---- launches ---- */
 
-static rmcp_status emit_phase(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
-                              struct rmcp_gemm *g, struct rmcp_launch_list *list)
+static rmcp_status emit_launch(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
+                               struct rmcp_gemm *g, const struct rmcp_phases *p,
+                               struct rmcp_launch_list *list)
 {
     const struct rmcp_convolution *conv = request->problem;
     const unsigned output = rmcp_conv_output_slot(conv);
@@ -168,12 +205,12 @@ static rmcp_status emit_phase(const struct rmcp_request *request, const struct r
     g->partial = way->splits > 1;
     g->part = (unsigned)rmcp_conv_elements(conv, output);
 
-    const int64_t n = tiles_of(g, way->tile);
+    const int64_t n = tiles_of(g, way->tile) << p->shift;
     const int64_t at_once = request->caps->compute_units * UNIT_THREADS / way->tile->threads;
-    const double traffic = rmcp_traffic_seconds(conv, request->caps);
-    const int64_t quota =
-        rmcp_launch_quota(n, at_once / (conv->groups * way->splits),
-                          fmax(phase_seconds(request, g, way->tile, way->splits), traffic));
+    double launches = 0;
+    const double seconds = fmax(compute_seconds(request, way->tile, way->splits, &launches),
+                                rmcp_traffic_seconds(conv, request->caps));
+    const int64_t quota = rmcp_launch_quota(n, at_once / (conv->groups * way->splits), seconds);
     for (int64_t first = 0; first < n; first += quota) {
         const int64_t count = n - first < quota ? n - first : quota;
         struct rmcp_kernel_launch *launch = NULL;
@@ -185,6 +222,7 @@ static rmcp_status emit_phase(const struct rmcp_request *request, const struct r
         launch->grid[2] = (uint32_t)way->splits;
         rmcp_kernel_tensors(launch, conv, way->splits > 1 ? RMCP_SLOT_WORKSPACE : output);
         rmcp_arg_value(launch, g, sizeof *g);
+        rmcp_arg_value(launch, p, sizeof *p);
     }
     return RMCP_OK;
 }
@@ -193,10 +231,11 @@ rmcp_status rmcp_gemm_emit(const struct rmcp_request *request, const struct rmcp
                            struct rmcp_launch_list *list)
 {
     rmcp_status status = RMCP_OK;
-    for (int64_t phase = 0; phase < rmcp_gemm_phases(request->problem) && !status; phase++) {
+    for (int64_t i = 0; i < rmcp_gemm_launches(request->problem) && !status; i++) {
         struct rmcp_gemm g;
-        if (rmcp_gemm_init(&g, request->problem, phase))
-            status = emit_phase(request, way, &g, list);
+        struct rmcp_phases p;
+        if (rmcp_gemm_init_launch(&g, &p, request->problem, i))
+            status = emit_launch(request, way, &g, &p, list);
     }
     return status;
 }
