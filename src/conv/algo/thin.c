@@ -38,7 +38,7 @@ static int64_t tiles_of(const struct rmcp_gemm *g, const struct way *way)
 
 /* Instructions for each pixel: to find and store it, and for each step of its reduction a load with
  * its address (and tests for padding), its part of the loads from local memory, and a
- * multiplication a row. Or the time in which few workgroups wait for their loads: four or eight
+ * multiplication a row. And the time in which few workgroups wait for their loads: four or eight
  * steps at once. */
 static double compute_seconds(const struct rmcp_request *request, const struct way *way)
 {
@@ -58,8 +58,8 @@ static double compute_seconds(const struct rmcp_request *request, const struct w
         longest = fmax(longest, g.reduction);
     }
     const double filled = groups / (ceil(groups / units) * units); /* the last round's units idle */
-    return fmax(instructions / (efficiency * filled * caps->flops_per_second / 2),
-                longest * seconds_each);
+    return hypot(instructions / (efficiency * filled * caps->flops_per_second / 2),
+                 longest * seconds_each); /* each hides some of the other */
 }
 
 /* The faster one of many pixels a work-item, which share what comes from local memory, and one,

@@ -37,15 +37,36 @@ static int64_t ceil_divide(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-static int64_t tiles_of(const struct rmcp_gemm *g, const struct rmcp_gemm_tile *tile)
+/* The products of a request: one, or those of all phases that have outputs. */
+struct products {
+    int64_t rows, count, longest; /* longest reduction */
+    struct {
+        int64_t columns, reduction;
+    } each[RMCP_GEMM_MOST_PHASES];
+};
+
+static struct products products_of(const struct rmcp_convolution *conv)
 {
-    return ceil_divide(g->rows, tile->rows) * ceil_divide(g->columns, tile->columns);
+    struct products p = { 0 };
+    for (int64_t phase = 0; phase < rmcp_gemm_phases(conv); phase++) {
+        struct rmcp_gemm g;
+        if (!rmcp_gemm_init(&g, conv, phase)) continue;
+        p.rows = g.rows;
+        p.each[p.count].columns = g.columns;
+        p.each[p.count++].reduction = g.reduction;
+        if (g.reduction > p.longest) p.longest = g.reduction;
+    }
+    return p;
 }
 
-static int64_t share_of(const struct rmcp_gemm *g, const struct rmcp_gemm_tile *tile,
-                        int64_t splits)
+static int64_t tiles_of(int64_t rows, int64_t columns, const struct rmcp_gemm_tile *tile)
 {
-    return ceil_divide(ceil_divide(g->reduction, splits), tile->slices) * tile->slices;
+    return ceil_divide(rows, tile->rows) * ceil_divide(columns, tile->columns);
+}
+
+static int64_t share_of(int64_t reduction, const struct rmcp_gemm_tile *tile, int64_t splits)
+{
+    return ceil_divide(ceil_divide(reduction, splits), tile->slices) * tile->slices;
 }
 
 /* Which of a tile's variants has work-items that read neighbours in memory. A small tile that lacks
@@ -80,16 +101,15 @@ struct load {
 
 /* Besides its slices a workgroup decodes indices, fills the pipeline and stores: about as much as
  * PREAMBLE slices of 8 x 8 outputs a work-item; a third of it when it has nothing to add up. */
-static void add_load(struct load *load, const struct rmcp_convolution *conv,
-                     const struct rmcp_gemm *g, const struct rmcp_gemm_tile *tile, int64_t splits)
+static void add_load(struct load *load, double workgroups, int64_t share,
+                     const struct rmcp_gemm_tile *tile)
 {
     enum { PREAMBLE = 48 };
-    const double groups = (double)(tiles_of(g, tile) * conv->groups * splits);
-    const double each = (double)(tile->rows * tile->columns * share_of(g, tile, splits) +
-                                 64 * tile->threads * (g->reduction ? PREAMBLE : PREAMBLE / 3));
-    load->groups += groups;
-    load->flops += groups * 2 * each;
-    load->turns = fmax(load->turns, (double)(share_of(g, tile, splits) / tile->slices));
+    const double each = (double)(tile->rows * tile->columns * share +
+                                 64 * tile->threads * (share ? PREAMBLE : PREAMBLE / 3));
+    load->groups += workgroups;
+    load->flops += workgroups * 2 * each;
+    load->turns = fmax(load->turns, (double)(share / tile->slices));
 }
 
 /* Workgroups run in rounds of UNIT_THREADS work-items a compute unit; in the last, unfilled round a
@@ -109,39 +129,33 @@ static double load_seconds(const struct rmcp_caps *caps, const struct rmcp_gemm_
     const double work = rounds * at_once + (rest > 0 ? rest / busy : 0);
     const double busy_seconds =
         work * (load->flops / load->groups) * units / (caps->flops_per_second * tile->efficiency);
-    return fmax(busy_seconds, load->turns * turn_seconds);
+    return hypot(busy_seconds, load->turns * turn_seconds); /* each hides some of the other */
 }
 
-/* Seconds of computing; `launches` is set to their number. */
-static double compute_seconds(const struct rmcp_request *request, const struct rmcp_gemm_tile *tile,
-                              int64_t splits, double *launches)
+static double compute_seconds(const struct rmcp_request *request, const struct products *p,
+                              const struct rmcp_gemm_tile *tile, int64_t splits)
 {
     const struct rmcp_convolution *conv = request->problem;
     const bool merged = rmcp_gemm_launches(conv) == 1;
     struct load load = { 0, 0, 0 };
     double seconds = 0;
-    *launches = 0;
-    for (int64_t phase = 0; phase < rmcp_gemm_phases(conv); phase++) {
-        struct rmcp_gemm g;
-        if (!rmcp_gemm_init(&g, conv, phase)) continue;
-        add_load(&load, conv, &g, tile, splits);
-        if (merged) continue;
+    for (int64_t i = 0; i < p->count; i++) {
+        const int64_t n = tiles_of(p->rows, p->each[i].columns, tile) * conv->groups * splits;
+        add_load(&load, (double)n, share_of(p->each[i].reduction, tile, splits), tile);
+        if (merged && i + 1 < p->count) continue;
         seconds += load_seconds(request->caps, tile, &load);
         load = (struct load){ 0, 0, 0 };
-        ++*launches;
     }
-    if (!merged) return seconds;
-    *launches = 1;
-    return load_seconds(request->caps, tile, &load);
+    return seconds;
 }
 
-static double way_seconds(const struct rmcp_request *request, const struct rmcp_gemm_tile *tile,
-                          int64_t splits)
+static double way_seconds(const struct rmcp_request *request, const struct products *p,
+                          const struct rmcp_gemm_tile *tile, int64_t splits)
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    double launches = 0;
-    const double compute = compute_seconds(request, tile, splits, &launches);
+    const double launches = (double)rmcp_gemm_launches(conv);
+    const double compute = compute_seconds(request, p, tile, splits);
     double seconds =
         fmax(compute, rmcp_traffic_seconds(conv, caps)) + launches * caps->launch_seconds;
     if (splits > 1) {
@@ -154,18 +168,14 @@ static double way_seconds(const struct rmcp_request *request, const struct rmcp_
 
 int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv)
 {
-    int64_t longest = 0;
-    for (int64_t phase = 0; phase < rmcp_gemm_phases(conv); phase++) {
-        struct rmcp_gemm g;
-        if (rmcp_gemm_init(&g, conv, phase) && g.reduction > longest) longest = g.reduction;
-    }
-    return longest;
+    return products_of(conv).longest;
 }
 
 struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool split)
 {
     const int64_t first = split ? 2 : 1;
-    const int64_t longest = ceil_divide(rmcp_gemm_reduction(request->problem), SHORTEST);
+    const struct products products = products_of(request->problem);
+    const int64_t longest = ceil_divide(products.longest, SHORTEST);
     const int64_t most = !split || longest < first ? first
                          : longest < MOST_SPLITS   ? longest
                                                    : MOST_SPLITS;
@@ -174,7 +184,7 @@ struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool s
         if (!(tiles[i].variants & neighbours_of(request->problem, &tiles[i]))) continue;
         for (int64_t splits = first; splits <= most; splits += splits > 1 ? splits / 2 : 1) {
             struct rmcp_gemm_way way = { &tiles[i], splits,
-                                         way_seconds(request, &tiles[i], splits) };
+                                         way_seconds(request, &products, &tiles[i], splits) };
             const bool fits =
                 rmcp_gemm_workspace(request->problem, &way) <= request->caps->max_buffer_bytes;
             if (!best.tile || (fits && way.seconds < best.seconds)) best = way;
@@ -193,22 +203,21 @@ uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct r
 /* ---- launches ---- */
 
 static rmcp_status emit_launch(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
-                               struct rmcp_gemm *g, const struct rmcp_phases *p,
-                               struct rmcp_launch_list *list)
+                               const struct products *products, struct rmcp_gemm *g,
+                               const struct rmcp_phases *p, struct rmcp_launch_list *list)
 {
     const struct rmcp_convolution *conv = request->problem;
     const unsigned output = rmcp_conv_output_slot(conv);
     char variant[32];
     variant_of(conv, way->tile, variant, sizeof variant);
     g->row_tiles = rmcp_divider_of(ceil_divide(g->rows, way->tile->rows));
-    g->share = (unsigned)share_of(g, way->tile, way->splits);
+    g->share = (unsigned)share_of(products->longest, way->tile, way->splits);
     g->partial = way->splits > 1;
     g->part = (unsigned)rmcp_conv_elements(conv, output);
 
-    const int64_t n = tiles_of(g, way->tile) << p->shift;
+    const int64_t n = tiles_of(g->rows, g->columns, way->tile) << p->shift;
     const int64_t at_once = request->caps->compute_units * UNIT_THREADS / way->tile->threads;
-    double launches = 0;
-    const double seconds = fmax(compute_seconds(request, way->tile, way->splits, &launches),
+    const double seconds = fmax(compute_seconds(request, products, way->tile, way->splits),
                                 rmcp_traffic_seconds(conv, request->caps));
     const int64_t quota = rmcp_launch_quota(n, at_once / (conv->groups * way->splits), seconds);
     for (int64_t first = 0; first < n; first += quota) {
@@ -230,12 +239,13 @@ static rmcp_status emit_launch(const struct rmcp_request *request, const struct 
 rmcp_status rmcp_gemm_emit(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
                            struct rmcp_launch_list *list)
 {
+    const struct products products = products_of(request->problem);
     rmcp_status status = RMCP_OK;
     for (int64_t i = 0; i < rmcp_gemm_launches(request->problem) && !status; i++) {
         struct rmcp_gemm g;
         struct rmcp_phases p;
         if (rmcp_gemm_init_launch(&g, &p, request->problem, i))
-            status = emit_launch(request, way, &g, &p, list);
+            status = emit_launch(request, way, &products, &g, &p, list);
     }
     return status;
 }

@@ -42,7 +42,8 @@ const char *rmcp_gemm_refuse(const struct rmcp_convolution *conv)
         if (padded > INT32_MAX / 2 || conv->stride[i] > INT32_MAX / 2)
             return "coordinates in the padded input do not fit in 30 bits";
     }
-    if (rmcp_gemm_phases(conv) > 64) return "the strides multiply to more than 64 phases";
+    if (rmcp_gemm_phases(conv) > RMCP_GEMM_MOST_PHASES)
+        return "the strides multiply to more than 64 phases";
     return NULL;
 }
 

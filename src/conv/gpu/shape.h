@@ -21,6 +21,7 @@ const char *rmcp_gemm_refuse(const struct rmcp_convolution *conv);
 
 /* Backward data with a stride falls apart into phases: inputs a stride apart meet the same taps,
  * and no others. Other passes have one phase. */
+enum { RMCP_GEMM_MOST_PHASES = 64 };
 int64_t rmcp_gemm_phases(const struct rmcp_convolution *conv);
 
 /* Fill everything that follows from the convolution alone; tiles and splits stay zero. False when
