@@ -290,18 +290,19 @@ rmcp_status sim_device_open(const struct sim_device_options *options, rmcp_devic
     s->options = *options;
     s->options.sim.report = on_report;
     s->options.sim.context = s;
-    /* The figures of an RX 5700 XT. */
+    /* The figures of an RX 5700 XT, or of one with fewer units. */
+    const uint32_t units = options->compute_units ? options->compute_units : 40;
     *device = (struct rmcp_device){
         .driver = &driver,
         .state = s,
         .info = { .struct_size = sizeof device->info, .usable = 1, .spec = "sim" },
         .caps = {
             .kinds = RMCP_LAUNCH_KERNEL,
-            .compute_units = options->compute_units ? options->compute_units : 40,
+            .compute_units = units,
             .max_block = 1024,
             .local_bytes = 65536,
             .max_buffer_bytes = UINT64_C(1) << 32,
-            .flops_per_second = 9.75e12,
+            .flops_per_second = 9.75e12 / 40 * units,
             .bytes_per_second = 448e9,
             .launch_seconds = 5e-6,
         },

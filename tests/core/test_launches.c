@@ -90,6 +90,10 @@ static void splits_long_work(void **state)
     check_case("n1c16h9w11k32r3s3p1:f32:nchw", RMCP_CONV_BACKWARD_WEIGHTS, "direct");
     check_case("n1c8h65w64k9r3s3p1:f32:nchw", RMCP_CONV_FORWARD, "implicit_gemm");
     check_case("n1c8h65w64k9r3s3p1:f32:nchw", RMCP_CONV_FORWARD, "split_k");
+    check_case("n1c8h127w129k9r3s3p1u2:f32:nchw", RMCP_CONV_BACKWARD_DATA, "implicit_gemm");
+    check_case("n1c8h127w129k9r3s3p1u2:f32:nchw", RMCP_CONV_BACKWARD_DATA, "split_k");
+    check_case("n1c3h127w129k9r3s3p1:f32:nchw", RMCP_CONV_BACKWARD_DATA, "thin");
+    check_case("n1c5h255w129k4r3s3p1u2:f32:nchw", RMCP_CONV_BACKWARD_DATA, "thin");
     check_case("n1c24h23w21k24r3s3p1g24:f32:nchw", RMCP_CONV_FORWARD, "narrow");
     check_case("n1c24h23w21k24r3s3p1g24:f32:nchw", RMCP_CONV_BACKWARD_WEIGHTS, "narrow");
 }

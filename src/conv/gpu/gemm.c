@@ -37,15 +37,36 @@ static int64_t ceil_divide(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-static int64_t tiles_of(const struct rmcp_gemm *g, const struct rmcp_gemm_tile *tile)
+/* The products of a request: one, or those of all phases that have outputs. */
+struct products {
+    int64_t rows, count, longest; /* longest reduction */
+    struct {
+        int64_t columns, reduction;
+    } each[RMCP_GEMM_MOST_PHASES];
+};
+
+static struct products products_of(const struct rmcp_convolution *conv)
 {
-    return ceil_divide(g->rows, tile->rows) * ceil_divide(g->columns, tile->columns);
+    struct products p = { 0 };
+    for (int64_t phase = 0; phase < rmcp_gemm_phases(conv); phase++) {
+        struct rmcp_gemm g;
+        if (!rmcp_gemm_init(&g, conv, phase)) continue;
+        p.rows = g.rows;
+        p.each[p.count].columns = g.columns;
+        p.each[p.count++].reduction = g.reduction;
+        if (g.reduction > p.longest) p.longest = g.reduction;
+    }
+    return p;
 }
 
-static int64_t share_of(const struct rmcp_gemm *g, const struct rmcp_gemm_tile *tile,
-                        int64_t splits)
+static int64_t tiles_of(int64_t rows, int64_t columns, const struct rmcp_gemm_tile *tile)
 {
-    return ceil_divide(ceil_divide(g->reduction, splits), tile->slices) * tile->slices;
+    return ceil_divide(rows, tile->rows) * ceil_divide(columns, tile->columns);
+}
+
+static int64_t share_of(int64_t reduction, const struct rmcp_gemm_tile *tile, int64_t splits)
+{
+    return ceil_divide(ceil_divide(reduction, splits), tile->slices) * tile->slices;
 }
 
 /* Which of a tile's variants has work-items that read neighbours in memory. A small tile that lacks
@@ -72,42 +93,71 @@ static void variant_of(const struct rmcp_convolution *conv, const struct rmcp_ge
 
 /* ---- estimates ---- */
 
-/* Workgroups run in rounds of UNIT_THREADS work-items a compute unit; in the last, unfilled round a
- * unit still needs BUSY_THREADS to be at work on all of its lanes. Besides its slices a workgroup
- * decodes indices, fills the pipeline and stores: about as much as PREAMBLE slices of 8 x 8 outputs
- * a work-item. */
-static double phase_seconds(const struct rmcp_request *request, const struct rmcp_gemm *g,
-                            const struct rmcp_gemm_tile *tile, int64_t splits)
+/* The work of one launch or of several phases in one. */
+struct load {
+    double groups, flops; /* workgroups, and what they compute */
+    double turns;         /* of the longest workgroup          */
+};
+
+/* Besides its slices a workgroup decodes indices, fills the pipeline and stores: about as much as
+ * PREAMBLE slices of 8 x 8 outputs a work-item; a third of it when it has nothing to add up. */
+static void add_load(struct load *load, double workgroups, int64_t share,
+                     const struct rmcp_gemm_tile *tile)
 {
-    enum { BUSY_THREADS = 128, PREAMBLE = 48 };
-    const struct rmcp_caps *caps = request->caps;
-    const int64_t units = caps->compute_units ? caps->compute_units : 1;
-    const int64_t at_once = UNIT_THREADS / tile->threads;
-    const int64_t groups = tiles_of(g, tile) * rmcp_conv_of(request)->groups * splits;
-    const int64_t rounds = groups / (units * at_once);
-    const int64_t rest = ceil_divide(groups - rounds * units * at_once, units);
-    const double busy = fmin(1, (double)(rest * tile->threads) / BUSY_THREADS);
-    const double work = (double)(rounds * at_once) + (rest ? (double)rest / busy : 0);
-    const double flops =
-        2.0 * (double)(tile->rows * tile->columns) * (double)share_of(g, tile, splits) +
-        2.0 * 64 * (double)(tile->threads * PREAMBLE);
-    return work * flops * (double)units / (caps->flops_per_second * tile->efficiency);
+    enum { PREAMBLE = 48 };
+    const double each = (double)(tile->rows * tile->columns * share +
+                                 64 * tile->threads * (share ? PREAMBLE : PREAMBLE / 3));
+    load->groups += workgroups;
+    load->flops += workgroups * 2 * each;
+    load->turns = fmax(load->turns, (double)(share / tile->slices));
 }
 
-static double way_seconds(const struct rmcp_request *request, const struct rmcp_gemm_tile *tile,
-                          int64_t splits)
+/* Workgroups run in rounds of UNIT_THREADS work-items a compute unit; in the last, unfilled round a
+ * unit still needs BUSY_THREADS to be at work on all of its lanes. However few they are, each waits
+ * for its slices: those of one turn are on their way at once. */
+static double load_seconds(const struct rmcp_caps *caps, const struct rmcp_gemm_tile *tile,
+                           const struct load *load)
+{
+    enum { BUSY_THREADS = 128 };
+    const double turn_seconds = 450e-9;
+    if (load->groups <= 0) return 0;
+    const double units = caps->compute_units ? caps->compute_units : 1;
+    const double at_once = (double)(UNIT_THREADS / tile->threads);
+    const double rounds = floor(load->groups / (units * at_once));
+    const double rest = ceil((load->groups - rounds * units * at_once) / units);
+    const double busy = fmin(1, rest * (double)tile->threads / BUSY_THREADS);
+    const double work = rounds * at_once + (rest > 0 ? rest / busy : 0);
+    const double busy_seconds =
+        work * (load->flops / load->groups) * units / (caps->flops_per_second * tile->efficiency);
+    return hypot(busy_seconds, load->turns * turn_seconds); /* each hides some of the other */
+}
+
+static double compute_seconds(const struct rmcp_request *request, const struct products *p,
+                              const struct rmcp_gemm_tile *tile, int64_t splits)
+{
+    const struct rmcp_convolution *conv = request->problem;
+    const bool merged = rmcp_gemm_launches(conv) == 1;
+    struct load load = { 0, 0, 0 };
+    double seconds = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        const int64_t n = tiles_of(p->rows, p->each[i].columns, tile) * conv->groups * splits;
+        add_load(&load, (double)n, share_of(p->each[i].reduction, tile, splits), tile);
+        if (merged && i + 1 < p->count) continue;
+        seconds += load_seconds(request->caps, tile, &load);
+        load = (struct load){ 0, 0, 0 };
+    }
+    return seconds;
+}
+
+static double way_seconds(const struct rmcp_request *request, const struct products *p,
+                          const struct rmcp_gemm_tile *tile, int64_t splits)
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    const double traffic = rmcp_traffic_seconds(conv, caps);
-    double compute = 0, launches = 0;
-    for (int64_t phase = 0; phase < rmcp_gemm_phases(conv); phase++) {
-        struct rmcp_gemm g;
-        if (!rmcp_gemm_init(&g, conv, phase)) continue;
-        compute += phase_seconds(request, &g, tile, splits);
-        launches++;
-    }
-    double seconds = fmax(compute, traffic) + launches * caps->launch_seconds;
+    const double launches = (double)rmcp_gemm_launches(conv);
+    const double compute = compute_seconds(request, p, tile, splits);
+    double seconds =
+        fmax(compute, rmcp_traffic_seconds(conv, caps)) + launches * caps->launch_seconds;
     if (splits > 1) {
         struct rmcp_gemm_way way = { tile, splits, 0 };
         seconds += caps->launch_seconds +
@@ -118,18 +168,14 @@ static double way_seconds(const struct rmcp_request *request, const struct rmcp_
 
 int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv)
 {
-    int64_t longest = 0;
-    for (int64_t phase = 0; phase < rmcp_gemm_phases(conv); phase++) {
-        struct rmcp_gemm g;
-        if (rmcp_gemm_init(&g, conv, phase) && g.reduction > longest) longest = g.reduction;
-    }
-    return longest;
+    return products_of(conv).longest;
 }
 
 struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool split)
 {
     const int64_t first = split ? 2 : 1;
-    const int64_t longest = ceil_divide(rmcp_gemm_reduction(request->problem), SHORTEST);
+    const struct products products = products_of(request->problem);
+    const int64_t longest = ceil_divide(products.longest, SHORTEST);
     const int64_t most = !split || longest < first ? first
                          : longest < MOST_SPLITS   ? longest
                                                    : MOST_SPLITS;
@@ -138,7 +184,7 @@ struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool s
         if (!(tiles[i].variants & neighbours_of(request->problem, &tiles[i]))) continue;
         for (int64_t splits = first; splits <= most; splits += splits > 1 ? splits / 2 : 1) {
             struct rmcp_gemm_way way = { &tiles[i], splits,
-                                         way_seconds(request, &tiles[i], splits) };
+                                         way_seconds(request, &products, &tiles[i], splits) };
             const bool fits =
                 rmcp_gemm_workspace(request->problem, &way) <= request->caps->max_buffer_bytes;
             if (!best.tile || (fits && way.seconds < best.seconds)) best = way;
@@ -156,24 +202,24 @@ uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct r
 
 /* ---- launches ---- */
 
-static rmcp_status emit_phase(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
-                              struct rmcp_gemm *g, struct rmcp_launch_list *list)
+static rmcp_status emit_launch(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
+                               const struct products *products, struct rmcp_gemm *g,
+                               const struct rmcp_phases *p, struct rmcp_launch_list *list)
 {
     const struct rmcp_convolution *conv = request->problem;
     const unsigned output = rmcp_conv_output_slot(conv);
     char variant[32];
     variant_of(conv, way->tile, variant, sizeof variant);
     g->row_tiles = rmcp_divider_of(ceil_divide(g->rows, way->tile->rows));
-    g->share = (unsigned)share_of(g, way->tile, way->splits);
+    g->share = (unsigned)share_of(products->longest, way->tile, way->splits);
     g->partial = way->splits > 1;
     g->part = (unsigned)rmcp_conv_elements(conv, output);
 
-    const int64_t n = tiles_of(g, way->tile);
+    const int64_t n = tiles_of(g->rows, g->columns, way->tile) << p->shift;
     const int64_t at_once = request->caps->compute_units * UNIT_THREADS / way->tile->threads;
-    const double traffic = rmcp_traffic_seconds(conv, request->caps);
-    const int64_t quota =
-        rmcp_launch_quota(n, at_once / (conv->groups * way->splits),
-                          fmax(phase_seconds(request, g, way->tile, way->splits), traffic));
+    const double seconds = fmax(compute_seconds(request, products, way->tile, way->splits),
+                                rmcp_traffic_seconds(conv, request->caps));
+    const int64_t quota = rmcp_launch_quota(n, at_once / (conv->groups * way->splits), seconds);
     for (int64_t first = 0; first < n; first += quota) {
         const int64_t count = n - first < quota ? n - first : quota;
         struct rmcp_kernel_launch *launch = NULL;
@@ -185,6 +231,7 @@ static rmcp_status emit_phase(const struct rmcp_request *request, const struct r
         launch->grid[2] = (uint32_t)way->splits;
         rmcp_kernel_tensors(launch, conv, way->splits > 1 ? RMCP_SLOT_WORKSPACE : output);
         rmcp_arg_value(launch, g, sizeof *g);
+        rmcp_arg_value(launch, p, sizeof *p);
     }
     return RMCP_OK;
 }
@@ -192,11 +239,13 @@ static rmcp_status emit_phase(const struct rmcp_request *request, const struct r
 rmcp_status rmcp_gemm_emit(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
                            struct rmcp_launch_list *list)
 {
+    const struct products products = products_of(request->problem);
     rmcp_status status = RMCP_OK;
-    for (int64_t phase = 0; phase < rmcp_gemm_phases(request->problem) && !status; phase++) {
+    for (int64_t i = 0; i < rmcp_gemm_launches(request->problem) && !status; i++) {
         struct rmcp_gemm g;
-        if (rmcp_gemm_init(&g, request->problem, phase))
-            status = emit_phase(request, way, &g, list);
+        struct rmcp_phases p;
+        if (rmcp_gemm_init_launch(&g, &p, request->problem, i))
+            status = emit_launch(request, way, &products, &g, &p, list);
     }
     return status;
 }

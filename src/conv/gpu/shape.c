@@ -77,7 +77,8 @@ const char *rmcp_gemm_refuse(const struct rmcp_convolution *conv)
         if (padded > INT32_MAX / 2 || conv->stride[i] > INT32_MAX / 2)
             return "coordinates in the padded input do not fit in 30 bits";
     }
-    if (rmcp_gemm_phases(conv) > 64) return "the strides multiply to more than 64 phases";
+    if (rmcp_gemm_phases(conv) > RMCP_GEMM_MOST_PHASES)
+        return "the strides multiply to more than 64 phases";
     return NULL;
 }
 
@@ -198,6 +199,63 @@ bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_convolution *conv, in
     g->out_group = (unsigned)(data ? conv->group_c * x->inner : weights ? w_group : y_group);
     g->bias_group = (unsigned)conv->group_k;
     g->epilogue = rmcp_epilogue_of(conv);
+    return true;
+}
+
+/* ---- phases in one launch ---- */
+
+static bool is_merged(const struct rmcp_convolution *conv)
+{
+    if (conv->pass != RMCP_CONV_BACKWARD_DATA) return false;
+    for (int i = 0; i < RMCP_MAX_DIMS; i++)
+        if (conv->stride[i] > 2) return false;
+    return true;
+}
+
+int64_t rmcp_gemm_launches(const struct rmcp_convolution *conv)
+{
+    return is_merged(conv) ? 1 : rmcp_gemm_phases(conv);
+}
+
+/* Of the even inputs there are as many as of the odd ones or one more, so g has the most columns.
+ */
+static void merge_phases(struct rmcp_gemm *g, struct rmcp_phases *p,
+                         const struct rmcp_convolution *conv)
+{
+    unsigned bit = 0;
+    for (int i = RMCP_MAX_DIMS - 1; i >= 0; i--) {
+        struct rmcp_gemm even = { 0 }, odd = { 0 };
+        struct rmcp_window window;
+        const int64_t even_taps = window_of_input(&window, &even, conv, i, 0);
+        int64_t most = even_taps;
+        p->taps[i] = (unsigned)even_taps;
+        g->window[i].first_bit = bit;
+        if (conv->stride[i] == 2 && conv->input[i] > 1) {
+            struct rmcp_window *other = &p->other[i];
+            const int64_t taps = window_of_input(other, &odd, conv, i, 1);
+            other->taps = rmcp_divider_of(taps ? taps : 1);
+            other->first_bit = bit;
+            p->other_taps[i] = (unsigned)taps;
+            p->linear_position[i] = odd.steps.linear_position - even.steps.linear_position;
+            p->linear_tap[i] = odd.steps.linear_tap - even.steps.linear_tap;
+            p->mask[i] = p->count;
+            p->count *= 2;
+            p->shift++;
+            g->padded |= is_padded(other);
+            if (taps > most) most = taps;
+        }
+        bit += (unsigned)most;
+    }
+}
+
+bool rmcp_gemm_init_launch(struct rmcp_gemm *g, struct rmcp_phases *p,
+                           const struct rmcp_convolution *conv, int64_t launch)
+{
+    *p = (struct rmcp_phases){ .count = 1,
+                               .images = (unsigned)conv->n,
+                               .channels = (unsigned)conv->group_k };
+    if (!rmcp_gemm_init(g, conv, launch)) return false;
+    if (is_merged(conv)) merge_phases(g, p, conv);
     return true;
 }
 

@@ -3,14 +3,14 @@
 #define RMCP_CONV_GPU_SHAPE_H
 
 #include "conv/conv.h"
+#include "conv/kernels/args.h"
 #include "core/device.h"
 #include "gpu/launch.h"
-#include "conv/kernels/args.h"
 
 struct rmcp_epilogue rmcp_epilogue_of(const struct rmcp_convolution *conv);
 
-/* The memory arguments of a launch: the two tensors that the pass reads (w x, w y or y x), the output, and the
- * bias or, without one, some tensor in its place. */
+/* The memory arguments of a launch: the two tensors that the pass reads (w x, w y or y x), the
+ * output, and the bias or, without one, some tensor in its place. */
 void rmcp_kernel_tensors(struct rmcp_kernel_launch *launch, const struct rmcp_convolution *conv,
                          unsigned output);
 
@@ -26,11 +26,18 @@ const char *rmcp_gemm_refuse(const struct rmcp_convolution *conv);
 
 /* Backward data with a stride falls apart into phases: inputs a stride apart meet the same taps,
  * and no others. Other passes have one phase. */
+enum { RMCP_GEMM_MOST_PHASES = 64 };
 int64_t rmcp_gemm_phases(const struct rmcp_convolution *conv);
 
 /* Fill everything that follows from the convolution alone; tiles and splits stay zero. False when
  * the phase has no outputs. A phase without taps has outputs and a reduction of length 0. */
 bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_convolution *conv, int64_t phase);
+
+/* The same for launches of kernels that take a struct rmcp_phases, too: with strides of 1 and 2 all
+ * phases are one launch, else each is one. `g` then has the most columns of all phases in it. */
+int64_t rmcp_gemm_launches(const struct rmcp_convolution *conv);
+bool rmcp_gemm_init_launch(struct rmcp_gemm *g, struct rmcp_phases *p,
+                           const struct rmcp_convolution *conv, int64_t launch);
 
 /* Seconds to read and write each tensor of the pass once. */
 double rmcp_traffic_seconds(const struct rmcp_convolution *conv, const struct rmcp_caps *caps);

@@ -21,7 +21,7 @@ struct rmcp_direct {
     struct rmcp_epilogue epilogue;
 };
 
-/* ---- gemm.cl and depthwise.cl: tensors below 4 GiB, in 32 bits ---- */
+/* ---- gemm.cl, thin.cl and narrow.cl: tensors below 4 GiB, in 32 bits ---- */
 
 /* One spatial dimension. Position p and tap t meet at coordinate p * step + first + t * tap_step of
  * the gathered tensor; outside [0, size) there is zero. */
@@ -61,6 +61,18 @@ struct rmcp_gemm {
     unsigned partial;        /* 1: out is f32 workspace, one part for each split */
     unsigned part;           /* elements of a part                               */
     struct rmcp_epilogue epilogue;
+};
+
+/* The phases of a data gradient whose strides are 1 and 2, in one launch: phase = index % count. The
+ * struct rmcp_gemm beside it has the windows of even inputs in every dimension; `other` are those of odd
+ * ones, for the phases that have the bit `mask`. */
+struct rmcp_phases {
+    unsigned count, shift;           /* 1, 2, 4 or 8: 2^shift                       */
+    unsigned images, channels;       /* factors of columns and of the reduction     */
+    unsigned mask[3];                /* 0: no odd inputs                            */
+    unsigned taps[3], other_taps[3]; /* that meet even and odd inputs: perhaps none */
+    unsigned linear_position[3], linear_tap[3]; /* of odd inputs: to add to steps'  */
+    struct rmcp_window other[3];
 };
 
 /* ---- narrow.cl: few rows; used beside a struct rmcp_gemm ---- */

@@ -16,9 +16,7 @@
  *
  * -D: TYPE, ROWS, COLUMNS; SLICES, SHARES where not 16 and 1; A_ALONG_ROWS, B_ALONG_COLUMNS: 1 when neighbours in that direction are
  * neighbours in memory, 0 when those along the reduction are. */
-#include "kernels/target.h"
-#include "kernels/common.h"
-#include "conv/kernels/args.h"
+#include "conv/kernels/place.h"
 
 #ifndef SLICES
 #define SLICES 16
@@ -69,70 +67,8 @@ struct shared {
     uint column_linear[COLUMNS];
     uint2 table_gather[TABLE]; /* the same for a stretch of the reduction, a ring */
     uint table_linear[TABLE];
-    struct rmcp_window window[3]; /* copies: as arguments they would fill the scalar registers */
-    struct rmcp_steps steps;
+    struct geometry geometry;
 };
-
-/* A pixel or a tap. A pixel has the bits of all taps that miss the tensor from there, a tap has its
- * own bits: the two meet in the tensor when they have no bit in common. */
-struct place {
-    uint gather; /* offset in the gathered tensor; those of pixel and tap add up */
-    uint bits;
-    uint linear; /* offset in the other tensor                                    */
-};
-
-/* Take this dimension's position out of a pixel index; returns the rest of the index. */
-INLINE uint add_position(struct place *place, __local const struct rmcp_window *window, uint index)
-{
-    uint rest = divide(index, window->positions);
-    uint position = index - rest * window->positions.divisor;
-    int at = (int)position * window->step + window->first;
-    place->gather += (uint)at * window->gather;
-    place->linear += position * window->position;
-    for (uint t = 0; t < window->taps.divisor; t++, at += window->tap_step)
-        place->bits |= (uint)((uint)at >= window->size) << (window->first_bit + t);
-    return rest;
-}
-
-INLINE struct place place_of_pixel(__local const struct shared *s, uint index)
-{
-    struct place place = { 0, 0, s->steps.linear_position };
-    index = add_position(&place, &s->window[2], index);
-    index = add_position(&place, &s->window[1], index);
-    index = add_position(&place, &s->window[0], index);
-    place.gather += index * s->steps.gather_image;
-    place.linear += index * s->steps.linear_image;
-    return place;
-}
-
-/* Take this dimension's tap out of a tap index; returns the rest of the index. */
-INLINE uint add_tap(struct place *place, __local const struct rmcp_window *window, uint index)
-{
-    uint rest = divide(index, window->taps);
-    uint tap = index - rest * window->taps.divisor;
-    place->gather += tap * (uint)window->tap_step * window->gather;
-    place->linear += tap * window->tap;
-    place->bits |= 1u << (window->first_bit + tap);
-    return rest;
-}
-
-INLINE struct place place_of_tap(__local const struct shared *s, uint index)
-{
-    struct place place = { 0, 0, s->steps.linear_tap };
-    uint channel = 0;
-    if (s->steps.channels_last) {
-        uint rest = divide(index, s->steps.channels);
-        channel = index - rest * s->steps.channels.divisor;
-        index = rest;
-    }
-    index = add_tap(&place, &s->window[2], index);
-    index = add_tap(&place, &s->window[1], index);
-    index = add_tap(&place, &s->window[0], index);
-    if (!s->steps.channels_last) channel = index;
-    place.gather += channel * s->steps.gather_channel;
-    place.linear += channel * s->steps.linear_channel;
-    return place;
-}
 
 /* What a work-item fetches: where from, and the values on their way to local memory. */
 struct fetch {
@@ -149,7 +85,8 @@ INLINE void fill_columns(__local struct shared *s, uint first_column, uint colum
     if (thread >= COLUMNS) return;
     const uint column = smaller(first_column + thread, columns - 1);
     const struct place place =
-        s->steps.sum_pixels ? place_of_tap(s, column) : place_of_pixel(s, column);
+        s->geometry.steps.sum_pixels ? place_of_tap(&s->geometry, column)
+                                     : place_of_pixel(&s->geometry, column);
     s->column_gather[thread] = (uint2)(place.gather, place.bits);
     s->column_linear[thread] = place.linear;
 }
@@ -161,7 +98,8 @@ INLINE void fill_table(__local struct shared *s, uint first, uint origin, uint l
     const uint thread = LOCAL_ID, r = first + thread;
     struct place place = { 0, ~0u, 0 };
     if (r < length)
-        place = s->steps.sum_pixels ? place_of_pixel(s, origin + r) : place_of_tap(s, origin + r);
+        place = s->geometry.steps.sum_pixels ? place_of_pixel(&s->geometry, origin + r)
+                                             : place_of_tap(&s->geometry, origin + r);
     s->table_gather[r % TABLE] = (uint2)(place.gather, place.bits);
     s->table_linear[r % TABLE] = place.linear;
 }
@@ -328,7 +266,7 @@ INLINE void finish(float4 sum[8][2], const struct rmcp_gemm *g, __global const c
 /* Store the work-item's outputs, or its part of them when the reduction is split. */
 INLINE void store_sums(const float4 sum[8][2], __local const struct shared *s,
                        const struct rmcp_gemm *g, __global char *out, uint first_row,
-                       uint first_column, uint x)
+                       uint first_column, uint columns, uint x)
 {
     __global float *const parts = (__global float *)out + (ulong)GROUP_ID_Z * g->part;
     UNROLL
@@ -342,14 +280,14 @@ INLINE void store_sums(const float4 sum[8][2], __local const struct shared *s,
             __local const uint *linear = s->column_linear + column;
             const float4 v = sum[i][half_tile];
             const float value[4] = { v.x, v.y, v.z, v.w };
-            const bool all = first_column + column + 3 < g->columns;
+            const bool all = first_column + column + 3 < columns;
             if (all && linear[3] - linear[0] == 3 && !g->partial) { /* offsets rise: neighbours */
                 store4(out, offset + linear[0], v);
                 continue;
             }
             UNROLL
             for (uint j = 0; j < 4; j++) {
-                if (first_column + column + j >= g->columns) continue;
+                if (first_column + column + j >= columns) continue;
                 if (g->partial)
                     parts[offset + linear[j]] = value[j];
                 else
@@ -360,25 +298,23 @@ INLINE void store_sums(const float4 sum[8][2], __local const struct shared *s,
 }
 
 __kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bias),
-                                      struct rmcp_gemm g)
+                                      struct rmcp_gemm g, struct rmcp_phases p)
 {
     __local struct shared s __attribute__((aligned(16)));
     const uint thread = LOCAL_ID, group = GROUP_ID_Y;
-    const uint tile = GROUP_ID_X + g.first_tile;
+    const uint index = GROUP_ID_X + g.first_tile, phase = index & (p.count - 1);
+    const uint tile = index >> p.shift;
+    const struct extent extent = extent_of(&g, &p, phase);
     const uint column_tile = divide(tile, g.row_tiles);
     const uint first_row = (tile - column_tile * g.row_tiles.divisor) * ROWS;
     const uint first_column = column_tile * COLUMNS;
     const uint origin = GROUP_ID_Z * g.share;
-    const uint length = origin < g.reduction ? smaller(g.share, g.reduction - origin) : 0;
+    const uint length = origin < extent.reduction ? smaller(g.share, extent.reduction - origin) : 0;
+    if (first_column >= extent.columns && !CPU) return; /* this phase has fewer than others */
 
-    if (thread == 0) {
-        s.window[0] = g.window[0];
-        s.window[1] = g.window[1];
-        s.window[2] = g.window[2];
-        s.steps = g.steps;
-    }
+    if (thread == 0) copy_geometry(&s.geometry, &g, &p, phase);
     BARRIER();
-    fill_columns(&s, first_column, g.columns);
+    fill_columns(&s, first_column, extent.columns);
     fill_table(&s, 0, origin, length);
     BARRIER();
 
@@ -405,9 +341,10 @@ __kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
     __global const char *const b = ADDRESS(b) + (ulong)(group * g.b_group) * sizeof(element);
     if (g.padded || CPU)
         accumulate(sum, &s, &f, a, b, origin, length, y, x, true);
-    else
+    else if (length) /* else no tap meets this phase */
         accumulate(sum, &s, &f, a, b, origin, length, y, x, false);
     add_shares(sum, &s);
     if (!g.partial) finish(sum, &g, ADDRESS(bias), first_row + y);
-    store_sums(sum, &s, &g, ADDRESS(out), first_row + y, first_column, x);
+    store_sums(sum, &s, &g, ADDRESS(out), first_row + y, first_column, extent.columns,
+               x);
 }

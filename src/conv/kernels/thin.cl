@@ -1,0 +1,134 @@
+/* thin.cl: products of few rows, at most ROWS, whose tiles would be mostly empty: forward with few filters
+ * in a group, data gradients of few channels, such as a first layer's.
+ *
+ * A work-item has all rows of PIXELS columns and fetches the gathered factor by itself, each element for
+ * ROWS multiplications; the other factor comes from local memory. Neighbours read neighbouring pixels.
+ *
+ * -D: TYPE, ROWS, PIXELS */
+#include "conv/kernels/place.h"
+
+#define THREADS 128
+#define CHUNK 64 /* of the reduction, at once in local memory */
+#define AHEAD (PIXELS == 1 ? 8 : 4) /* of them whose loads are under way */
+
+struct shared {
+    float a[CHUNK * ROWS];
+    uint2 gather[CHUNK]; /* gather and bits of a place */
+    uint linear[CHUNK];
+    struct geometry geometry;
+};
+
+/* Bring the part of the reduction from `first` on into local memory. */
+INLINE void fill(__local struct shared *s, const struct rmcp_gemm *g, __global const char *a, uint first,
+                 uint count)
+{
+    const uint thread = LOCAL_ID;
+    BARRIER();
+    if (thread < count) {
+        const struct place place = place_of_tap(&s->geometry, first + thread);
+        s->gather[thread] = (uint2)(place.gather, place.bits);
+        s->linear[thread] = place.linear;
+    }
+    BARRIER();
+    for (uint i = thread; i < CHUNK * ROWS; i += THREADS) {
+        const uint r = i % CHUNK, row = i / CHUNK;
+        if (r < count)
+            s->a[r * ROWS + row] = row < g->rows ? load(a, s->linear[r] + row * g->a_row) : 0;
+    }
+    BARRIER();
+}
+
+/* Load the work-item's pixels at place r of the reduction. */
+INLINE void fetch(float b[PIXELS], __local const struct shared *s, __global const char *data,
+                  const struct place pixel[PIXELS], uint r, bool padded)
+{
+    const uint2 tap = s->gather[r];
+    UNROLL
+    for (uint i = 0; i < PIXELS; i++) {
+        const bool missing = padded && (tap.y & pixel[i].bits) != 0;
+        const float value = load(data, missing ? 0 : tap.x + pixel[i].gather);
+        b[i] = missing ? 0 : value;
+    }
+}
+
+INLINE void multiply(float sum[ROWS][PIXELS], __local const float *a, const float b[PIXELS])
+{
+    UNROLL
+    for (uint row = 0; row < ROWS; row += 4) {
+        const float4 v = *(__local const float4 *)(a + row);
+        UNROLL
+        for (uint i = 0; i < PIXELS; i++) {
+            sum[row][i] += v.x * b[i];
+            sum[row + 1][i] += v.y * b[i];
+            sum[row + 2][i] += v.z * b[i];
+            sum[row + 3][i] += v.w * b[i];
+        }
+    }
+}
+
+INLINE void accumulate(float sum[ROWS][PIXELS], __local struct shared *s, const struct rmcp_gemm *g,
+                       __global const char *a, __global const char *data,
+                       const struct place pixel[PIXELS], uint reduction, bool padded)
+{
+    for (uint first = 0; first < reduction; first += CHUNK) {
+        const uint count = smaller(CHUNK, reduction - first), whole = count / AHEAD * AHEAD;
+        fill(s, g, a, first, count);
+        #pragma unroll 1
+        for (uint r = 0; r < whole; r += AHEAD) {
+            float b[AHEAD][PIXELS];
+            UNROLL
+            for (uint i = 0; i < AHEAD; i++) fetch(b[i], s, data, pixel, r + i, padded);
+            UNROLL
+            for (uint i = 0; i < AHEAD; i++) multiply(sum, s->a + (r + i) * ROWS, b[i]);
+        }
+        #pragma unroll 1
+        for (uint r = whole; r < count; r++) {
+            float b[PIXELS];
+            fetch(b, s, data, pixel, r, padded);
+            multiply(sum, s->a + r * ROWS, b);
+        }
+    }
+}
+
+__kernel WORKGROUP(THREADS) void thin(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bias),
+                                      struct rmcp_gemm g, struct rmcp_phases p)
+{
+    __local struct shared s __attribute__((aligned(16)));
+    const uint thread = LOCAL_ID, group = GROUP_ID_Y;
+    const uint index = GROUP_ID_X + g.first_tile, phase = index & (p.count - 1);
+    const struct extent extent = extent_of(&g, &p, phase);
+    const uint first_column = (index >> p.shift) * (THREADS * PIXELS);
+    if (first_column >= extent.columns && !CPU) return; /* this phase has fewer than others */
+
+    if (thread == 0) copy_geometry(&s.geometry, &g, &p, phase);
+    BARRIER();
+    struct place pixel[PIXELS]; /* beyond the last is the last again, computed and not stored */
+    UNROLL
+    for (uint i = 0; i < PIXELS; i++)
+        pixel[i] = place_of_pixel(&s.geometry,
+                                  smaller(first_column + i * THREADS + thread, extent.columns - 1));
+
+    float sum[ROWS][PIXELS];
+    UNROLL
+    for (uint row = 0; row < ROWS; row++)
+        UNROLL
+        for (uint i = 0; i < PIXELS; i++) sum[row][i] = 0;
+    __global const char *const a = ADDRESS(a) + (ulong)(group * g.a_group) * sizeof(element);
+    __global const char *const data = ADDRESS(b) + (ulong)(group * g.b_group) * sizeof(element);
+    if (g.padded || CPU)
+        accumulate(sum, &s, &g, a, data, pixel, extent.reduction, true);
+    else
+        accumulate(sum, &s, &g, a, data, pixel, extent.reduction, false);
+
+    UNROLL
+    for (uint row = 0; row < ROWS; row++) {
+        if (row >= g.rows) continue;
+        const float shift = g.epilogue.bias ? load(ADDRESS(bias), group * g.bias_group + row) : 0;
+        const uint offset = group * g.out_group + row * g.out_row;
+        UNROLL
+        for (uint i = 0; i < PIXELS; i++)
+            if (first_column + i * THREADS + thread < extent.columns)
+                store(ADDRESS(out), offset + pixel[i].linear,
+                      activate(&g.epilogue, sum[row][i] + shift));
+    }
+}
