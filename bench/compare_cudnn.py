@@ -16,7 +16,9 @@ import argparse
 import json
 import os
 import pathlib
+import signal
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "bench")]
@@ -96,8 +98,15 @@ def report(results):
     return not summary["failures"]
 
 
+def stop(_signal, _frame):
+    raise KeyboardInterrupt
+
+
 def main():
+    began = time.monotonic()
     options = arguments()
+    options.began = began
+    signal.signal(signal.SIGTERM, stop)  # as Ctrl-C: what was measured is reported
     from compare.results import Mixed, Results
     results = Results(options.out)
     if not options.report:
@@ -108,10 +117,14 @@ def main():
             os.environ.setdefault("RMCP_LIBRARY", str(ROOT / "build" / "librmcp.so"))
         try:
             from compare.run import measure
+            from rmcp import Error
+        except ImportError as missing:
+            sys.exit(f"this comparison needs PyTorch: {missing}; bench/compare_cudnn finds a Python that has it")
+        try:
             measure(results, options)
         except KeyboardInterrupt:
             print("interrupted")
-        except (ImportError, Mixed) as error:
+        except (Error, ImportError, Mixed) as error:
             print(f"compare_cudnn: {error}", file=sys.stderr)
             return 2
     return 0 if report(results) else 1

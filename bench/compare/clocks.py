@@ -19,6 +19,8 @@ def _loop(call, repeats):
 class Clock:
     """What both clocks share. One that is derived has prepare(call): (a call that fills a turn, its repetitions)."""
 
+    uncaptured = 0  # calls that had to be timed with what the host needs to make them
+
     def once(self, call):
         """Seconds of one call, with what the host needs to make it."""
         raise NotImplementedError
@@ -83,6 +85,7 @@ class GraphClock(Clock):
             graph = self._capture(call, repeats)
         except RuntimeError:  # an operator that waits or copies cannot be captured
             self._new_pool()
+            self.uncaptured += 1
             return _loop(call, repeats), repeats
         graph.replay()  # the first one uploads it
         each = self.once(graph.replay) / repeats

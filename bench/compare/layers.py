@@ -108,8 +108,6 @@ def _listed(options):
         for network, tuning, count, case in read_list(name):
             if options.network and not any(part in network for part in options.network):
                 continue
-            if options.tuning and tuning != options.tuning:
-                continue
             base, _ = api.parse(case)
             # Only DeepBench's layers come with a batch of their own.
             for n in (base.n,) if case.startswith("n") else options.batch:
@@ -176,5 +174,7 @@ def choose(options):
             layer.networks[network] = layer.networks.get(network, 0) + count
             if tuning == "seen":
                 layer.tuning = "seen"
-    layers = list(deal(found.values(), options.seed))
+    # Only now, since a layer that one network shows to tuning is not unseen in another.
+    layers = [layer for layer in found.values() if options.tuning in (None, layer.tuning)]
+    layers = list(deal(layers, options.seed))
     return (layers[:options.sample] if options.sample else layers), {key: len(cases) for key, cases in sizes.items()}

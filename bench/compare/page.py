@@ -105,7 +105,7 @@ def _plots(rows):
 
 def page(s, rows):
     """The whole text of the page."""
-    good = [row for row in rows if row["status"] == "ok" and row["ratio"]]
+    good = [row for row in rows if row["ratio"]]
     settings = ", ".join(f"{name} {value}" for name, value in s["settings"].items() if name != "networks" and value)
     parts = ["<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>RMCP and cuDNN</title>",
              f"<style>{STYLE}</style></head><body><h1>RMCP's convolutions and PyTorch's (cuDNN)</h1>",

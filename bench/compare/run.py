@@ -51,37 +51,41 @@ def time_candidates(contest, device, clock, chosen, expected, options):
     return found, wrong
 
 
-def compare(layer, store, device, clock, options):
-    """The row of one layer."""
+def blank(layer):
+    """A row with what is known before anything ran."""
     p = layer.problem
-    row = {"case": layer.case, "class": layer.kind, "pass": c.PASS_NAMES[layer.pass_], "type": c.TYPE_NAMES[p.type],
-           "layout": c.LAYOUT_NAMES[p.layout], "batch": p.n, "tuning": layer.tuning, "status": "ok", "note": "",
-           "networks": ";".join(f"{name}*{count}" for name, count in sorted(layer.networks.items()))}
+    return {"case": layer.case, "class": layer.kind, "pass": c.PASS_NAMES[layer.pass_], "type": c.TYPE_NAMES[p.type],
+            "layout": c.LAYOUT_NAMES[p.layout], "batch": p.n, "tuning": layer.tuning, "status": "ok", "note": "",
+            "networks": ";".join(f"{name}*{count}" for name, count in sorted(layer.networks.items()))}
+
+
+def compare(layer, row, store, device, clock, options):
+    """Fills the row of one layer; raises rmcp's Error when ours fails, RuntimeError when the device does."""
     contest = sides.Contest(store, layer)
     row.update(gflop=contest.flops * 1e-9, gbyte=contest.n_bytes * 1e-9)
-    try:
-        plan, ours = contest.plan(device, int(options.effort == "measure"))
-    except Error as error:
-        return {**row, "status": "failed", "note": str(error)}
+    plan, ours = contest.plan(device, int(options.effort == "measure"))
     with plan:
         row.update(algorithm=plan.algorithm, workspace=plan.workspace_bytes)
         calls, expected = {"ours": ours}, None
         try:
-            theirs = contest.theirs()
-            expected = theirs()
-            calls["cudnn"] = theirs
+            calls["cudnn"] = contest.theirs()
+            expected = calls["cudnn"]()
         except RuntimeError as error:
+            calls.pop("cudnn", None)
             row.update(status="alone", note=str(error).splitlines()[0])
+            ours()
         if expected is not None:
             row["difference"] = contest.difference(ours, expected)
             if not contest.close_enough(row["difference"]):
-                return {**row, "status": "mismatch", "note": f"differs by {row['difference']:.2g} of the largest value"}
-        else:
-            ours()
+                row.update(status="mismatch", note=f"differs by {row['difference']:.2g} of the largest value")
+                return
+        uncaptured = clock.uncaptured
         best = clock.seconds(calls)
-        row["ours_us"] = best["ours"] * 1e6
-        if "cudnn" in best:
-            row.update(cudnn_us=best["cudnn"] * 1e6, ratio=best["cudnn"] / best["ours"])
+        if clock.uncaptured > uncaptured:
+            row["note"] += " timed without a graph"
+    row["ours_us"] = best["ours"] * 1e6
+    if "cudnn" in best:
+        row.update(cudnn_us=best["cudnn"] * 1e6, ratio=best["cudnn"] / best["ours"])
     if options.candidates:
         chosen = (row["algorithm"], best["ours"])
         found, wrong = time_candidates(contest, device, clock, chosen, expected, options)
@@ -90,8 +94,7 @@ def compare(layer, store, device, clock, options):
         row.update(best_algorithm=least, best_us=found[least] * 1e6, factor=chosen[1] / found[least],
                    candidates=" ".join(f"{name}={seconds * 1e6:.1f}" for name, seconds in sorted(found.items())))
         if wrong:
-            row.update(status="mismatch", note="; ".join(wrong))
-    return row
+            row.update(status="candidate", note="; ".join(wrong))
 
 
 def measure(results, options):
@@ -118,28 +121,28 @@ def measure(results, options):
         print(f"{settings['device']}, {settings['driver']}; PyTorch {settings['pytorch']}, cuDNN {settings['cudnn']}; "
               f"{settings['method']}; {len(wanted)} layers, {len(wanted) - len(left)} of them known", flush=True)
         store = sides.Store("cuda" if on_gpu else "cpu")
-        began = said = time.monotonic()
+        began = said = options.began
         for i, layer in enumerate(left):
             start = time.monotonic()
             if start - began > options.seconds:
                 print(f"stopped after {start - began:.0f} s with {len(left) - i} layers left")
                 break
+            row, lost = blank(layer), False
             try:
-                row = compare(layer, store, device, clock, options)
+                compare(layer, row, store, device, clock, options)
                 clock.tidy()
             except (Error, RuntimeError) as error:
-                row = {"case": layer.case, "class": layer.kind, "pass": c.PASS_NAMES[layer.pass_], "status": "failed",
-                       "networks": "", "tuning": layer.tuning, "note": str(error).splitlines()[0]}
-                if on_gpu and not alive():
-                    results.add(row)
-                    print(f"{layer.case}: the device is lost: {error}")
-                    break
+                row.update(status="failed", note=str(error).splitlines()[0])
+                lost = on_gpu and not alive()
             now = time.monotonic()
             row["spent_ms"] = (now - start) * 1e3
             results.add(row)
-            if not options.quiet or now - said > 10 or row["status"] in ("failed", "mismatch"):
+            if not options.quiet or now - said > 10 or row["status"] not in ("ok", "alone"):
                 said = now
                 print(progress(i + 1, len(left), now - began, results.rows[layer.case]), flush=True)
+            if lost:
+                print("the device is lost: nothing more can be measured in this process")
+                break
 
 
 def alive():

@@ -68,7 +68,7 @@ def planner(rows):
 def summary(results):
     """Everything that the reports show, as plain data."""
     everything = list(results.rows.values())
-    rows = [row for row in everything if row["status"] == "ok"]
+    rows = [row for row in everything if row["ratio"]]
     groups = by(rows, "class", "pass")
     return {
         "settings": results.settings,
@@ -86,7 +86,7 @@ def summary(results):
         "algorithms": {" ".join(key): figures(group) for key, group in sorted(by(rows, "algorithm", "pass").items())},
         "networks": whole_networks(rows, results.settings.get("networks", {})),
         "slow": sorted((row for row in rows if row["ratio"] < SLOW), key=lambda row: row["ratio"]),
-        "failures": [row for row in everything if row["status"] in ("mismatch", "failed")],
+        "failures": [row for row in everything if row["status"] not in ("ok", "alone")],
         "alone": [row for row in everything if row["status"] == "alone"],
         "planner": planner(everything),
     }
