@@ -80,7 +80,7 @@ def _number(value, form):
 def _layers(rows):
     heads = [("ratio", False), ("ours us", False), ("PyTorch us", False), ("class", True), ("algorithm", True), ("case", True),
              ("networks", True), ("GFLOP", False), ("MB", False), ("workspace MB", False), ("to best", False),
-             ("candidates us", True), ("status", True)]
+             ("candidates us~estimated", True), ("status", True)]
     lines = []
     for row in sorted(rows, key=lambda row: row["ratio"] or 0):
         ratio = f'<td style="{_shade(row["ratio"])}">{row["ratio"]:.3f}</td>' if row["ratio"] else ""
@@ -128,7 +128,8 @@ def page(s, rows):
         parts += ["<h2>The planner's choices</h2>",
                   f"<p>{p['layers']} layers: {p['within_10_percent']:.1%} within 10 % of the best candidate, geometric mean "
                   f"{p['mean']:.3f}, worst {p['worst']:.2f} times the best's time.</p>",
-                  plots.choices([row for row in rows if row["factor"] is not None])]
+                  plots.choices([row for row in rows if row["factor"] is not None]),
+                  "<h2>Measured time / estimated time</h2>", _groups("algorithm, class", p["estimates"])]
     parts += ["<h2>All layers</h2><p><input id=find placeholder='words that must be there'> "
               "<small>click on a column to sort</small></p>", _layers(rows), f"<script>{SCRIPT}</script></body></html>"]
     return "\n".join(parts) + "\n"

@@ -25,16 +25,18 @@ def settings_of(options, device, clock):
             "method": clock.method}
 
 
-def time_candidates(contest, device, clock, chosen, expected, options):
-    """{algorithm: seconds} of the others, and what went wrong with them."""
-    effort = int(options.effort == "measure")
-    found, wrong = {}, []
-    estimates = sides.candidates(device, contest.problem, contest.pass_, effort)
+def time_candidates(contest, device, clock, chosen, expected):
+    """{algorithm: (seconds, estimated)} of all that apply, the chosen one too, and what went wrong with them."""
+    found, wrong = {chosen[0]: (chosen[1], 0.0)}, []
+    estimates = sides.candidates(device, contest.problem, contest.pass_)
     for name, estimate in estimates:
-        if name == chosen[0] or estimate > HOPELESS * estimates[0][1]:
+        if name == chosen[0]:
+            found[name] = (chosen[1], estimate)
+            continue
+        if estimate > HOPELESS * estimates[0][1]:
             continue
         try:
-            plan, call = contest.plan(device, 0, name)
+            plan, call = contest.plan(device, c.ESTIMATE, name)
         except Error as error:
             wrong.append(f"{name}: {error}")
             continue
@@ -42,12 +44,12 @@ def time_candidates(contest, device, clock, chosen, expected, options):
             if expected is not None:
                 difference = contest.difference(call, expected)
                 if not contest.close_enough(difference):
-                    wrong.append(f"{name}: differs by {difference:.2g}")
+                    wrong.append(f"{name}: differs by {difference:.2g} of the largest value")
                     continue
             else:
                 call()
             once = clock.once(call)
-            found[name] = once if once > 4 * chosen[1] + 1e-4 else clock.seconds({name: call})[name]
+            found[name] = (once if once > 4 * chosen[1] + 1e-4 else clock.seconds({name: call})[name], estimate)
     return found, wrong
 
 
@@ -88,11 +90,11 @@ def compare(layer, row, store, device, clock, options):
         row.update(cudnn_us=best["cudnn"] * 1e6, ratio=best["cudnn"] / best["ours"])
     if options.candidates:
         chosen = (row["algorithm"], best["ours"])
-        found, wrong = time_candidates(contest, device, clock, chosen, expected, options)
-        found[chosen[0]] = chosen[1]
-        least = min(found, key=found.get)
-        row.update(best_algorithm=least, best_us=found[least] * 1e6, factor=chosen[1] / found[least],
-                   candidates=" ".join(f"{name}={seconds * 1e6:.1f}" for name, seconds in sorted(found.items())))
+        found, wrong = time_candidates(contest, device, clock, chosen, expected)
+        least = min(found, key=lambda name: found[name][0])
+        row.update(best_algorithm=least, best_us=found[least][0] * 1e6, factor=chosen[1] / found[least][0],
+                   candidates=" ".join(f"{name}={seconds * 1e6:.2f}~{estimate * 1e6:.2f}"
+                                       for name, (seconds, estimate) in sorted(found.items())))
         if wrong:
             row.update(status="candidate", note="; ".join(wrong))
 

@@ -119,9 +119,9 @@ class Contest:
         return difference <= BOUNDS[self.problem.type]
 
 
-def candidates(device, problem, pass_, effort):
+def candidates(device, problem, pass_):
     """[(algorithm, estimated seconds)] of those that apply, the cheapest first."""
-    count, options = ctypes.c_size_t(), c.PlanOptions(effort=effort)
+    count, options = ctypes.c_size_t(), c.PlanOptions()
     library = c.library()
     library.rmcp_conv_candidates(device.handle, problem, pass_, options, None, count)
     room = (c.Candidate * max(1, count.value))()

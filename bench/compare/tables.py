@@ -54,6 +54,18 @@ def whole_networks(rows, known):
             for key, one in sorted(sums.items()) if one["layers"] == known.get("|".join(map(str, key)))]
 
 
+def estimates(rows):
+    """How the cost model's times stand to those measured, {"algorithm, class": figures of measured / estimated}."""
+    found = {}
+    for row in rows:
+        for word in row["candidates"].split():
+            name, _, times = word.rpartition("=")
+            measured, estimated = map(float, times.split("~"))
+            if measured > 0 and estimated > 0:
+                found.setdefault((name, row["class"]), []).append({"ratio": measured / estimated})
+    return {", ".join(key): figures(group) for key, group in sorted(found.items())}
+
+
 def planner(rows):
     """How far the planner's choices are from the best candidates; None when those were not timed."""
     rows = [row for row in rows if row["factor"] is not None]
@@ -62,7 +74,7 @@ def planner(rows):
     factors = [row["factor"] for row in rows]
     bad = sorted((row for row in rows if row["factor"] > BAD_CHOICE), key=lambda row: -row["factor"])
     return {"layers": len(rows), "within_10_percent": sum(f <= CLOSE for f in factors) / len(rows),
-            "mean": mean(factors), "worst": max(factors), "bad": bad}
+            "mean": mean(factors), "worst": max(factors), "bad": bad, "estimates": estimates(rows)}
 
 
 def summary(results):
@@ -135,6 +147,9 @@ def text(s, most=40):
         lines += _listed(f"{len(p['bad'])} choices beyond {BAD_CHOICE} times the best: factor, chosen, best", [
             f"{r['factor']:6.2f} {r['algorithm']:14} {r['best_algorithm']:14} {r['case']}  ({r['candidates']})"
             for r in p["bad"]], most)
+        lines += _listed("time / estimate: geometric mean, least, most, layers", [
+            f"{f['mean']:8.2f} {f['worst']:8.2f} {f['best']:8.2f} {f['layers']:5d}  {name}" for name, f in
+            p["estimates"].items()], 10**6)
     lines += _listed(f"{len(s['alone'])} layers that PyTorch does not do", [f"{r['case']}: {r['note']}" for r in s["alone"]], 5)
     lines += _listed(f"FAILURES: {len(s['failures'])}", [f"{r['status']} {r['case']} {r['algorithm'] or ''}: {r['note']}"
                                                          for r in s["failures"]], most)

@@ -74,6 +74,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(set(summary["classes"]), CLASSES)
         self.assertEqual(summary["failures"], [])
         self.assertEqual(summary["planner"]["layers"], 3 * len(CASES))
+        self.assertEqual({name.split(", ")[1] for name in summary["planner"]["estimates"]}, CLASSES)
         ratios = [float(row["ratio"]) for row in rows(self.out)]
         self.assertAlmostEqual(summary["all"]["worst"], min(ratios))
         self.assertEqual(len(summary["slow"]), sum(ratio < 0.5 for ratio in ratios))
