@@ -51,13 +51,15 @@ def numbers(text):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_argument_group("which layers (words with commas between)")
-    what.add_argument("--list", type=words(("networks", "torchvision", "deepbench", "layers")), help="files of data/ (all)")
+    what.add_argument("--list", type=words(("networks", "torchvision", "deepbench", "layers")),
+                      help="files of data/ (all)")
     what.add_argument("--network", type=words(), help="networks whose name contains one of these")
     what.add_argument("--tuning", choices=("seen", "unseen"), help="unseen: only what no tuning looked at")
     what.add_argument("--batch", type=numbers, default=[1, 8, 32], help="batch sizes (1,8,32)")
     what.add_argument("--type", type=words(TYPES), default=["f32"], help="f32,f16,bf16 or all (f32)")
     what.add_argument("--layout", type=words(LAYOUTS), default=["nchw"], help="nchw,nhwc or all (nchw)")
-    what.add_argument("--pass", dest="passes", type=words(PASSES), default=list(PASSES), help="fwd,bwd_data,bwd_weights (all)")
+    what.add_argument("--pass", dest="passes", type=words(PASSES), default=list(PASSES),
+                      help="fwd,bwd_data,bwd_weights (all)")
     what.add_argument("--class", dest="kind", type=words(), help="classes such as 1x1,depthwise,3-D")
     what.add_argument("--case", action="append", help="this case string and no list; may be repeated")
     what.add_argument("--random", type=int, default=0, metavar="N", help="N random layers and no list")

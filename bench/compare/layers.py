@@ -114,7 +114,8 @@ def _listed(options):
                 for type_ in options.type:
                     for layout in options.layout:
                         problem = c.Problem.from_buffer_copy(base)
-                        problem.n, problem.type, problem.layout = n, c.TYPE_NAMES.index(type_), c.LAYOUT_NAMES.index(layout)
+                        problem.n, problem.type = n, c.TYPE_NAMES.index(type_)
+                        problem.layout = c.LAYOUT_NAMES.index(layout)
                         yield network, tuning, count, problem
 
 

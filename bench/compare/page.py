@@ -16,7 +16,10 @@ SCRIPT = """
 const body = document.querySelector('#all tbody'), rows = [...body.rows];
 document.querySelectorAll('#all th').forEach((head, i) => head.onclick = () => {
   const up = head.dataset.up = head.dataset.up === '1' ? '' : '1';
-  const key = row => { const t = row.cells[i].textContent, n = parseFloat(t); return head.className === 't' || isNaN(n) ? t : n };
+  const key = row => {
+    const text = row.cells[i].textContent;
+    return head.className === 't' ? text : text === '' ? -1 : parseFloat(text);
+  };
   rows.sort((a, b) => (key(a) > key(b) ? 1 : key(a) < key(b) ? -1 : 0) * (up ? 1 : -1));
   body.append(...rows);
 });
@@ -49,7 +52,8 @@ def _table(heads, rows, attributes=""):
         cells = (cell if cell.startswith("<td") else f'<td class="{"t" if text else ""}">{html.escape(cell)}</td>'
                  for cell, (_, text) in zip(row, heads))
         lines.append(f"<tr>{''.join(cells)}</tr>")
-    return f'<div class="wide"><table{attributes}><thead><tr>{top}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    return (f'<div class="wide"><table{attributes}><thead><tr>{top}</tr></thead>'
+            f'<tbody>{"".join(lines)}</tbody></table></div>')
 
 
 def _classes(s):
@@ -78,8 +82,8 @@ def _number(value, form):
 
 
 def _layers(rows):
-    heads = [("ratio", False), ("ours us", False), ("PyTorch us", False), ("class", True), ("algorithm", True), ("case", True),
-             ("networks", True), ("GFLOP", False), ("MB", False), ("workspace MB", False), ("to best", False),
+    heads = [("ratio", False), ("ours us", False), ("PyTorch us", False), ("class", True), ("algorithm", True),
+             ("case", True), ("networks", True), ("GFLOP", False), ("MB", False), ("workspace MB", False), ("to best", False),
              ("candidates us~estimated", True), ("status", True)]
     lines = []
     for row in sorted(rows, key=lambda row: row["ratio"] or 0):
@@ -113,9 +117,11 @@ def page(s, rows):
              "<p>PyTorch's time divided by ours: above 1 (green) ours is faster. Means are geometric.</p>"]
     if s["failures"]:
         lines = [[row["status"], row["case"], row["algorithm"] or "", row["note"] or ""] for row in s["failures"]]
-        parts += ['<h2 class="bad">Failures</h2>', _table([(n, True) for n in ("status", "case", "algorithm", "note")], lines)]
+        parts += ['<h2 class="bad">Failures</h2>',
+                  _table([(name, True) for name in ("status", "case", "algorithm", "note")], lines)]
     if good:
-        parts += ["<h2>Classes</h2>", _classes(s), *_plots(good), "<h2>Types and layouts</h2>", _groups("type, layout", s["types"]),
+        parts += ["<h2>Classes</h2>", _classes(s), *_plots(good),
+                  "<h2>Types and layouts</h2>", _groups("type, layout", s["types"]),
                   "<h2>Batches</h2>", _groups("batch", s["batches"]), "<h2>Our algorithms</h2>",
                   _groups("algorithm, pass", s["algorithms"])]
     if s["networks"]:
@@ -126,8 +132,8 @@ def page(s, rows):
     if s["planner"]:
         p = s["planner"]
         parts += ["<h2>The planner's choices</h2>",
-                  f"<p>{p['layers']} layers: {p['within_10_percent']:.1%} within 10 % of the best candidate, geometric mean "
-                  f"{p['mean']:.3f}, worst {p['worst']:.2f} times the best's time.</p>",
+                  f"<p>{p['layers']} layers: {p['within_10_percent']:.1%} within 10 % of the best candidate, geometric "
+                  f"mean {p['mean']:.3f}, worst {p['worst']:.2f} times the best's time.</p>",
                   plots.choices([row for row in rows if row["factor"] is not None]),
                   "<h2>Measured time / estimated time</h2>", _groups("algorithm, class", p["estimates"])]
     parts += ["<h2>All layers</h2><p><input id=find placeholder='words that must be there'> "

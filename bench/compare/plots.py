@@ -34,16 +34,19 @@ def _svg(height, parts, title):
 
 def _text(x, y, text, anchor="middle", turn=None, color=INK, size=12):
     turned = f' transform="rotate({turn} {x:.1f} {y:.1f})"' if turn is not None else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{color}"{turned}>{html.escape(text)}</text>'
+    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{color}"{turned}>'
+            f"{html.escape(text)}</text>")
 
 
 def _line(x1, y1, x2, y2, color=GRID, width=1, dash=""):
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}" stroke-width="{width}"{dashed}/>'
+    return (f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}" stroke-width="{width}"'
+            f"{dashed}/>")
 
 
 def _dot(x, y, color, label, radius=2.6):
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{color}" fill-opacity="0.65"><title>{html.escape(label)}</title></circle>'
+    return (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{color}" fill-opacity="0.65">'
+            f"<title>{html.escape(label)}</title></circle>")
 
 
 def ratios(rows, classes):
@@ -78,7 +81,7 @@ def ratios(rows, classes):
 
 
 def roofline(rows):
-    """Rates over intensity, ours and PyTorch's; the roof is the highest rate and the highest bandwidth that were seen."""
+    """Rates over intensity, ours and PyTorch's; the roof is the highest rate and bandwidth that were seen."""
     height, left, right, top, bottom = 400, 70, WIDTH - 10, 15, 350
     points = []
     for row in rows:
@@ -92,7 +95,8 @@ def roofline(rows):
         parts += [_line(left, up(tick), right, up(tick)), _text(left - 6, up(tick) + 4, f"{tick:g}", "end")]
     for x, y, color, name, row in points:
         who = "ours" if name == "ours_us" else "PyTorch"
-        parts.append(_dot(across(x), up(y), color, f"{who}: {y:.0f} GFLOP/s, {row['gbyte'] / row[name] * 1e6:.0f} GB/s  {row['case']}"))
+        parts.append(_dot(across(x), up(y), color, f"{who}: {y:.0f} GFLOP/s, "
+                          f"{row['gbyte'] / row[name] * 1e6:.0f} GB/s  {row['case']}"))
     rate = max(p[1] for p in points)
     bandwidth = max(row["gbyte"] / row[name] * 1e6 for row in rows for name in ("ours_us", "cudnn_us"))
     edge, first, last = rate / bandwidth, 10 ** across.low, 10 ** across.high
@@ -102,7 +106,8 @@ def roofline(rows):
         parts.append(_line(across(steep), up(bandwidth * steep), across(end), up(bandwidth * end), INK, 1.5, "5 4"))
     if edge < last:
         parts.append(_line(across(max(edge, first)), up(rate), right, up(rate), INK, 1.5, "5 4"))
-    parts += [_text((left + right) / 2, height - 10, f"FLOP / byte (each tensor once); dashed: the highest seen, {rate:.0f} GFLOP/s and {bandwidth:.0f} GB/s"),
+    parts += [_text((left + right) / 2, height - 10, "FLOP / byte (each tensor once); dashed: the highest seen, "
+                    f"{rate:.0f} GFLOP/s and {bandwidth:.0f} GB/s"),
               _text(16, (top + bottom) / 2, "GFLOP/s", turn=-90),
               _dot(left + 20, top + 14, OURS, "", 5), _text(left + 30, top + 18, "ours", "start"),
               _dot(left + 80, top + 14, THEIRS, "", 5), _text(left + 90, top + 18, "PyTorch (cuDNN)", "start")]
@@ -118,7 +123,8 @@ def choices(rows):
     for tick in axis.ticks():
         parts += [_line(left, axis(tick), right, axis(tick)), _text(left - 6, axis(tick) + 4, f"{tick:g}", "end")]
     for i, row in enumerate(rows):
-        parts.append(_dot(left + (i + 0.5) / len(rows) * (right - left), axis(row["factor"]), THEIRS if row["factor"] > 1.1 else OURS,
+        parts.append(_dot(left + (i + 0.5) / len(rows) * (right - left), axis(row["factor"]),
+                          THEIRS if row["factor"] > 1.1 else OURS,
                           f"{row['factor']:.2f}  {row['case']}  {row['algorithm']}, best {row['best_algorithm']}"))
     parts += [_text((left + right) / 2, height - 10, f"{len(rows)} layers in order"),
               _text(16, (top + bottom) / 2, "time / best candidate's", turn=-90)]

@@ -6,10 +6,12 @@ import pathlib
 COLUMNS = {"case": str, "class": str, "pass": str, "type": str, "layout": str, "batch": int, "networks": str,
            "tuning": str, "status": str, "ours_us": float, "cudnn_us": float, "ratio": float, "algorithm": str,
            "workspace": int, "gflop": float, "gbyte": float, "difference": float, "best_algorithm": str,
-           "best_us": float, "factor": float, "candidates": str, "spent_ms": float, "note": str}
+           "best_us": float, "factor": float, "candidates": str, "plan_ms": float, "search_ms": float,
+           "spent_ms": float, "note": str}
 # candidates: algorithm=microseconds~estimated, with spaces between
-# status: ok; alone: PyTorch cannot do it; candidate: right, but a candidate that was not chosen is wrong; mismatch: ours
-# differs from PyTorch's; failed: an error of ours or of the device
+# plan_ms: our planning; search_ms: PyTorch's first call, with cuDNN's search; spent_ms: all that the row cost
+# status: ok; alone: PyTorch cannot do it; candidate: right, but a candidate that was not chosen is wrong;
+# mismatch: ours differs from PyTorch's; failed: an error of ours or of the device
 
 
 class Mixed(Exception):

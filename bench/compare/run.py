@@ -22,7 +22,7 @@ def settings_of(options, device, clock):
     return {"device": info.name.decode(), "driver": info.driver.decode(), "pytorch": torch.__version__,
             "cudnn": None if options.device == "cpu" else torch.backends.cudnn.version(),
             "library": f"{c.library().rmcp_version().decode()} {digest}", "effort": options.effort,
-            "method": clock.method}
+            "cudnn_limit": options.cudnn_limit, "method": clock.method}
 
 
 def time_candidates(contest, device, clock, chosen, expected):
@@ -65,10 +65,13 @@ def compare(layer, row, store, device, clock, options):
     """Fills the row of one layer; raises rmcp's Error when ours fails, RuntimeError when the device does."""
     contest = sides.Contest(store, layer)
     row.update(gflop=contest.flops * 1e-9, gbyte=contest.n_bytes * 1e-9)
+    start = time.monotonic()
     plan, ours = contest.plan(device, int(options.effort == "measure"))
+    row["plan_ms"] = (time.monotonic() - start) * 1e3
     with plan:
         row.update(algorithm=plan.algorithm, workspace=plan.workspace_bytes)
         calls, expected = {"ours": ours}, None
+        start = time.monotonic()
         try:
             calls["cudnn"] = contest.theirs()
             expected = calls["cudnn"]()
@@ -76,11 +79,13 @@ def compare(layer, row, store, device, clock, options):
             calls.pop("cudnn", None)
             row.update(status="alone", note=str(error).splitlines()[0])
             ours()
+        row["search_ms"] = (time.monotonic() - start) * 1e3
         if expected is not None:
-            row["difference"] = contest.difference(ours, expected)
-            if not contest.close_enough(row["difference"]):
-                row.update(status="mismatch", note=f"differs by {row['difference']:.2g} of the largest value")
+            difference = contest.difference(ours, expected)
+            if not contest.close_enough(difference):
+                row.update(status="mismatch", note=f"differs by {difference:.2g} of the largest value")
                 return
+            row["difference"] = difference
         uncaptured = clock.uncaptured
         best = clock.seconds(calls)
         if clock.uncaptured > uncaptured:

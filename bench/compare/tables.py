@@ -85,7 +85,8 @@ def summary(results):
     return {
         "settings": results.settings,
         "n_rows": len(everything),
-        "seconds": sum(row["spent_ms"] or 0 for row in everything) * 1e-3,
+        **{name: sum(row[column] or 0 for row in everything) * 1e-3 for name, column in
+           (("seconds", "spent_ms"), ("plan_seconds", "plan_ms"), ("search_seconds", "search_ms"))},
         "all": figures(rows),
         "unseen": figures([row for row in rows if row["tuning"] == "unseen"]),
         "passes": {name: figures([row for row in rows if row["pass"] == name]) for name in PASSES},
@@ -105,7 +106,9 @@ def summary(results):
 
 
 def _cell(figure):
-    return f"{figure['mean']:9.3f} {figure['worst']:6.2f} {figure['layers']:5d}" if figure else f"{'-':>9} {'-':>6} {0:5d}"
+    if not figure:
+        return f"{'-':>9} {'-':>6} {0:5d}"
+    return f"{figure['mean']:9.3f} {figure['worst']:6.2f} {figure['layers']:5d}"
 
 
 def _line(row):
@@ -126,7 +129,8 @@ def text(s, most=40):
         lines = ["no layer was compared"]
     else:
         head = "".join(f"{name:>22}" for name in (*PASSES, "all"))
-        lines = ["PyTorch's (cuDNN's) time / ours: geometric mean, worst, layers; above 1 ours is faster", f"{'':14}{head}"]
+        lines = ["PyTorch's (cuDNN's) time / ours: geometric mean, worst, layers; above 1 ours is faster",
+                 f"{'':14}{head}"]
         for kind, cells in s["classes"].items():
             whole = [cells[name] for name in PASSES if cells[name]]
             every = {"layers": sum(f["layers"] for f in whole), "worst": min(f["worst"] for f in whole)}
@@ -138,19 +142,23 @@ def text(s, most=40):
     lines += _listed("whole networks, ms: ours, PyTorch's, ratio", [
         f"{n['ours_ms']:9.3f} {n['cudnn_ms']:9.3f} {n['ratio']:6.3f}  {n['network']} n{n['batch']} {n['type']} "
         f"{n['layout']} {n['pass']}" for n in s["networks"]], most)
-    lines += _listed(f"{len(s['slow'])} layers below {SLOW}: ratio, us of ours, of PyTorch's", [_line(r) for r in s["slow"]],
-                     most)
+    lines += _listed(f"{len(s['slow'])} layers below {SLOW}: ratio, us of ours, of PyTorch's",
+                     [_line(r) for r in s["slow"]], most)
     if s["planner"]:
         p = s["planner"]
-        lines += ["", f"planner ({s['settings'].get('effort')}): {p['layers']} layers, {p['within_10_percent']:.1%} within 10 % "
-                      f"of the best candidate; geometric mean {p['mean']:.3f}, worst {p['worst']:.2f} times its time"]
+        lines += ["", f"planner ({s['settings'].get('effort')}): {p['layers']} layers, {p['within_10_percent']:.1%} "
+                      f"within 10 % of the best candidate; geometric mean {p['mean']:.3f}, worst {p['worst']:.2f} "
+                      "times its time"]
         lines += _listed(f"{len(p['bad'])} choices beyond {BAD_CHOICE} times the best: factor, chosen, best", [
             f"{r['factor']:6.2f} {r['algorithm']:14} {r['best_algorithm']:14} {r['case']}  ({r['candidates']})"
             for r in p["bad"]], most)
         lines += _listed("time / estimate: geometric mean, least, most, layers", [
             f"{f['mean']:8.2f} {f['worst']:8.2f} {f['best']:8.2f} {f['layers']:5d}  {name}" for name, f in
             p["estimates"].items()], 10**6)
-    lines += _listed(f"{len(s['alone'])} layers that PyTorch does not do", [f"{r['case']}: {r['note']}" for r in s["alone"]], 5)
-    lines += _listed(f"FAILURES: {len(s['failures'])}", [f"{r['status']} {r['case']} {r['algorithm'] or ''}: {r['note']}"
-                                                         for r in s["failures"]], most)
+    lines += _listed(f"{len(s['alone'])} layers that PyTorch does not do",
+                     [f"{r['case']}: {r['note']}" for r in s["alone"]], 5)
+    lines += _listed(f"FAILURES: {len(s['failures'])}", [
+        f"{r['status']} {r['case']} {r['algorithm'] or ''}: {r['note']}" for r in s["failures"]], most)
+    lines += ["", f"{s['n_rows']} layers in {s['seconds']:.0f} s: {s['plan_seconds']:.1f} s for our plans, "
+                  f"{s['search_seconds']:.1f} s for PyTorch's first calls"]
     return "\n".join(lines) + "\n"
