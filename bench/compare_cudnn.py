@@ -4,9 +4,9 @@
 usage: bench/compare_cudnn [--out FOLDER] [--seconds 300] [--sample 1000] [--type f32,f16] [--candidates] …
 
 Ours are plans of librmcp; cuDNN is called through PyTorch (benchmark mode, fp32 without TF32; for some layers PyTorch
-takes a kernel of its own). Both read the same memory, are replayed from CUDA graphs in turn (ours, cuDNN, ours, …), and
-the best of several rounds counts. A ratio, PyTorch's time / ours, above 1 means that ours is faster. Each layer's two
-results are compared first; one of ours that is wrong counts as a failure and not as a time.
+takes a kernel of its own). Both read the same memory, are replayed from CUDA graphs in turn (ours, cuDNN, ours, …),
+and the best of several rounds counts. A ratio, PyTorch's time / ours, above 1 means that ours is faster. Each layer's
+two results are compared first; one of ours that is wrong counts as a failure and not as a time.
 
 FOLDER gets results.csv, summary.txt, summary.json and report.html; a second run with the same folder goes on where the
 first one stopped. --device cpu compares our CPU device with PyTorch's CPU operators by the wall clock: a test of this
@@ -126,7 +126,7 @@ def main():
             measure(results, options)
         except KeyboardInterrupt:
             print("interrupted")
-        except (Error, ImportError, Mixed) as error:
+        except (Error, ImportError, LookupError, Mixed) as error:
             print(f"compare_cudnn: {error}", file=sys.stderr)
             return 2
     return 0 if report(results) else 1

@@ -116,6 +116,8 @@ def measure(results, options):
     turn = (options.turn or (0.3 if on_gpu else 2)) * 1e-3
     clock = (clocks.GraphClock if on_gpu else clocks.WallClock)(turn)
     wanted, sizes = layers.choose(options)
+    if not wanted:
+        raise LookupError("no layer is left by these options")
     with Device(options.device) as device, torch.no_grad():
         settings = settings_of(options, device, clock)
         sizes = {**results.settings.pop("networks", {}), **sizes}

@@ -10,15 +10,17 @@ import re
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(sys.argv.pop(1))
 SCRIPT = ROOT / "bench" / "compare_cudnn.py"
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "python")]
-CASES = ("n2c8h9w9k8r3s3p1", "n1c8h9w9k16r1s1:nhwc", "n2c8h8w8k8r1s1u2", "n1c3h12w12k8r7s7p3u2", "n2c8h10w10k8r3s3p1g8",
-         "n1c8h9w9k8r3s3p1g2:nhwc", "n1c4h12w12k4r3s3p2d2", "n2c4w40k8s5p2", "n1c4t6x3h6w6k4r3s3p1", "n1c8h9w9k8r3s3p1u2",
-         "n1c8h9w9k8r1s7p0x3", "n1c6w20k6s3p1g6:nhwc")
+CASES = ("n2c8h9w9k8r3s3p1", "n1c8h9w9k16r1s1:nhwc", "n2c8h8w8k8r1s1u2", "n1c3h12w12k8r7s7p3u2",
+         "n2c8h10w10k8r3s3p1g8", "n1c8h9w9k8r3s3p1g2:nhwc", "n1c5h12w12k4r3s3p2d2", "n2c4w40k8s5p2",
+         "n1c4t6x3h6w6k4r3s3p1", "n1c8h9w9k8r3s3p1u2", "n1c8h9w9k8r1s7p0x3", "n1c6w20k6s3p1g6:nhwc")
 CLASSES = {"3x3", "1x1", "1x1 strided", "first layer", "depthwise", "grouped", "dilated", "1-D", "3-D", "3x3 strided",
            "larger filters"}
 
@@ -37,6 +39,71 @@ def cases(texts):
 def rows(folder):
     with open(folder / "results.csv", newline="") as file:
         return list(csv.DictReader(file))
+
+
+class FakeCuda:
+    """As much of torch.cuda as the clock uses, with a time of its own."""
+
+    def __init__(self):
+        self.now, self.longest, self.emptied, self.graph = 0.0, 0, 0, None
+        fake = self
+
+        class Event:
+            def __init__(self, enable_timing):
+                assert enable_timing
+
+            def record(self):
+                self.at = fake.now
+
+            def synchronize(self):
+                assert fake.graph is None
+
+            def elapsed_time(self, other):
+                return (other.at - self.at) * 1e3
+
+        class CUDAGraph:
+            def capture_begin(self, pool):
+                assert pool == "pool" and fake.graph is None
+                self.length, self.calls, self.spoiled, fake.graph = 0.0, 0, False, self
+
+            def capture_end(self):
+                fake.graph = None
+                fake.longest = max(fake.longest, self.calls)
+                if self.spoiled:
+                    raise RuntimeError("the capture failed")
+
+            def replay(self):
+                fake.now += self.length
+
+        self.Event, self.CUDAGraph, self.Stream = Event, CUDAGraph, object
+
+    def kernel(self, seconds, captured=True):
+        def call():
+            if not self.graph:
+                self.now += seconds + 50e-6
+            elif not captured:
+                self.graph.spoiled = True
+                raise RuntimeError("not while a stream is captured")
+            else:
+                self.graph.length += seconds
+                self.graph.calls += 1
+        return call
+
+    def set_stream(self, stream):
+        assert stream
+
+    def zeros(self, _count, device):
+        assert device == "cuda"
+        return types.SimpleNamespace(zero_=self.kernel(1e-6))
+
+    def empty_cache(self):
+        self.emptied += 1
+
+    def graph_pool_handle(self):
+        return "pool"
+
+    def memory_reserved(self):
+        return 1 << 40
 
 
 class Compare(unittest.TestCase):
@@ -171,6 +238,28 @@ class Compare(unittest.TestCase):
             self.assertFalse(contest.close_enough(contest.difference(silent, expected)))
             self.assertFalse(torch.isnan(expected).any())
 
+    def test_graphs(self):
+        """The GPU's clock on a fake of torch.cuda whose time only calls take: launches 50 us of the host each, but
+        none in a graph. A turn is filled, what cannot be captured is still timed, memory is given back."""
+        import torch
+        from compare import clocks
+        fake = FakeCuda()
+        kept = {name: getattr(fake, name) for name in ("Stream", "Event", "CUDAGraph", "set_stream", "empty_cache",
+                                                       "graph_pool_handle", "memory_reserved")}
+        with unittest.mock.patch.multiple(torch.cuda, **kept), unittest.mock.patch.object(torch, "zeros", fake.zeros):
+            clock = clocks.GraphClock(0.3e-3)
+            found = clock.seconds({"ours": fake.kernel(5e-6), "cudnn": fake.kernel(1e-4), "slow": fake.kernel(0.02)})
+            self.assertAlmostEqual(found["ours"], 5e-6)
+            self.assertAlmostEqual(found["cudnn"], 1e-4)
+            self.assertAlmostEqual(found["slow"], 0.02 + 50e-6)  # not captured: the host's share does not matter
+            self.assertEqual(clock.uncaptured, 0)
+            self.assertGreaterEqual(fake.longest, 60)
+            self.assertAlmostEqual(clock.seconds({"loop": fake.kernel(1e-4, captured=False)})["loop"], 150e-6)
+            self.assertEqual((clock.uncaptured, fake.emptied), (1, 0))
+            clock.tidy()
+            self.assertEqual(fake.emptied, 1)
+            self.assertAlmostEqual(clock.seconds({"ours": fake.kernel(5e-6)})["ours"], 5e-6)
+
     def test_unusual(self):
         """What PyTorch cannot do is said and not counted; wrong options have status 2."""
         said = run(*cases(["n1c4h8w8k4r3s3p0-1:fwd"]))
@@ -179,6 +268,7 @@ class Compare(unittest.TestCase):
         self.assertIn("is none of f32", run("--type", "f64", status=2))
         self.assertIn("no batch sizes", run("--batch", "0", status=2))
         self.assertIn("needs --out", run("--report", status=2))
+        self.assertIn("no layer is left", run("--network", "resnet5000", status=2))
         self.assertIn("RMCP_E_ARG", run(*cases(["n1c4q"]), status=2))
         self.assertIn("not found", run("--library", "/nonexistent.so", *cases(CASES[:1]), status=2))
 
