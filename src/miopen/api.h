@@ -175,8 +175,9 @@ typedef enum {
     miopenProblemDirectionInference = 4
 } miopenProblemDirection_t;
 
-/* Those of convolutions; the numbers of others moved between releases. */
-typedef enum {
+/* Those of convolutions; the numbers of others moved between releases. The last makes the type
+ * unsigned, as the original's is. */
+__extension__ typedef enum {
     miopenTensorArgumentIdInvalid = 0,
     miopenTensorConvolutionX = 1,
     miopenTensorConvolutionW = 2,
