@@ -861,7 +861,7 @@ static void problem_id(void)
     called("SetTensor-invalid",
            API->miopenSetProblemTensorDescriptor(problem, miopenTensorArgumentIdInvalid, s.dx));
     called("SetTensor-other",
-           API->miopenSetProblemTensorDescriptor(problem, miopenTensorMhaK, s.dx));
+           API->miopenSetProblemTensorDescriptor(problem, (miopenTensorArgumentId_t)4, s.dx));
     called("DestroyProblem", API->miopenDestroyProblem(problem));
 }
 static void problem_null_handle(void)
