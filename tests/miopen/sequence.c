@@ -27,7 +27,7 @@ static const char *library;
 static char **patterns;
 static int n_patterns;
 static char *done; /* the records that were there, as one text */
-static unsigned limit_seconds = 600;
+static unsigned limit_seconds = 120;
 static bool together;
 static int n_run, n_died;
 
