@@ -95,8 +95,9 @@ static miopenStatus_t translate(const struct call *call, struct mi_key *key)
     p->mode = call->mode == miopenBNSpatial ? RMCP_SPATIAL : RMCP_PER_ACTIVATION;
     p->running = call->running;
     p->saved = call->saved;
-    /* To the engine 0 means a default. */
-    p->epsilon = call->epsilon != 0 ? call->epsilon : DBL_MIN;
+    /* To the engine 0 means a default; less than any f32 is as good as nothing. */
+    p->epsilon =
+        call->epsilon >= 0 && call->epsilon < (double)FLT_MIN ? (double)FLT_MIN : call->epsilon;
     p->momentum = call->running ? call->momentum : 0;
     if (call->with_activation) {
         const struct mi_activation *activation = mi_activation(call->activation);

@@ -96,8 +96,9 @@ static const struct mi_choice *choose(const struct mi_plans *plans, uint64_t id,
         const struct mi_choice *choice = &plans->choice[i];
         if (id && choice->id == id) {
             if (choice->workspace <= room) return choice;
-            *status = mi_fail(miopenStatusBadParm, "%llu bytes of workspace are needed, not %llu",
-                              (unsigned long long)choice->workspace, (unsigned long long)room);
+            *status =
+                mi_fail(miopenStatusUnknownError, "%llu bytes of workspace are needed, not %llu",
+                        (unsigned long long)choice->workspace, (unsigned long long)room);
             return NULL;
         }
         if (!id && choice->workspace <= room && (!fits || (int)choice->algorithm == wanted))
@@ -133,7 +134,8 @@ miopenStatus_t mi_conv_execute(struct mi_handle *handle, struct mi_conv *conv, u
     if (status != miopenStatusSuccess) return status;
     rmcp_conv_tensors tensors = { .struct_size = sizeof tensors };
     uint64_t room = aligned_workspace(memory, &tensors.workspace);
-    const struct mi_choice *choice = choose(plans, id, wanted, room, &status);
+    uint64_t given = memory->workspace ? memory->workspace_bytes : 0;
+    const struct mi_choice *choice = choose(plans, id, wanted, given, &status);
     if (!choice) return status;
 
     const void *x = conv->transposed ? memory->y : memory->x;
@@ -153,6 +155,7 @@ miopenStatus_t mi_conv_execute(struct mi_handle *handle, struct mi_conv *conv, u
     result->written = true;
     result->copied |= scaled;
 
+    /* Workspace that is not aligned may turn out to be too small: then it is the handle's own. */
     uint64_t own = choice->workspace > room ? round_up(choice->workspace) : 0, needed = own;
     for (int i = 0; i < 3; i++)
         if (operand[i].copied)

@@ -27,6 +27,7 @@ miopenStatus_t miopenCreateConvolutionDescriptor(miopenConvolutionDescriptor_t *
     convolution->dims = 2;
     convolution->groups = 1;
     convolution->find_mode = miopenConvolutionFindModeDefault;
+    convolution->attribute[MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL] = -1;
     for (int i = 0; i < RMCP_MAX_DIMS; i++) convolution->stride[i] = convolution->dilation[i] = 1;
     miopenStatus_t status = mi_chain_descriptor(&convolution->object, MI_CONVOLUTION);
     if (status != miopenStatusSuccess) {
@@ -70,7 +71,8 @@ miopenStatus_t miopenInitConvolutionNdDescriptor(miopenConvolutionDescriptor_t n
         convolution->dilation[i] = i < dims ? dilation[i] : 1;
         convolution->output_pad[i] = 0;
     }
-    for (int i = 0; i < 3; i++) convolution->attribute[i] = 0;
+    for (int i = 0; i < 3; i++)
+        convolution->attribute[i] = i == MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL ? -1 : 0;
     return mi_chain_convolution(convolution);
 }
 
@@ -167,15 +169,17 @@ miopenStatus_t miopenSetTransposeConvOutputPadding(miopenConvolutionDescriptor_t
     return miopenSetTransposeConvNdOutputPadding(name, 2, (int[]){ pad_h, pad_w });
 }
 
+/* Everything here is deterministic and accumulates in f32: what is set is remembered and changes
+ * nothing. */
 miopenStatus_t miopenSetConvolutionAttribute(miopenConvolutionDescriptor_t name,
                                              miopenConvolutionAttrib_t attribute, int value)
 {
     struct mi_convolution *convolution = writable(name);
     if (!convolution) return miopenStatusBadParm;
-    int most = attribute == MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL ? 1 : INT_MAX;
-    int least = attribute == MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL ? -1 : INT_MIN;
+    /* FP16_ALT_IMPL may also be -1: the library decides. */
+    int least = attribute == MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL ? -1 : 0;
     if ((unsigned)attribute > MIOPEN_CONVOLUTION_ATTRIB_FP8_ROUNDING_MODE || value < least ||
-        value > most)
+        value > 1)
         return mi_fail(miopenStatusBadParm, "attribute %d cannot be %d", (int)attribute, value);
     convolution->attribute[attribute] = value;
     return mi_chain_convolution(convolution);
@@ -197,10 +201,8 @@ miopenStatus_t miopenHiddenSetConvolutionFindMode(miopenConvolutionDescriptor_t 
 {
     struct mi_convolution *convolution = writable(name);
     if (!convolution) return miopenStatusBadParm;
-    if (mode < miopenConvolutionFindModeNormal || mode > 7 || mode == 4)
-        return mi_fail(miopenStatusBadParm, "no find mode %d", mode);
     convolution->find_mode = mode;
-    return mi_chain_convolution(convolution);
+    return miopenStatusSuccess;
 }
 
 miopenStatus_t miopenHiddenGetConvolutionFindMode(miopenConvolutionDescriptor_t name, int *mode)
@@ -214,6 +216,9 @@ miopenStatus_t miopenHiddenGetConvolutionFindMode(miopenConvolutionDescriptor_t 
 miopenStatus_t miopenSetConvolutionFindMode(miopenConvolutionDescriptor_t name,
                                             miopenConvolutionFindMode_t mode)
 {
+    bool known = (int)mode >= miopenConvolutionFindModeNormal &&
+                 (int)mode <= miopenConvolutionFindModeTrustVerifyFull && (int)mode != 4;
+    if (!known) return mi_fail(miopenStatusBadParm, "no find mode %d", (int)mode);
     return miopenHiddenSetConvolutionFindMode(name, (int)mode);
 }
 

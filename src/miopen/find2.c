@@ -212,6 +212,9 @@ miopenStatus_t miopenRunSolution(miopenHandle_t name, miopenSolution_t solution_
     }
     for (int i = miopenTensorConvolutionX; i <= miopenTensorConvolutionY; i++)
         if (!buffer[i]) return mi_fail(miopenStatusBadParm, "tensor %d is missing", i);
+    if (workspace_bytes < solution->workspace)
+        return mi_fail(miopenStatusBadParm, "%llu bytes of workspace are needed, not %zu",
+                       (unsigned long long)solution->workspace, workspace_bytes);
     struct mi_conv conv;
     miopenStatus_t status = mi_conv_translate(&call, &conv);
     if (status != miopenStatusSuccess) return status;
@@ -261,16 +264,12 @@ miopenStatus_t miopenGetSolutionSolverId(miopenSolution_t name, uint64_t *id)
     return miopenStatusSuccess;
 }
 
-/* The ids are made from the names of the engine's algorithms; these are the ones that it has. */
 miopenStatus_t miopenGetSolverIdConvAlgorithm(uint64_t id, miopenConvAlgorithm_t *kind)
 {
+    miopenConvAlgorithm_t known;
     if (!kind) return miopenStatusBadParm;
-    static const char *const names[] = { "direct",    "implicit_gemm", "narrow",    "split_k",
-                                         "depthwise", "winograd",      "reference", "onednn" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (mi_algorithm_id(names[i]) == id) {
-            *kind = mi_algorithm_kind(names[i]);
-            return miopenStatusSuccess;
-        }
-    return mi_fail(miopenStatusInvalidValue, "no solution %llu", (unsigned long long)id);
+    if (!mi_algorithm_of_id(id, &known))
+        return mi_fail(miopenStatusInvalidValue, "no solution %llu", (unsigned long long)id);
+    *kind = known;
+    return miopenStatusSuccess;
 }

@@ -100,11 +100,21 @@ static void remove_oldest(const struct mi_engine *engine, struct mi_plan_table *
     }
 }
 
+/* "RM", 32 bits of the name, MIOpen's kind: the same in every process and release. */
+enum { ID_MARK = 0x524d, ID_MARK_AT = 40, ID_NAME_AT = 8 };
+
 uint64_t mi_algorithm_id(const char *name)
 {
-    uint64_t id = UINT64_C(0xcbf29ce484222325);
-    for (; *name; name++) id = (id ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return (id >> 32 ^ id) & 0x7fffffff ? (id >> 32 ^ id) & 0x7fffffff : 1;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    return (uint64_t)ID_MARK << ID_MARK_AT | (hash & 0xffffffff) << ID_NAME_AT |
+           (uint64_t)mi_algorithm_kind(name);
+}
+
+bool mi_algorithm_of_id(uint64_t id, miopenConvAlgorithm_t *kind)
+{
+    *kind = (miopenConvAlgorithm_t)(id & 0xff);
+    return id >> ID_MARK_AT == ID_MARK && (id & 0xff) <= miopenConvolutionAlgoImplicitGEMM;
 }
 
 miopenConvAlgorithm_t mi_algorithm_kind(const char *name)

@@ -42,9 +42,11 @@ void mi_plans_destroy(const struct mi_engine *engine,
 miopenStatus_t mi_plans_get(struct mi_handle *handle, const struct mi_key *key,
                             const struct mi_plans **out);
 
-/* The id of the algorithm called so; and MIOpen's name for the kind of algorithm with this id. */
-uint64_t mi_algorithm_id(const char *name);
+/* MIOpen's kind and a solution id for the engine's algorithm of this name; and back: false when the
+ * id is none of ours. */
 miopenConvAlgorithm_t mi_algorithm_kind(const char *name);
+uint64_t mi_algorithm_id(const char *name);
+bool mi_algorithm_of_id(uint64_t id, miopenConvAlgorithm_t *kind);
 
 /* The workspace that is asked for at most. */
 #define MI_WORKSPACE_LIMIT (UINT64_C(256) << 20)

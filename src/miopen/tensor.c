@@ -98,7 +98,7 @@ static miopenStatus_t set(miopenTensorDescriptor_t name, miopenDataType_t type, 
     fresh.cast_type = -1;
     int64_t elements = 1, last = 0;
     for (int i = dims - 1; i >= 0; i--) {
-        if (size[i] < 1 || (stride && stride[i] < 0))
+        if (size[i] < 1 || (stride && (stride[i] < 0 || (stride[i] == 0 && size[i] > 1))))
             return mi_fail(miopenStatusBadParm, "dimension %d has size %lld and stride %lld", i,
                            (long long)size[i], stride ? (long long)stride[i] : 0LL);
         fresh.size[i] = size[i];
@@ -166,7 +166,7 @@ miopenStatus_t miopenSetTensorDescriptor(miopenTensorDescriptor_t name, miopenDa
                                          int dims, const int *sizes, const int *strides)
 {
     int64_t size[MI_DIMS] = { 0 }, stride[MI_DIMS] = { 0 };
-    if (!good_dims(dims) || !sizes) return miopenStatusBadParm;
+    if (!good_dims(dims) || !sizes) return miopenStatusInvalidValue;
     for (int i = 0; i < dims; i++) {
         size[i] = sizes[i];
         stride[i] = strides ? strides[i] : 0;
@@ -178,7 +178,7 @@ miopenStatus_t miopenSetTensorDescriptorV2(miopenTensorDescriptor_t name, miopen
                                            int dims, const size_t *sizes, const size_t *strides)
 {
     int64_t size[MI_DIMS] = { 0 }, stride[MI_DIMS] = { 0 };
-    if (!good_dims(dims) || !sizes) return miopenStatusBadParm;
+    if (!good_dims(dims) || !sizes) return miopenStatusInvalidValue;
     for (int i = 0; i < dims; i++) {
         /* Beyond what fits it is refused as a negative one is. */
         size[i] = sizes[i] <= INT64_MAX ? (int64_t)sizes[i] : -1;
@@ -194,7 +194,7 @@ miopenStatus_t miopenSetNdTensorDescriptorWithLayout(miopenTensorDescriptor_t na
 {
     bool last = layout == miopenTensorNHWC || layout == miopenTensorNDHWC;
     bool first = layout == miopenTensorNCHW || layout == miopenTensorNCDHW;
-    if (!good_dims(dims) || !sizes) return miopenStatusBadParm;
+    if (!good_dims(dims) || !sizes) return miopenStatusInvalidValue;
     if (!first && !last) return mi_fail(miopenStatusBadParm, "no tensor layout %d", (int)layout);
     if (dims != (layout == miopenTensorNCDHW || layout == miopenTensorNDHWC ? 5 : 4))
         return mi_fail(miopenStatusBadParm, "tensor layout %d with %d dimensions", (int)layout,

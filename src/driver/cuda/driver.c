@@ -127,8 +127,11 @@ static rmcp_status allocate(struct rmcp_device *device, uint64_t bytes, void **b
     rmcp_status status = rmcp_cuda_enter(device);
     if (status) return status;
     void *pointer = NULL;
+    /* Legal while this thread captures a stream: nothing of this goes into the graph. */
+    const int mode = rmcp_cuda_exchange_capture(state->cuda, RMCP_CUDA_CAPTURE_RELAXED);
     const int code =
         bytes > SIZE_MAX ? RMCP_CUDA_OUT_OF_MEMORY : state->cuda->MemAlloc(&pointer, (size_t)bytes);
+    rmcp_cuda_exchange_capture(state->cuda, mode);
     rmcp_cuda_leave(state);
     if (code)
         return rmcp_cuda_fail(state->cuda, &state->lost, code,

@@ -89,8 +89,11 @@ static rmcp_status allocate(struct rmcp_device *device, uint64_t bytes, void **b
     rmcp_status status = rmcp_hip_enter(device, &previous);
     if (status) return status;
     void *pointer = NULL;
+    /* Legal while this thread captures a stream: nothing of this goes into the graph. */
+    const int mode = rmcp_hip_exchange_capture(state->hip, RMCP_HIP_CAPTURE_RELAXED);
     int code =
         bytes > SIZE_MAX ? RMCP_HIP_OUT_OF_MEMORY : state->hip->hipMalloc(&pointer, (size_t)bytes);
+    rmcp_hip_exchange_capture(state->hip, mode);
     if (code)
         status =
             rmcp_hip_fail(state->hip, &state->lost, code, "a buffer of %" PRIu64 " bytes", bytes);

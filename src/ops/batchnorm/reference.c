@@ -236,17 +236,17 @@ static struct rmcp_expected expect_parameter(const struct rmcp_reference *r,
     case RMCP_NORM_RUNNING_MEAN:
         old = (1 - share) * s->running_mean;
         new = share * s->mean;
-        error = share * s->mean_error;
+        error = fabs(share) * s->mean_error;
         break;
     default:
         old = (1 - share) * s->running_variance;
-        new = share * s->variance *unbias;
-        error = share * s->variance_error * unbias;
+        new = share * s->variance * unbias;
+        error = fabs(share) * s->variance_error * unbias;
         break;
     }
-    /* 1 - momentum may have lost digits of its own: one rounding of 1 */
+    /* 1 - momentum may have lost digits of its own: one rounding of 1, or of what is larger */
     const double before = slot == RMCP_NORM_RUNNING_MEAN ? s->running_mean : s->running_variance;
-    error += 4 * unit * (fabs(old) + fabs(new)) + unit * fabs(before);
+    error += 4 * unit * (fabs(old) + fabs(new)) + unit * fmax(1, fabs(share)) * fabs(before);
     return (struct rmcp_expected){ old + new, error };
 }
 
