@@ -1,5 +1,5 @@
 # original.sh: to be sourced after lib.sh: the original MIOpen of Debian sid on a simulated card, made to work.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154 # $work is of lib.sh, $here of the script that sources this
 
 # original_open BUILD-FOLDER PACKAGE…: the chroot ($root), a folder in it ($inside, at $place there) with the
 # simulated card and the drop-in ($dropin) of the build.

@@ -3,8 +3,8 @@
 # convolutions with its own code on the CPU, and MIGraphX's driver, which judges a small ResNet with its own.
 #
 # usage: programs.sh BUILD-FOLDER [RESULTS-FOLDER]
-#   RESULTS-FOLDER  keeps what the programs printed (default: miopen-programs in the build folder): a program that
-#                   was right is not run again until its file there is removed
+#   RESULTS-FOLDER  keeps what the programs printed (default: miopen-programs in the build folder): with the same
+#                   libraries a program that was right is not run again
 #
 # Both need functions that RMCP leaves to the original (C++ methods of descriptors, pooling), so the original is
 # chained behind ours (RMCP_MIOPEN_CHAIN=1). MIOpenDriver calls C++ functions of libMIOpen, which only the original
@@ -22,6 +22,9 @@ results=${2:-$build/miopen-programs}
 mkdir -p "$results"
 results=$(cd "$results" && pwd)
 original_open "$build" libmiopen1-tests migraphx
+state=$(cat "$build/librmcp.so.0" "$build/src/miopen/libMIOpen.so.1" "$0" | sha256sum)
+[ -f "$results/state" ] && [ "$(cat "$results/state")" = "$state" ] || rm -f "$results"/*.right
+echo "$state" >"$results/state"
 mkdir -p "$inside/wheel"
 cp "$build/src/miopen/wheel/libMIOpen.so" "$inside/wheel/"
 "$python" "$here/onnx_resnet.py" "$inside/resnet.onnx"
