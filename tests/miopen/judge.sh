@@ -7,7 +7,7 @@
 #   RESULTS-FOLDER  keeps what was run (default: miopen-judge in the build folder): the original's records are not
 #                   made again, so that a run that was ended goes on; ours are made anew
 #
-# Needs root, debootstrap, a Debian mirror (3 GB once), PyTorch for the comparison. Some five minutes the first
+# Needs root, debootstrap, a Debian mirror (3 GB once), PyTorch for the comparison. Some ten minutes the first
 # time. Exit status 1 after a difference without an explanation (judge.py), 77 where the chroot cannot be made.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -35,18 +35,21 @@ original_chroot 120 sh -c 'gcc -std=c11 -O1 -D_GNU_SOURCE -D__HIP_PLATFORM_AMD__
     die "the sequences do not compile with the original's header"
 cp "$build/tests/miopen/sequence" "$inside/"
 
-# run NAME PROGRAM LIBRARY: on the simulated card, with what it has recorded before.
+# run NAME PROGRAM ARGUMENTS…: on the simulated card, with what it has recorded before.
 run() {
     mkdir -p "$inside/$1" "$results/$1"
     cp -r "$results/$1/." "$inside/$1/"
     status=0
-    original_chroot 7200 ./rmcp sim --allow-reports -- "./$2" "$3" "$1" 2>"$results/$1.log" || status=$?
-    cp -r "$inside/$1/." "$results/$1/"
-    tail -n 2 "$results/$1.log" >&2
-    [ "$status" = 0 ] || die "$1 ended with status $status: $(tail -n 5 "$results/$1.log")"
+    name=$1
+    shift
+    original_chroot 7200 ./rmcp sim --allow-reports -- "./$@" "$name" 2>"$results/$name.log" || status=$?
+    cp -r "$inside/$name/." "$results/$name/"
+    tail -n 2 "$results/$name.log" >&2
+    [ "$status" = 0 ] || die "$name ended with status $status: $(tail -n 5 "$results/$name.log")"
 }
 say "the original, MIOpen $(original_version) …" >&2
 run original sequence-original libMIOpen.so.1
 say "ours …" >&2
-run ours sequence "$dropin"
+# In one process, as a client has it; the original might not survive its own.
+run ours sequence --together "$dropin"
 "$python" "$here/judge.py" $all "$results/original" "$results/ours"

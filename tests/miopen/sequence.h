@@ -56,6 +56,8 @@ struct tensor {
 size_t tensor_bytes(const struct tensor *tensor);   /* from the first to behind the last element */
 void tensor_pack(struct tensor *tensor, bool last); /* packed strides; channels last when asked */
 size_t type_bytes(miopenDataType_t type);
+/* A number that the type holds without rounding, and not as a denormal. */
+void store_exactly(void *to, miopenDataType_t type, float value);
 
 /* Device memory with guard bytes around it. Outputs start as NaN, inputs as random numbers. */
 struct memory {

@@ -21,10 +21,13 @@ static const char *const kinds[] = { "set", "scale", "op", "transform", "bias" }
 static miopenStatus_t call(const struct operation *o, miopenTensorDescriptor_t a_desc, void *a,
                            miopenTensorDescriptor_t b_desc, void *b, void *c)
 {
+    /* For these two the factor has the type of the tensor; for the others it is f32. */
+    double alpha;
+    store_exactly(&alpha, o->a.type, o->alpha);
     switch (o->kind) {
-    case SET: return called("SetTensor", API->miopenSetTensor(world.handle, a_desc, c, &o->alpha));
+    case SET: return called("SetTensor", API->miopenSetTensor(world.handle, a_desc, c, &alpha));
     case SCALE:
-        return called("ScaleTensor", API->miopenScaleTensor(world.handle, a_desc, c, &o->alpha));
+        return called("ScaleTensor", API->miopenScaleTensor(world.handle, a_desc, c, &alpha));
     case TRANSFORM:
         return called("TransformTensor", API->miopenTransformTensor(world.handle, &o->alpha, a_desc,
                                                                     a, &o->beta, b_desc, c));

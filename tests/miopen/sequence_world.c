@@ -110,16 +110,8 @@ void tensor_pack(struct tensor *tensor, bool last)
     }
 }
 
-/* Numbers that the type holds exactly: [-1, 1] in steps that use all bits of its fraction. */
-static void store_random(char *to, miopenDataType_t type, uint32_t random, bool positive)
+void store_exactly(void *to, miopenDataType_t type, float value)
 {
-    int steps = type == miopenHalf ? 1 << 11 : type == miopenBFloat16 ? 1 << 8 : 1 << 24;
-    int step = (int)(random % (uint32_t)(steps + 1));
-    float value = (float)step / (float)steps;
-    if (positive)
-        value += value < 0.125f ? 0.125f : 0;
-    else if (random >> 31)
-        value = -value;
     if (type == miopenDouble) {
         double wide = value;
         memcpy(to, &wide, 8);
@@ -133,12 +125,24 @@ static void store_random(char *to, miopenDataType_t type, uint32_t random, bool 
     }
     uint16_t half = (uint16_t)(bits >> 16); /* bf16 */
     if (type == miopenHalf) {
-        /* The smallest nonzero magnitude is 2^-11: normal in f16. */
         uint32_t exponent = bits >> 23 & 255;
         half = (uint16_t)(bits >> 16 & 0x8000);
         if (exponent) half |= (uint16_t)((exponent - 112) << 10 | (bits >> 13 & 0x3ff));
     }
     memcpy(to, &half, 2);
+}
+
+/* Numbers that the type holds exactly: [-1, 1] in steps that use all bits of its fraction. */
+static void store_random(char *to, miopenDataType_t type, uint32_t random, bool positive)
+{
+    int steps = type == miopenHalf ? 1 << 11 : type == miopenBFloat16 ? 1 << 8 : 1 << 24;
+    int step = (int)(random % (uint32_t)(steps + 1));
+    float value = (float)step / (float)steps;
+    if (positive)
+        value += value < 0.125f ? 0.125f : 0;
+    else if (random >> 31)
+        value = -value;
+    store_exactly(to, type, value);
 }
 
 static struct memory make(const char *name, size_t bytes, int fill)
