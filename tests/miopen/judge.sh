@@ -23,15 +23,15 @@ results=$(cd "$results" && pwd)
 
 original_open "$build" gcc libc6-dev libmiopen-dev
 # Another release of the original, or other sequences: its records are made anew.
-state=$(original_version; cat "$here"/sequence*.[ch] "$here"/hostile*.c "$here"/sequence*.inc | sha256sum)
+state=$(original_version; cat "$here"/sequence*.[ch] "$here"/sequence*.inc | sha256sum)
 [ -f "$results/state" ] && [ "$(cat "$results/state")" = "$state" ] || rm -rf "$results/original"
 echo "$state" >"$results/state"
 rm -rf "$results/ours"
 
 # The original's client is compiled with the original's header, ours with ours.
-cp "$here"/sequence*.[ch] "$here"/hostile*.c "$here"/sequence*.inc "$inside/"
+cp "$here"/sequence*.[ch] "$here"/sequence*.inc "$inside/"
 original_chroot 120 sh -c 'gcc -std=c11 -O1 -D_GNU_SOURCE -D__HIP_PLATFORM_AMD__ \
-    -DRMCP_MIOPEN_HEADER="<miopen/miopen.h>" -o sequence-original sequence*.c hostile*.c' ||
+    -DRMCP_MIOPEN_HEADER="<miopen/miopen.h>" -o sequence-original sequence*.c' ||
     die "the sequences do not compile with the original's header"
 cp "$build/tests/miopen/sequence" "$inside/"
 

@@ -1,4 +1,4 @@
-/* hostile_conv.c: wrong calls around a convolution. */
+/* sequence_hostile_conv.c: wrong calls around a convolution. */
 #include "sequence_hostile.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* hostile_descriptors.c: wrong calls on handles and descriptors. */
+/* sequence_hostile_descriptors.c: wrong calls on handles and descriptors. */
 #include "sequence_hostile.h"
 
 #include <limits.h>
