@@ -124,6 +124,12 @@ def check_conv(folder, record):
         # The convolution is rounded before the bias is added.
         bound = bound + (want.abs() + bound) * ROUNDING[kind]
         want = want + bias.reshape(shape)
+    if "alpha" in record:
+        alpha, beta = float(record["alpha"]), float(record["beta"])
+        old = read(folder, record, "old", out)
+        # The convolution is rounded before it is scaled.
+        bound = abs(alpha) * (bound + (want.abs() + bound) * (ROUNDING[kind] + 2 * U)) + 2 * U * (beta * old).abs()
+        want = alpha * want + beta * old
     n_outputs = int(record["outputs"])
     if n_outputs == 0:
         return [("no output", math.inf)]

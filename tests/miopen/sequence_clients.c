@@ -109,6 +109,18 @@ void client_find_low_memory(struct conv *conv)
     find_and_run(conv, false, true, 1);
 }
 
+/* Nobody does it, but the interface has it: alpha times the convolution and beta times what was
+ * there. */
+void client_scaled(struct conv *conv)
+{
+    conv->alpha = 2;
+    conv->beta = 0.5f;
+    record_note("alpha=2 beta=0.5");
+    struct memory old = memory_input("old", conv_output(conv), OLD_SEED);
+    find_and_run(conv, false, false, 1);
+    memory_close(&old, true);
+}
+
 /* XLA compiles and times all that there is. */
 void client_every_solution(struct conv *conv)
 {

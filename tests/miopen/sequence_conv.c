@@ -58,6 +58,8 @@ static const struct client {
       "plain plain-f16 stem depthwise" },
     { "torch-2.12-low-memory", TORCH, 7, SET_SIZE, client_find_low_memory, 0, -1, false,
       "plain stem grouped volume one" },
+    { "scaled", TORCH, 7, SET_INT, client_scaled, -1, -1, false,
+      "plain plain-f16 grouped last volume" },
     { "onnxruntime", ONNX, 1, SET_NULL_STRIDES, client_bias, -1, -1, false, NULL },
     { "onnxruntime-4d", ONNX, 1, SET_4D, client_bias, -1, -1, false,
       "plain plain-f16 one grouped dilated line" },
@@ -156,7 +158,7 @@ static void describe_conv(struct conv *c, const struct client *client)
 static void run(const void *what)
 {
     const struct job *job = what;
-    struct conv c = { .pass = job->pass };
+    struct conv c = { .pass = job->pass, .alpha = 1 };
     fill(&c, job->shape);
     record_tensor("x", &c.x);
     record_tensor("w", &c.w);

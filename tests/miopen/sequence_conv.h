@@ -8,13 +8,14 @@ enum pass { FORWARD, BACKWARD_DATA, BACKWARD_WEIGHTS, N_PASSES };
 extern const char *const pass_names[N_PASSES];
 
 /* Two inputs and up to MAX_OUTPUTS results of the same calls, which all have to be right. */
-enum { MAX_OUTPUTS = 12, MAX_SOLUTIONS = 64 };
+enum { MAX_OUTPUTS = 12, MAX_SOLUTIONS = 64, OLD_SEED = 55 };
 struct conv {
     enum pass pass;
     struct tensor x, w, y;
     int n_spatial, groups;
     int pad[3], stride[3], dilation[3];
     miopenConvolutionMode_t mode;
+    float alpha, beta; /* of conv_run; with a beta, outputs start as random numbers */
     miopenTensorDescriptor_t x_desc, w_desc, y_desc;
     miopenConvolutionDescriptor_t desc;
     struct memory x_memory, w_memory, y_memory; /* the pass's output among them is unused */
@@ -46,6 +47,7 @@ void client_immediate_low_memory(struct conv *conv);
 void client_find(struct conv *conv);
 void client_find_exhaustive(struct conv *conv);
 void client_find_low_memory(struct conv *conv);
+void client_scaled(struct conv *conv);
 void client_every_solution(struct conv *conv);
 void client_bias(struct conv *conv);
 void client_problem(struct conv *conv);

@@ -1,4 +1,5 @@
-/* sequence_hostile_rest.c: wrong calls of batch norm, tensor operations and problems of Find 2.0. */
+/* sequence_hostile_rest.c: wrong calls of batch norm, tensor operations and problems of Find 2.0.
+ */
 #include "sequence_hostile.h"
 
 #define API (&world.api)

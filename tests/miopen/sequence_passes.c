@@ -18,7 +18,9 @@ void *conv_new_output(struct conv *conv)
     if (conv->n_outputs == MAX_OUTPUTS) return NULL;
     char name[8];
     snprintf(name, sizeof name, "out%d", conv->n_outputs);
-    conv->outputs[conv->n_outputs] = memory_output(name, tensor_bytes(conv_output(conv)));
+    conv->outputs[conv->n_outputs] = conv->beta != 0
+                                         ? memory_input(name, conv_output(conv), OLD_SEED)
+                                         : memory_output(name, tensor_bytes(conv_output(conv)));
     return conv->outputs[conv->n_outputs++].device;
 }
 
@@ -164,22 +166,22 @@ miopenStatus_t conv_run(const struct conv *c, int algorithm, void *output,
                         const struct memory *workspace)
 {
     const void *x = c->x_memory.device, *w = c->w_memory.device, *y = c->y_memory.device;
-    const float one = 1, zero = 0;
     switch (c->pass) {
     case FORWARD:
         return called("Convolution", API->miopenConvolutionForward(
-                                         world.handle, &one, c->x_desc, x, c->w_desc, w, c->desc,
-                                         (miopenConvFwdAlgorithm_t)algorithm, &zero, c->y_desc,
-                                         output, workspace->device, workspace->bytes));
+                                         world.handle, &c->alpha, c->x_desc, x, c->w_desc, w,
+                                         c->desc, (miopenConvFwdAlgorithm_t)algorithm, &c->beta,
+                                         c->y_desc, output, workspace->device, workspace->bytes));
     case BACKWARD_DATA:
         return called("Convolution", API->miopenConvolutionBackwardData(
-                                         world.handle, &one, c->y_desc, y, c->w_desc, w, c->desc,
-                                         (miopenConvBwdDataAlgorithm_t)algorithm, &zero, c->x_desc,
-                                         output, workspace->device, workspace->bytes));
+                                         world.handle, &c->alpha, c->y_desc, y, c->w_desc, w,
+                                         c->desc, (miopenConvBwdDataAlgorithm_t)algorithm, &c->beta,
+                                         c->x_desc, output, workspace->device, workspace->bytes));
     default:
-        return called("Convolution", API->miopenConvolutionBackwardWeights(
-                                         world.handle, &one, c->y_desc, y, c->x_desc, x, c->desc,
-                                         (miopenConvBwdWeightsAlgorithm_t)algorithm, &zero,
-                                         c->w_desc, output, workspace->device, workspace->bytes));
+        return called("Convolution",
+                      API->miopenConvolutionBackwardWeights(
+                          world.handle, &c->alpha, c->y_desc, y, c->x_desc, x, c->desc,
+                          (miopenConvBwdWeightsAlgorithm_t)algorithm, &c->beta, c->w_desc, output,
+                          workspace->device, workspace->bytes));
     }
 }
