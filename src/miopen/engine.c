@@ -87,7 +87,10 @@ static bool find_engine(void)
 static void load_engine(void)
 {
     engine_there = find_engine();
-    if (!engine_there) mi_log(MI_ERROR, ENGINE_NAME " was not found; RMCP_LIBRARY can name it");
+    if (engine_there)
+        engine.rmcp_on_notice(mi_log_notice, NULL);
+    else
+        mi_log(MI_ERROR, ENGINE_NAME " was not found; RMCP_LIBRARY can name it");
 }
 
 const struct mi_engine *mi_engine(void)
