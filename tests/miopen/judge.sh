@@ -35,6 +35,11 @@ original_chroot 120 sh -c 'gcc -std=c11 -O1 -D_GNU_SOURCE -D__HIP_PLATFORM_AMD__
     die "the sequences do not compile with the original's header"
 cp "$build/tests/miopen/sequence" "$inside/"
 
+# keep: what the run of $name has recorded, also when this script is ended.
+name=''
+keep() { [ -z "$name" ] || cp -r "$inside/$name/." "$results/$name/"; }
+trap 'keep; rm -rf "$work" "$inside"' EXIT
+
 # run NAME PROGRAM ARGUMENTS…: on the simulated card, with what it has recorded before.
 run() {
     mkdir -p "$inside/$1" "$results/$1"
@@ -42,14 +47,14 @@ run() {
     status=0
     name=$1
     shift
-    original_chroot 7200 ./rmcp sim --allow-reports -- "./$@" "$name" 2>"$results/$name.log" || status=$?
-    cp -r "$inside/$name/." "$results/$name/"
+    original_chroot 7200 ./rmcp sim --allow-reports -- "$@" "$name" 2>"$results/$name.log" || status=$?
+    keep
     tail -n 2 "$results/$name.log" >&2
     [ "$status" = 0 ] || die "$name ended with status $status: $(tail -n 5 "$results/$name.log")"
 }
 say "the original, MIOpen $(original_version) …" >&2
-run original sequence-original libMIOpen.so.1
+run original ./sequence-original libMIOpen.so.1
 say "ours …" >&2
 # In one process, as a client has it; the original might not survive its own.
-run ours sequence --together "$dropin"
+run ours ./sequence --together "$dropin"
 "$python" "$here/judge.py" $all "$results/original" "$results/ours"
