@@ -110,7 +110,7 @@ void *mi_object_new(enum mi_kind kind, size_t size)
     struct pool *pool = &pools[kind];
     pthread_mutex_lock(&pool->lock);
     size = (size + 15) / 16 * 16;
-    pool->size = size;
+    if (!pool->size) pool->size = size; /* before the first block is seen */
     struct mi_object *object = NULL;
     if (pool->first) {
         object = pool->first;
@@ -129,7 +129,9 @@ void *mi_object_new(enum mi_kind kind, size_t size)
             object = (void *)(pool->block[pool->blocks - 1] + pool->used++ * size);
     }
     if (object) {
-        memset(object, 0, size);
+        /* All but `live`, which somebody with an old pointer may be reading. */
+        memset((char *)object + offsetof(struct mi_object, reserved), 0,
+               size - offsetof(struct mi_object, reserved));
         __atomic_store_n(&object->live, (uint32_t)kind + 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&pool->lock);
