@@ -95,7 +95,7 @@ static const char *const trials[] = {
     "n2c20h6w6k40r3s3p1u2:%s:nhwc",
     "n1c64h5w5k6r3s3p1:%s:nchw",
     "n1c16h8w8k16r3s3p1g16:%s:nchw",
-    "n1c20h7w5k18r3s3p1:%s:nhwc",
+    "n1c20h9w7k18r3s3p1:%s:nhwc",
     NULL,
 };
 
