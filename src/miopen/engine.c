@@ -87,7 +87,10 @@ static bool find_engine(void)
 static void load_engine(void)
 {
     engine_there = find_engine();
-    if (!engine_there) mi_log(MI_ERROR, ENGINE_NAME " was not found; RMCP_LIBRARY can name it");
+    if (engine_there)
+        engine.rmcp_on_notice(mi_log_notice, NULL);
+    else
+        mi_log(MI_ERROR, ENGINE_NAME " was not found; RMCP_LIBRARY can name it");
 }
 
 const struct mi_engine *mi_engine(void)
@@ -101,6 +104,7 @@ const struct mi_engine *mi_engine(void)
 static struct {
     int (*hipGetDevice)(int *device);
     int (*hipStreamIsCapturing)(void *stream, int *status);
+    int (*hipGetLastError)(void);
 } hip;
 static pthread_once_t hip_once = PTHREAD_ONCE_INIT;
 
@@ -131,13 +135,23 @@ static void load_hip(void)
     memcpy(&hip.hipGetDevice, &function, sizeof function);
     function = find_hip("hipStreamIsCapturing");
     memcpy(&hip.hipStreamIsCapturing, &function, sizeof function);
+    function = find_hip("hipGetLastError");
+    memcpy(&hip.hipGetLastError, &function, sizeof function);
+}
+
+/* Whether a call of HIP's went well. A failure is taken off HIP's record: nobody else shall stumble
+ * over it. */
+static bool hip_well(int code)
+{
+    if (code && hip.hipGetLastError) hip.hipGetLastError();
+    return !code;
 }
 
 bool mi_is_capturing(void *stream)
 {
     pthread_once(&hip_once, load_hip);
     int status = 0;
-    return hip.hipStreamIsCapturing && hip.hipStreamIsCapturing(stream, &status) == 0 &&
+    return hip.hipStreamIsCapturing && hip_well(hip.hipStreamIsCapturing(stream, &status)) &&
            status == 1;
 }
 
@@ -171,7 +185,7 @@ miopenStatus_t mi_device(rmcp_device **out)
     } else {
         pthread_once(&hip_once, load_hip);
         int number = 0;
-        if (hip.hipGetDevice && hip.hipGetDevice(&number) != 0)
+        if (hip.hipGetDevice && !hip_well(hip.hipGetDevice(&number)))
             return mi_fail(miopenStatusInternalError, "hipGetDevice failed");
         snprintf(spec, sizeof spec, "hip:%d", number);
     }

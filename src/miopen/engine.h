@@ -8,6 +8,7 @@
 /* Every function of the engine that is used. */
 #define MI_ENGINE(F)                                                                               \
     F(rmcp_last_error)                                                                             \
+    F(rmcp_on_notice)                                                                              \
     F(rmcp_version)                                                                                \
     F(rmcp_device_open)                                                                            \
     F(rmcp_device_wait)                                                                            \

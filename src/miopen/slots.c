@@ -85,7 +85,8 @@ static bool try_original(const char *path)
     return original != NULL;
 }
 
-/* RMCP_MIOPEN_ORIGINAL, else the backup that an installation made beside this file. */
+/* RMCP_MIOPEN_ORIGINAL, else the backup that an installation made: rmcp/libMIOpen.so.original
+ * beside this file. */
 static bool find_original(void)
 {
     const char *named = getenv("RMCP_MIOPEN_ORIGINAL");
@@ -94,10 +95,10 @@ static bool find_original(void)
     if (!dladdr(&functions, &here) || !here.dli_fname) return false;
     char path[4096];
     const char *slash = strrchr(here.dli_fname, '/');
-    int folder = slash ? (int)(slash - here.dli_fname) : 0;
-    const char *file = slash ? slash + 1 : here.dli_fname;
+    const int folder = slash ? (int)(slash - here.dli_fname) : 0;
     if (!slash) return false;
-    int length = snprintf(path, sizeof path, "%.*s/%s.rmcp-original", folder, here.dli_fname, file);
+    const int length =
+        snprintf(path, sizeof path, "%.*s/rmcp/libMIOpen.so.original", folder, here.dli_fname);
     return length > 0 && (size_t)length < sizeof path && try_original(path);
 }
 

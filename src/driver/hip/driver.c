@@ -80,6 +80,19 @@ static rmcp_status wait_hip(struct rmcp_device *device, void *stream)
     return status;
 }
 
+/* The default stream cannot be asked, nor waited for, while one that it waits for captures: an
+ * error, which is not left on HIP's record. */
+static bool capturing(struct rmcp_device *device, void *stream)
+{
+    struct rmcp_hip_state *state = device->state;
+    int previous = 0, active = 0;
+    if (!state->hip->hipStreamIsCapturing || rmcp_hip_enter(device, &previous)) return false;
+    const int code = state->hip->hipStreamIsCapturing(stream, &active);
+    if (code) state->hip->hipGetLastError();
+    rmcp_hip_leave(device, previous);
+    return code || active;
+}
+
 /* ---- memory ---- */
 
 static rmcp_status allocate(struct rmcp_device *device, uint64_t bytes, void **base)
@@ -204,6 +217,7 @@ const struct rmcp_driver rmcp_driver_hip = {
     .write = write_memory,
     .read = read_memory,
     .wait = wait_hip,
+    .capturing = capturing,
     .load_kernel = load_kernel,
     .load_object = load_object,
     .submit = rmcp_hip_submit,
