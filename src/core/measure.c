@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many algorithms are timed, how often, and how many times slower than the best estimate one may
- * be estimated and still be worth it. */
+/* How many algorithms are timed, how often, and how many times slower than the best estimate one
+ * may be estimated and still be worth it. */
 enum { MOST_MEASURED = 4, REPEATS = 3, HOPELESS = 20 };
 
 void rmcp_slot_bytes(const struct rmcp_operation *operation, const void *problem,
@@ -85,9 +85,34 @@ static rmcp_status time_all(rmcp_device *device, const struct rmcp_request *requ
     return status;
 }
 
+/* Move choice `index` behind all others. */
+static void move_to_end(struct rmcp_choice *choices, size_t n_choices, size_t index)
+{
+    const struct rmcp_choice aside = choices[index];
+    memmove(choices + index, choices + index + 1, (n_choices - 1 - index) * sizeof *choices);
+    choices[n_choices - 1] = aside;
+}
+
+/* How many of the first `n_choices` are worth measuring. */
+static size_t promising(const struct rmcp_choice *choices, size_t n_choices)
+{
+    size_t n = 1;
+    while (n < n_choices && n < MOST_MEASURED && choices[n].seconds < HOPELESS * choices[0].seconds)
+        n++;
+    return n;
+}
+
+/* The choice with the largest workspace; n when none needs any. */
+static size_t largest(const struct rmcp_choice *choices, size_t n)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        if (choices[i].workspace_bytes > choices[best].workspace_bytes) best = i;
+    return choices[best].workspace_bytes ? best : n;
+}
+
 rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *request,
-                              uint64_t max_workspace, struct rmcp_choice *choices,
-                              size_t n_choices)
+                              uint64_t max_workspace, struct rmcp_choice *choices, size_t n_choices)
 {
     char known[32];
     if (rmcp_plan_cache_find(device, request, max_workspace, known))
@@ -96,13 +121,23 @@ rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *re
                 move_to_front(choices, i);
                 return RMCP_OK;
             }
-    size_t n = 1;
-    while (n < n_choices && n < MOST_MEASURED && choices[n].seconds < HOPELESS * choices[0].seconds)
-        n++;
-    size_t fastest = 0;
+    size_t fastest = 0, left = n_choices;
     double seconds = 0;
-    rmcp_status status = time_all(device, request, choices, n, &fastest, &seconds);
-    if (status) return status;
+    rmcp_status status = RMCP_E_UNSUPPORTED;
+    while (status) {
+        const size_t n = promising(choices, left);
+        status = time_all(device, request, choices, n, &fastest, &seconds);
+        const size_t large = status == RMCP_E_NOMEM ? largest(choices, n) : n;
+        if (status == RMCP_E_UNSUPPORTED && n < left) { /* none passed its first use */
+            for (size_t i = 0; i < n; i++) move_to_end(choices, n_choices, 0);
+            left -= n;
+        } else if (large < n && left > 1) { /* the others may do with what memory there is */
+            move_to_end(choices, n_choices, large);
+            left--;
+        } else if (status) {
+            return status;
+        }
+    }
     rmcp_plan_cache_add(device, request, max_workspace, choices[fastest].algo->name, seconds);
     move_to_front(choices, fastest);
     return RMCP_OK;

@@ -258,6 +258,38 @@ static void can_be_switched_off(void **state)
     rmcp_device_close(device);
 }
 
+/* Where the largest workspace does not fit, those that need less are measured. */
+static void measures_with_what_memory_there_is(void **state)
+{
+    (void)state;
+    rmcp_conv problem = { .struct_size = sizeof problem };
+    int pass = -1;
+    assert_int_equal(rmcp_conv_parse("n4c64h28w28k64r3s3p1:f32:nchw:fwd", &problem, &pass), RMCP_OK);
+    rmcp_conv_info info = { .struct_size = sizeof info };
+    assert_int_equal(rmcp_conv_describe(&problem, &info), RMCP_OK);
+    const uint64_t tensors = info.x_bytes + info.w_bytes + info.y_bytes;
+    rmcp_device *device = open_card();
+    setenv("RMCP_GUARD", "0", 1);
+    const rmcp_plan_options by_name = { .struct_size = sizeof by_name, .algorithm = "winograd_4x4" };
+    rmcp_plan *large = NULL, *made = NULL;
+    assert_int_equal(rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &by_name, &large), RMCP_OK);
+    rmcp_memory rest;
+    assert_int_equal(rmcp_buffer_create(device,
+                                        FAKE_HIP_MEMORY - tensors - rmcp_plan_workspace(large) + 4096,
+                                        &rest),
+                     RMCP_OK);
+    const rmcp_plan_options options = { .struct_size = sizeof options, .effort = RMCP_MEASURE };
+    if (rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &options, &made))
+        fail_msg("%s", rmcp_last_error());
+    assert_true(rmcp_plan_workspace(made) < rmcp_plan_workspace(large));
+    unsetenv("RMCP_GUARD");
+    rmcp_plan_destroy(made);
+    rmcp_plan_destroy(large);
+    rmcp_buffer_destroy(device, rest);
+    rmcp_device_close(device);
+    assert_int_equal(fake->live, 0);
+}
+
 /* An error that is not the algorithm's fault is not held against it. */
 static void blames_only_the_algorithm(void **state)
 {
@@ -581,6 +613,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(skips_what_a_process_died_of, begin),
         cmocka_unit_test_setup(survives_a_damaged_record, begin),
         cmocka_unit_test_setup(can_be_switched_off, begin),
+        cmocka_unit_test_setup(measures_with_what_memory_there_is, begin),
         cmocka_unit_test_setup(blames_only_the_algorithm, begin),
         cmocka_unit_test_setup(tries_once_for_many_threads, begin),
         cmocka_unit_test_setup(does_not_read_the_old_record, begin),

@@ -10,7 +10,7 @@ enum {
     ROWS = RMCP_WINOGRAD_ROWS,
     TILES = RMCP_WINOGRAD_TILES,
     DEPTH = RMCP_WINOGRAD_DEPTH,
-    POSITIONS = 16,
+    POSITIONS = RMCP_WINOGRAD_POSITIONS,
     THREADS = 256,
     AHEAD = 2, /* channels of filters that are read behind the last, for nobody */
     MOST_SPLITS = 16,

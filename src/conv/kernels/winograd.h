@@ -7,8 +7,10 @@
 
 /* ---- winograd.cl: 3x3, stride 1; tensors below 4 GiB ---- */
 
-/* What a workgroup makes: rows (channels of the output), tiles of 2 x 2 outputs; and how many
- * channels it adds up between two barriers. */
+/* What a workgroup makes: rows (channels of the output), tiles of 2 x 2 outputs; how many channels
+ * it adds up between two barriers, and how many rows of sums it exchanges between two. */
+#define RMCP_WINOGRAD_POSITIONS 16
+#define RMCP_WINOGRAD_CHUNK 16
 #define RMCP_WINOGRAD_ROWS 64
 #define RMCP_WINOGRAD_TILES 32
 #define RMCP_WINOGRAD_DEPTH 8
