@@ -1,137 +1,135 @@
 #!/usr/bin/env python3
-"""Our GPU kernels against cuDNN's, layer by layer, in one run on one NVIDIA GPU.
+"""Our convolutions against cuDNN's, layer by layer, in one process on one NVIDIA GPU.
 
-usage: bench/compare_cudnn --rmcp build/rmcp [--device cuda] [--batch 32] [--network resnet50] [--pass fwd]
+usage: bench/compare_cudnn [--out FOLDER] [--seconds 300] [--sample 1000] [--type f32,f16] [--candidates] …
 
-The time of a layer is the best of several runs by the GPU's own clock, taken in turn: ours, cuDNN's
-(benchmark mode, fp32 without TF32), ours, cuDNN's. Rates count 2 operations per multiplication of the
-direct convolution. A ratio above 1 means that ours is faster. Totals weigh each layer by how often the
-network has it.
+Ours are plans of librmcp; cuDNN is called through PyTorch (benchmark mode, fp32 without TF32; for some layers PyTorch
+takes a kernel of its own). Both read the same memory, are replayed from CUDA graphs in turn (ours, cuDNN, ours, …),
+and the best of several rounds counts. A ratio, PyTorch's time / ours, above 1 means that ours is faster. Each layer's
+two results are compared first; one of ours that is wrong counts as a failure and not as a time.
+
+FOLDER gets results.csv, summary.txt, summary.json and report.html; a second run with the same folder goes on where the
+first one stopped. --device cpu compares our CPU device with PyTorch's CPU operators by the wall clock: a test of this
+script (bench/compare_cpu is the careful comparison). Exit status: 0; 1 when a layer failed; 2 for wrong options.
 """
 import argparse
 import json
-import math
-import subprocess
+import os
+import pathlib
+import signal
 import sys
+import time
 
-try:
-    import torch
-except ImportError as missing:
-    sys.exit(f"this comparison needs PyTorch: {missing}; bench/compare_cudnn finds a Python that has it")
-
-PASSES = ("fwd", "bwd_data", "bwd_weights")
-TYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
-ROUNDS, REPEATS = 2, 10
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "bench")]
+PASSES, TYPES, LAYOUTS = ("fwd", "bwd_data", "bwd_weights"), ("f32", "f16", "bf16"), ("nchw", "nhwc")
 
 
-def ours(options, which):
-    """Rows of rmcp bench for one pass: case, count, seconds_best, algorithm, flops."""
-    command = [options.rmcp, "bench", "--device", options.device, "--json", "--repeats", str(REPEATS),
-               "--effort", options.effort, "--pass", which]
-    if options.case:
-        command += [f"{case}:{which}" for case in options.case]
-    else:
-        command += ["--network", options.network, "--batch", str(options.batch), "--type", options.type,
-                    "--layout", options.layout]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}: status {done.returncode}\n{done.stderr}")
-    return json.loads(done.stdout)["results"]
+def words(known=None):
+    """A type for argparse: words with commas between; "all" for all that are known."""
+    def split(text):
+        if known and text == "all":
+            return list(known)
+        parts = text.split(",")
+        for part in parts:
+            if known and part not in known:
+                raise argparse.ArgumentTypeError(f"'{part}' is none of {', '.join(known)}")
+        return parts
+    return split
 
 
-def shape_of(case):
-    """The numbers of a 2-D case string as rmcp prints them (square padding, stride)."""
-    numbers, letter = {"n": 1, "p": 0, "u": 1, "g": 1}, ""
-    for c in case.split(":")[0]:
-        if c.isdigit():
-            numbers[letter] = numbers[letter] * 10 + int(c)
-        else:
-            letter = c
-            numbers[letter] = 0
-    return numbers
+def numbers(text):
+    try:
+        found = [int(part) for part in text.split(",")]
+    except ValueError:
+        found = [0]
+    if min(found) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' are no batch sizes")
+    return found
 
 
-def theirs(case):
-    """Best seconds of cuDNN for the same problem, type, layout and pass."""
-    s = shape_of(case)
-    fields = case.split(":")
-    which = fields[3]
-    form = {"dtype": TYPES[fields[1]], "device": "cuda"}
-    order = torch.channels_last if fields[2] == "nhwc" else torch.contiguous_format
-    x = torch.randn(s["n"], s["c"], s["h"], s["w"], **form).to(memory_format=order)
-    w = torch.randn(s["k"], s["c"] // s["g"], s["r"], s["s"], **form).to(memory_format=order)
-    both = ([s["u"]] * 2, [s["p"]] * 2, [1, 1])
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_argument_group("which layers (words with commas between)")
+    what.add_argument("--list", type=words(("networks", "torchvision", "deepbench", "layers")),
+                      help="files of data/ (all)")
+    what.add_argument("--network", type=words(), help="networks whose name contains one of these")
+    what.add_argument("--tuning", choices=("seen", "unseen"), help="unseen: only what no tuning looked at")
+    what.add_argument("--batch", type=numbers, default=[1, 8, 32], help="batch sizes (1,8,32)")
+    what.add_argument("--type", type=words(TYPES), default=["f32"], help="f32,f16,bf16 or all (f32)")
+    what.add_argument("--layout", type=words(LAYOUTS), default=["nchw"], help="nchw,nhwc or all (nchw)")
+    what.add_argument("--pass", dest="passes", type=words(PASSES), default=list(PASSES),
+                      help="fwd,bwd_data,bwd_weights (all)")
+    what.add_argument("--class", dest="kind", type=words(), help="classes such as 1x1,depthwise,3-D")
+    what.add_argument("--case", action="append", help="this case string and no list; may be repeated")
+    what.add_argument("--random", type=int, default=0, metavar="N", help="N random layers and no list")
+    what.add_argument("--sample", type=int, default=0, metavar="N", help="N of them, each class and pass in turn")
+    what.add_argument("--seed", type=int, default=1, help="of --random and of the order (1)")
+    what.add_argument("--min-gflop", type=float, default=0, help="only layers with so much work (0)")
+    what.add_argument("--max-gflop", type=float, default=300, help="no layers with more work (300)")
+    how = parser.add_argument_group("how")
+    how.add_argument("--device", default="cuda:0", help="cuda:N, or cpu to try this script (cuda:0)")
+    how.add_argument("--library", help="librmcp.so (RMCP_LIBRARY, else the one in build/)")
+    how.add_argument("--effort", choices=("estimate", "measure"), default="estimate", help="of our planner (estimate)")
+    how.add_argument("--candidates", action="store_true", help="also time each algorithm of ours")
+    how.add_argument("--turn", type=float, help="milliseconds that a turn takes at least (0.3; cpu: 2)")
+    how.add_argument("--cudnn-limit", type=int, default=10, help="plans that cuDNN's search tries (10, PyTorch's own)")
+    how.add_argument("--seconds", type=float, default=float("inf"), help="stop cleanly after this time")
+    how.add_argument("--out", metavar="FOLDER", help="keep results there, or go on with those that are there")
+    how.add_argument("--report", action="store_true", help="measure nothing; only write the reports of --out again")
+    how.add_argument("--quiet", action="store_true", help="a progress line every ten seconds, not for each layer")
+    options = parser.parse_args()
+    if options.report and not options.out:
+        parser.error("--report needs --out")
+    if not (options.device == "cpu" or options.device.startswith("cuda")):
+        parser.error(f"--device {options.device}: PyTorch's side can be cuda:N or cpu")
+    return options
 
-    def forward():
-        return torch.convolution(x, w, None, *both, False, [0, 0], s["g"])
 
-    y = forward()
-
-    def backward():
-        mask = [which == "bwd_data", which == "bwd_weights", False]
-        torch.ops.aten.convolution_backward(y, x, w, None, *both, False, [0, 0], s["g"], mask)
-
-    run = forward if which == "fwd" else backward
-    for _ in range(3):
-        run()
-    best = math.inf
-    for _ in range(REPEATS):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        run()
-        end.record()
-        end.synchronize()
-        best = min(best, start.elapsed_time(end) * 1e-3)
-    return best
+def report(results):
+    """Prints the tables and writes the files; true when nothing failed."""
+    from compare import page, tables
+    summary = tables.summary(results)
+    print()
+    print(tables.text(summary), end="")
+    results.write("summary.txt", tables.text(summary, most=10**6))
+    results.write("summary.json", json.dumps(summary, indent=1) + "\n")
+    results.write("report.html", page.page(summary, list(results.rows.values())))
+    if results.folder:
+        print(f"\nwrote {results.folder}/report.html, summary.txt, summary.json, results.csv")
+    return not summary["failures"]
 
 
-def compare(options, which):
-    """One pass over all layers; returns the two totals in seconds."""
-    rows = []
-    for _ in range(ROUNDS):
-        for i, row in enumerate(ours(options, which)):
-            if i == len(rows):
-                rows.append({**row, "cudnn": math.inf})
-            kept = rows[i]
-            kept["seconds_best"] = min(kept["seconds_best"], row["seconds_best"])
-            kept["cudnn"] = min(kept["cudnn"], theirs(row["case"]))
-    for row in rows:
-        mine, cudnn = row["seconds_best"], row["cudnn"]
-        print(f"{1e3 * mine:8.3f} {1e3 * cudnn:8.3f} {row['flops'] / mine * 1e-12:8.2f} "
-              f"{row['flops'] / cudnn * 1e-12:8.2f} {cudnn / mine:7.3f} {row.get('count', 1):3d}x "
-              f"{row['algorithm']:14} {row['case']}", flush=True)
-    ratios = [row["cudnn"] / row["seconds_best"] for row in rows]
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    totals = [sum(row.get("count", 1) * row[key] for row in rows) for key in ("seconds_best", "cudnn")]
-    print(f"{which}: geometric mean of {len(ratios)} ratios {mean:.3f}, from {min(ratios):.3f} to "
-          f"{max(ratios):.3f}; all layers {1e3 * totals[0]:.2f} ms against {1e3 * totals[1]:.2f} ms, "
-          f"ratio {totals[1] / totals[0]:.3f}")
-    return totals
+def stop(_signal, _frame):
+    raise KeyboardInterrupt
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--rmcp", default="build/rmcp")
-    parser.add_argument("--device", default="cuda", help="cuda (our PTX) or opencl")
-    parser.add_argument("--network", default="resnet50")
-    parser.add_argument("--batch", type=int, default=32)
-    parser.add_argument("--type", default="f32", choices=TYPES)
-    parser.add_argument("--layout", default="nchw", choices=("nchw", "nhwc"))
-    parser.add_argument("--pass", dest="passes", choices=PASSES, action="append")
-    parser.add_argument("--effort", default="estimate")
-    parser.add_argument("case", nargs="*", help="2-D case strings without a pass")
-    options = parser.parse_args()
-    torch.backends.cudnn.benchmark = True
-    torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cuda.matmul.allow_tf32 = False
-
-    print(f"{torch.cuda.get_device_name()}, cuDNN {torch.backends.cudnn.version()} "
-          f"(PyTorch {torch.__version__}), no TF32, ours on {options.device}")
-    print(f"{'ours ms':>8} {'cuDNN ms':>8} {'TFLOP/s':>8} {'cuDNN':>8} {'ratio':>7}")
-    totals = [compare(options, which) for which in options.passes or PASSES]
-    ours_ms, cudnn_ms = (1e3 * sum(t[i] for t in totals) for i in range(2))
-    print(f"all: {ours_ms:.2f} ms against {cudnn_ms:.2f} ms, ratio {cudnn_ms / ours_ms:.3f}")
-    return 0
+    began = time.monotonic()
+    options = arguments()
+    options.began = began
+    signal.signal(signal.SIGTERM, stop)  # as Ctrl-C: what was measured is reported
+    from compare.results import Mixed, Results
+    results = Results(options.out)
+    if not options.report:
+        os.environ.setdefault("RMCP_GUARD", "0")  # nothing here is used for the first time in earnest
+        if options.library:
+            os.environ["RMCP_LIBRARY"] = options.library
+        elif (ROOT / "build" / "librmcp.so").exists():
+            os.environ.setdefault("RMCP_LIBRARY", str(ROOT / "build" / "librmcp.so"))
+        try:
+            from compare.run import measure
+            from rmcp import Error
+        except ImportError as missing:
+            sys.exit(f"this comparison needs PyTorch: {missing}; bench/compare_cudnn finds a Python that has it")
+        try:
+            measure(results, options)
+        except KeyboardInterrupt:
+            print("interrupted")
+        except (Error, ImportError, LookupError, Mixed) as error:
+            print(f"compare_cudnn: {error}", file=sys.stderr)
+            return 2
+    return 0 if report(results) else 1
 
 
 if __name__ == "__main__":

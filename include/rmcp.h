@@ -14,14 +14,14 @@
  *    header works with a newer library, and one compiled with a newer header works with an older
  *    library as long as the fields that the library does not know are zero.
  *  - Spatial arrays hold the slowest dimension first: {w}, {h, w} or {d, h, w}.
- *  - The library never prints, exits or aborts, and starts no thread of its own but those of
- *    OpenMP on the CPU device.
+ *  - The library never exits or aborts, prints nothing unless RMCP_CHECK asks for it, and starts no
+ *    thread of its own but those of OpenMP on the CPU device.
  *
  * What a first plan may do. On HIP and CUDA an algorithm that was never used with a type on this
  * chip, driver, kernel and release is first tried on small problems with known results: by the
  * `rmcp` command beside the library in a child process (with a time limit of RMCP_GUARD_LIMIT
  * seconds; two minutes), or, where no command works, in this process on a stream of its own. That
- * takes a second or so, minutes on a card that hangs; it writes $XDG_CACHE_HOME/rmcp (else
+ * takes a second or so (rmcp_on_notice), minutes on a card that hangs; it writes $XDG_CACHE_HOME/rmcp (else
  * ~/.cache/rmcp)/first_use, and is done once. A plan with RMCP_MEASURE allocates buffers, runs the
  * best few algorithms and appends to …/rmcp/plans. On OpenCL kernels are compiled when they are
  * first planned, seconds each, and kept in …/rmcp/opencl; on CUDA the driver compiles PTX and keeps
@@ -29,6 +29,7 @@
  *
  * Environment, read when it is needed
  *  RMCP_DEVICE          the device that "auto" and NULL take: any spec of rmcp_device_open
+ *  RMCP_CHECK=1         compare every execution with a reference (below); read once
  *  RMCP_GUARD=0         no trial of first use
  *  RMCP_GUARD_LIMIT     seconds that a trial in a child process may take (120)
  *  RMCP_COMMAND         path of the rmcp command that tries; else the one beside the library
@@ -80,6 +81,40 @@ RMCP_API const char *rmcp_status_name(rmcp_status status);
 
 /* "MAJOR.MINOR.PATCH": the version of the library that is loaded, which may differ from the header's. */
 RMCP_API const char *rmcp_version(void);
+
+/* ---- notices ---- */
+
+/* Be told when a trial of first use (above), or waiting for that of another process, takes longer than
+ * two seconds: `say` is called with one line, without an end of line, that lives as long as the call;
+ * once for each trial, by the thread that plans, while the trial goes on. One that runs in this
+ * process is noticed between its problems. `say` must not call the library. There is one listener in
+ * a process; NULL is none. After the call the one before is not called any more. Thread-safe. */
+typedef void rmcp_notice(const char *line, void *context);
+RMCP_API void rmcp_on_notice(rmcp_notice *say, void *context);
+
+/* ---- checking: RMCP_CHECK ---- */
+
+/* With RMCP_CHECK=1 in the environment every execution of a plan, on any device, is compared with
+ * plain loops in double precision on the CPU, within the bounds of `rmcp verify`; of large results some
+ * thousand elements, others each time, or all of them with RMCP_CHECK=full. The first
+ * difference of each case goes to stderr in one line,
+ *   rmcp: check: CASE on DEVICE, algorithm NAME: TENSOR element N: GOT, expected VALUE within BOUND
+ * and the execution succeeds with the device's data as it is. It waits for the stream, copies all
+ * tensors, and is slow. Outputs must be written entirely: elements that were not are reported, too.
+ * NaN equals NaN; not reported is what overflows f32 or the type of the result, and what this header
+ * leaves open (rmcp_accuracy). */
+typedef struct rmcp_check_info {
+    uint32_t struct_size;
+    uint32_t on;      /* 1: RMCP_CHECK was set at the first execution, or is now                */
+    uint64_t checked; /* executions that were compared                                           */
+    uint64_t skipped; /* that could not be: in the capture of a stream, or host memory ran out   */
+    uint64_t wrong;   /* of those compared, how many differed                                    */
+    char first[1024]; /* the first difference: the line above from CASE on; "": none             */
+} rmcp_check_info;
+
+/* Fill `*info`, whose struct_size the caller has set, with what was found in this process so far.
+ * Thread-safe. */
+RMCP_API rmcp_status rmcp_check_describe(rmcp_check_info *info);
 
 /* ---- problems ---- */
 
@@ -241,8 +276,9 @@ typedef enum rmcp_effort {
 typedef enum rmcp_accuracy {
     RMCP_ACCURATE = 0, /* every algorithm within its documented bound                         */
     RMCP_STRICT = 1    /* only algorithms that propagate NaN and Inf exactly as IEEE 754 says */
-} rmcp_accuracy;       /* whether weights are multiplied with the zeros of the padding, which shows
-                          only where a weight is NaN or Inf, is left open in both              */
+} rmcp_accuracy;       /* whether weights (of backward weights: y) are multiplied with the zeros of
+                          the padding, which shows only where one is NaN or Inf, is left open in
+                          both                                                                  */
 
 #define RMCP_NO_WORKSPACE UINT64_MAX
 
@@ -356,8 +392,8 @@ typedef struct rmcp_batchnorm {
     float clamp_low, clamp_high;  /* RMCP_CLAMP                                                    */
     uint32_t reserved;            /* must be 0                                                     */
     double epsilon;               /* added to the variance; 0 means 1e-5                           */
-    double momentum;              /* share of the batch in the running statistics, at most 1; 0
-                                     means 0.1: running = (1 - momentum) * running + momentum *
+    double momentum;              /* share of the batch in the running statistics, usually from 0
+                                     to 1; 0 means 0.1: running = (1 - momentum) * running + momentum *
                                      batch. The variance there is the unbiased one, m / (m - 1)
                                      times the biased over m elements; for m = 1 the biased, 0     */
 } rmcp_batchnorm;

@@ -1,4 +1,5 @@
-"""Puts rmcp.h and librmcp into the wheel: the one that RMCP_LIBRARY names, or ../build/librmcp.so.
+"""Puts rmcp.h, librmcp and the MIOpen drop-in beside it into the wheel: the librmcp that RMCP_LIBRARY names, or
+../build/librmcp.so.
 
 Without either the wheel has Python alone and takes the librmcp of the system.
 """
@@ -27,6 +28,16 @@ def librmcp():
     return path if path.is_file() else None
 
 
+def dropin(library):
+    """The files of the drop-in that belong to a librmcp: {name in the package: path}."""
+    for below in ("src/miopen", "rmcp"):
+        folder = library.resolve().parent / below
+        files = {name: folder / name for name in ("libMIOpen.so.1", "wheel/libMIOpen.so")}
+        if all(path.is_file() for path in files.values()):
+            return files
+    return {}
+
+
 class BuildWithLibrary(build_py):
     def run(self):
         super().run()
@@ -34,6 +45,10 @@ class BuildWithLibrary(build_py):
         source = librmcp()
         if source:
             shutil.copyfile(source.resolve(), pathlib.Path(self.build_lib, "rmcp", "librmcp.so.0"))
+            for name, path in dropin(source).items():
+                target = pathlib.Path(self.build_lib, "rmcp", name)
+                target.parent.mkdir(exist_ok=True)
+                shutil.copyfile(path.resolve(), target)
 
 
 class PlatformWheel(bdist_wheel):

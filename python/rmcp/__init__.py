@@ -4,9 +4,9 @@
 needs neither PyTorch nor numpy.
 """
 from . import _version
-from ._api import Device, Plan, case_string, devices, parse, version
+from ._api import Check, Device, Plan, case_string, check, devices, on_notice, parse, version
 from ._library import Error, LibraryNotFound, VersionMismatch
 
 __version__ = _version.TEXT
-__all__ = ["Device", "Error", "LibraryNotFound", "Plan", "VersionMismatch", "case_string", "devices",
-           "parse", "version"]
+__all__ = ["Check", "Device", "Error", "LibraryNotFound", "Plan", "VersionMismatch", "case_string", "check",
+           "devices", "on_notice", "parse", "version"]

@@ -9,6 +9,41 @@ def version():
     return c.library().rmcp_version().decode()
 
 
+class Check:
+    """What RMCP_CHECK has found in this process so far: .on, and how many executions were .checked,
+    .skipped (in the capture of a graph) and .wrong; .first: the first difference, "" without any."""
+
+    def __init__(self, info):
+        self.on = bool(info.on)
+        self.checked, self.skipped, self.wrong = info.checked, info.skipped, info.wrong
+        self.first = info.first.decode(errors="replace")
+
+    def __str__(self):
+        if not self.on:
+            return "RMCP_CHECK is not set"
+        text = (f"RMCP_CHECK: {self.checked} executions compared with the reference, {self.wrong} wrong, "
+                f"{self.skipped} skipped")
+        return text + (f"; the first: {self.first}" if self.wrong else "")
+
+
+def check():
+    """The Check of this process."""
+    info = c.CheckInfo()
+    c.library().rmcp_check_describe(info)
+    return Check(info)
+
+
+_listener = None  # the library calls it: it must live
+
+
+def on_notice(say):
+    """Have say(line) called when a first use takes longer than two seconds; None: nobody is told."""
+    global _listener
+    listener = c.Notice() if say is None else c.Notice(lambda line, _context: say(line.decode(errors="replace")))
+    c.library().rmcp_on_notice(listener, None)
+    _listener = listener  # the one before is not called any more
+
+
 def parse(text):
     """The problem of a case string, and its pass: None when it names none."""
     problem, pass_ = c.Problem(), ctypes.c_int()

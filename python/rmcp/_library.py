@@ -30,6 +30,8 @@ TENSOR_DIMS = 5
 CASE_MAX = 640
 NO_WORKSPACE = 2**64 - 1
 
+SONAME = "librmcp.so.0"
+
 TYPE_NAMES = ("f32", "f16", "bf16")
 LAYOUT_NAMES = ("nchw", "nhwc")
 PASS_NAMES = ("fwd", "bwd_data", "bwd_weights")
@@ -137,8 +139,16 @@ class TensorOperands(Struct):
                 ("c", Memory), ("workspace", Memory), ("workspace_bytes", _u64)]
 
 
+class CheckInfo(Struct):
+    C_NAME = "rmcp_check_info"
+    _fields_ = [("struct_size", _u32), ("on", _u32), ("checked", _u64), ("skipped", _u64),
+                ("wrong", _u64), ("first", ctypes.c_char * 1024)]
+
+
 STRUCTS = (Problem, Shape, DeviceOptions, DeviceInfo, Memory, PlanOptions, Candidate, Tensors,
-           BatchNorm, BatchNormTensors, Tensor, TensorOperands)
+           BatchNorm, BatchNormTensors, Tensor, TensorOperands, CheckInfo)
+
+Notice = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)  # rmcp_notice
 
 
 class Error(RuntimeError):
@@ -166,6 +176,8 @@ FUNCTIONS = {
     "rmcp_last_error": (_text,),
     "rmcp_status_name": (_text, ctypes.c_int),
     "rmcp_version": (_text,),
+    "rmcp_on_notice": (None, Notice, _void),
+    "rmcp_check_describe": (_status, _pointer(CheckInfo)),
     "rmcp_conv_describe": (_status, _pointer(Problem), _pointer(Shape)),
     "rmcp_conv_parse": (_status, _text, _pointer(Problem), _pointer(ctypes.c_int)),
     "rmcp_conv_print": (_status, _pointer(Problem), ctypes.c_int, _text, _size),
@@ -208,13 +220,23 @@ FUNCTIONS = {
 }
 
 
+def _present():
+    """A librmcp that the process has already, such as MIOpen's stand-in brings one, or None."""
+    if not hasattr(os, "RTLD_NOLOAD"):
+        return None
+    try:
+        return ctypes.CDLL(SONAME, mode=os.RTLD_NOLOAD)
+    except OSError:
+        return None
+
+
 def _candidates():
     """Where librmcp may be, best first."""
     named = os.environ.get("RMCP_LIBRARY")
     if named:
         return [named]  # who names one wants no other
     here = pathlib.Path(__file__).resolve().parent
-    return [*map(str, sorted(here.glob("librmcp.so*"))), "librmcp.so.0", "librmcp.so"]
+    return [*map(str, sorted(here.glob("librmcp.so*"))), SONAME, "librmcp.so"]
 
 
 def _open():
@@ -261,14 +283,32 @@ _lock = threading.Lock()
 _loaded = None
 
 
+def _load():
+    """One engine in a process: the one that is there, if it is of our version; else our own."""
+    lib = _present()
+    if lib is not None:
+        try:
+            _check_version(SONAME, lib)
+            _declare(lib, SONAME)
+            return lib
+        except ImportError:
+            pass
+    name, lib = _open()
+    _check_version(name, lib)
+    _declare(lib, name)
+    return lib
+
+
 def library():
     """librmcp, loaded and declared; raises LibraryNotFound or VersionMismatch."""
     global _loaded
     if _loaded is None:
         with _lock:
             if _loaded is None:
-                name, lib = _open()
-                _check_version(name, lib)
-                _declare(lib, name)
-                _loaded = lib
+                _loaded = _load()
+    return _loaded
+
+
+def loaded():
+    """librmcp if library() has been called, else None."""
     return _loaded

@@ -300,6 +300,10 @@ rmcp_status rmcp_child_run(const struct rmcp_child_request *request, struct rmcp
     rmcp_status status = rmcp_child_start(request, child);
     if (status) return status;
     const double limit = request->limit_seconds > 0 ? request->limit_seconds : (double)INFINITY;
+    if (request->slow && request->slow_seconds < limit) {
+        if (rmcp_child_wait(child, child->start + request->slow_seconds)) return RMCP_OK;
+        request->slow(request->slow_context);
+    }
     if (rmcp_child_wait(child, child->start + limit)) return RMCP_OK;
     rmcp_child_kill(child);
     if (rmcp_child_wait(child, rmcp_clock() + grace))

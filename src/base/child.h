@@ -32,6 +32,11 @@ struct rmcp_child_request {
     bool attended;        /* a program gets our stdin and signals, and is searched for in PATH;   */
                           /* else stdin is empty and signals are as in a fresh process            */
     double limit_seconds; /* of rmcp_child_run; 0: none                                           */
+
+    /* Called by rmcp_child_run, once, when it has run so long and goes on; NULL: nobody. */
+    void (*slow)(void *slow_context);
+    void *slow_context;
+    double slow_seconds;
 };
 
 enum rmcp_child_end {

@@ -73,10 +73,7 @@ static const char *const passes[] = { "fwd", "bwd_data", "bwd_weights", NULL };
 static const char *const layouts[] = { "nchw", "nhwc", NULL };
 static const char *const dims[] = { "1-D", "2-D", "3-D", NULL };
 static const struct rmcp_trait traits[] = {
-    { "pass", passes },
-    { "type", rmcp_type_names },
-    { "layout", layouts },
-    { "dims", dims },
+    { "pass", passes }, { "type", rmcp_type_names }, { "layout", layouts }, { "dims", dims },
     { NULL, NULL },
 };
 
@@ -115,7 +112,8 @@ static int64_t largest_integer(const struct rmcp_convolution *conv)
     return 1;
 }
 
-static void fill(const void *problem, unsigned number, enum rmcp_data data, uint64_t seed, void *host)
+static void fill(const void *problem, unsigned number, enum rmcp_data data, uint64_t seed,
+                 void *host)
 {
     const struct rmcp_convolution *conv = problem;
     const int64_t n = rmcp_conv_elements(conv, number), most = largest_integer(conv);
@@ -135,6 +133,29 @@ double rmcp_conv_bound(const struct rmcp_convolution *conv, double value, double
            rmcp_rounding_error(conv->type, value);
 }
 
+/* The factor that may be multiplied with zeros of the padding: r->state is not NULL when it has a
+ * NaN or an infinity. */
+static rmcp_status begin(struct rmcp_reference *r)
+{
+    const struct rmcp_convolution *conv = r->problem;
+    const unsigned factor = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS ? RMCP_CONV_Y : RMCP_CONV_W;
+    const int64_t n = rmcp_conv_elements(conv, factor);
+    bool finite = true;
+    for (int64_t i = 0; i < n && finite; i++)
+        finite = isfinite(rmcp_load(r->host[factor], conv->type, i));
+    r->state = finite ? NULL : r;
+    return RMCP_OK;
+}
+
+/* Whether rmcp.h leaves open what becomes of NaN and Inf in this element: of weights beside the
+ * tensor, and of a NaN before the activation. */
+static bool is_open(const struct rmcp_reference *r, const struct rmcp_conv_reference *reference,
+                    int64_t index, double value)
+{
+    if (isnan(value)) return !r->strict && rmcp_conv_activation(r->problem) != RMCP_NO_ACTIVATION;
+    return r->state && !rmcp_conv_factors_finite(reference, index);
+}
+
 static struct rmcp_expected expect(const struct rmcp_reference *r, unsigned number, int64_t index)
 {
     (void)number; /* a pass writes one */
@@ -149,9 +170,9 @@ static struct rmcp_expected expect(const struct rmcp_reference *r, unsigned numb
     const bool exact = r->data == RMCP_DATA_INTEGERS && r->error_factor <= 1;
     return (struct rmcp_expected){
         .value = value.value,
-        .allowed = exact ? 0
-                         : r->error_factor *
-                               rmcp_conv_bound(r->problem, value.value, value.magnitude),
+        .allowed =
+            exact ? 0 : r->error_factor * rmcp_conv_bound(r->problem, value.value, value.magnitude),
+        .open = rmcp_sum_overflows(value.magnitude) || is_open(r, &reference, index, value.value),
     };
 }
 
@@ -179,6 +200,7 @@ const struct rmcp_operation rmcp_operation_conv = {
     .draw = draw,
     .trials = trials,
     .fill = fill,
+    .reference_begin = begin,
     .expect = expect,
     .expect_cost = expect_cost,
 };

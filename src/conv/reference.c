@@ -7,6 +7,8 @@
 
 #include "base/convert.h"
 
+#include <math.h>
+
 /* Where an element stands: outer is n (k for weights), inner its channel. */
 struct place {
     int64_t outer, inner, at[3];
@@ -130,6 +132,40 @@ struct rmcp_conv_value rmcp_conv_element(const struct rmcp_conv_reference *r, in
     if (rmcp_conv_has_bias(conv)) add(&sum, rmcp_load(r->bias, conv->type, y.inner), 1);
     sum.value = rmcp_conv_activate(conv, sum.value);
     return sum;
+}
+
+/* All elements of a tensor with this outer and inner index. */
+static bool all_finite(const struct rmcp_conv_reference *r, const void *tensor,
+                       const struct rmcp_strides *stride, const int64_t size[3], int64_t outer,
+                       int64_t inner)
+{
+    int64_t at[3];
+    for (at[0] = 0; at[0] < size[0]; at[0]++)
+        for (at[1] = 0; at[1] < size[1]; at[1]++)
+            for (at[2] = 0; at[2] < size[2]; at[2]++)
+                if (!isfinite(load(r, tensor, stride, outer, inner, at))) return false;
+    return true;
+}
+
+bool rmcp_conv_factors_finite(const struct rmcp_conv_reference *r, int64_t index)
+{
+    const struct rmcp_convolution *conv = r->conv;
+    bool finite = true;
+    if (conv->pass == RMCP_CONV_FORWARD) {
+        const int64_t k = place_of(conv->layout, conv->k, conv->output, index).inner;
+        for (int64_t c = 0; c < conv->group_c && finite; c++)
+            finite = all_finite(r, r->w, &conv->w, conv->filter, k, c);
+    } else if (conv->pass == RMCP_CONV_BACKWARD_DATA) {
+        const int64_t inner = place_of(conv->layout, conv->c, conv->input, index).inner;
+        const int64_t first = inner / conv->group_c * conv->group_k;
+        for (int64_t k = first; k < first + conv->group_k && finite; k++)
+            finite = all_finite(r, r->w, &conv->w, conv->filter, k, inner % conv->group_c);
+    } else {
+        const int64_t k = place_of(conv->layout, conv->group_c, conv->filter, index).outer;
+        for (int64_t n = 0; n < conv->n && finite; n++)
+            finite = all_finite(r, r->y, &conv->y, conv->output, n, k);
+    }
+    return finite;
 }
 
 void rmcp_conv_loops(const struct rmcp_conv_reference *r, void *output, unsigned threads)

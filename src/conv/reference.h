@@ -18,6 +18,10 @@ struct rmcp_conv_value {
 /* The output element that stands at `index` in memory. */
 struct rmcp_conv_value rmcp_conv_element(const struct rmcp_conv_reference *r, int64_t index);
 
+/* Whether all weights behind that element are finite, those that lie on the padding included; of
+ * backward weights, all of y. */
+bool rmcp_conv_factors_finite(const struct rmcp_conv_reference *r, int64_t index);
+
 /* All output elements, rounded to the type, written to `output`. */
 void rmcp_conv_loops(const struct rmcp_conv_reference *r, void *output, unsigned threads);
 

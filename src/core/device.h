@@ -58,6 +58,10 @@ struct rmcp_driver {
                         uint64_t bytes);
     rmcp_status (*wait)(struct rmcp_device *device, void *stream);
 
+    /* Whether `stream` records work in place of doing it, so that waiting for it is forbidden; also
+     * when that cannot be found out. NULL: no stream of this driver does. */
+    bool (*capturing)(struct rmcp_device *device, void *stream);
+
     /* KERNEL devices: make `kernel` ready and set its handle, which lives until close. NULL for
      * devices that take no kernels. */
     rmcp_status (*load_kernel)(struct rmcp_device *device, const char *kernel, void **handle);

@@ -1,6 +1,7 @@
 /* guard.c: first use of an algorithm on a GPU: known, or tried now. */
 #include "core/guard.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "core/guard_record.h"
 #include "core/trial.h"
@@ -135,16 +136,25 @@ static unsigned time_limit(void)
 }
 
 static struct rmcp_guard_finding try_out(rmcp_device *device, const struct rmcp_guard_key *key,
-                                         const struct rmcp_trial *trial)
+                                         const struct rmcp_trial *trial, struct rmcp_wait *wait)
 {
     if (!rmcp_guard_record_add(key, RMCP_GUARD_TRYING, ""))
         rmcp_guard_say(
             RMCP_GUARD_ON_RECORD,
             "first use: the cache folder cannot be written, so findings are not remembered");
-    struct rmcp_guard_finding finding = rmcp_trial_apart(device, trial, time_limit());
-    if (finding.state == RMCP_GUARD_UNTRIED) finding = rmcp_trial_here(device, trial);
+    struct rmcp_guard_finding finding = rmcp_trial_apart(device, trial, time_limit(), wait);
+    if (finding.state == RMCP_GUARD_UNTRIED) finding = rmcp_trial_here(device, trial, wait);
     rmcp_guard_record_add(key, finding.state, finding.reason);
     return finding;
+}
+
+/* Other processes may be trying. */
+static int lock(struct rmcp_wait *wait)
+{
+    const int failed = rmcp_guard_lock(RMCP_LONG_WAIT);
+    if (failed != EWOULDBLOCK) return failed;
+    rmcp_wait_tell(wait);
+    return rmcp_guard_lock(time_limit() + 10.0 - RMCP_LONG_WAIT);
 }
 
 /* Known by now, or tried. Called by one thread at a time. */
@@ -153,7 +163,12 @@ static struct rmcp_guard_finding settle(rmcp_device *device, const struct rmcp_g
 {
     struct rmcp_guard_finding finding;
     if (recall(key, &finding)) return finding;
-    if (rmcp_guard_lock(time_limit() + 10.0) == EWOULDBLOCK) {
+    struct rmcp_wait wait = { .start = rmcp_clock() };
+    snprintf(wait.line, sizeof wait.line,
+             "first use of %s %s on %s (%s): small problems are tried before; once, and for up to "
+             "%u seconds",
+             trial->algo->name, key->type, device->info.spec, device->info.chip, time_limit());
+    if (lock(&wait) == EWOULDBLOCK) {
         finding = (struct rmcp_guard_finding){ .state = RMCP_GUARD_TRYING,
                                                .reason = "another process is still trying it" };
         return finding;
@@ -162,7 +177,7 @@ static struct rmcp_guard_finding settle(rmcp_device *device, const struct rmcp_g
     if (finding.state == RMCP_GUARD_TRYING) /* and who did that no longer holds the lock */
         finding.state = RMCP_GUARD_CRASHED;
     if (finding.state == RMCP_GUARD_UNTRIED) {
-        finding = try_out(device, key, trial);
+        finding = try_out(device, key, trial, &wait);
         if (finding.state != RMCP_GUARD_UNTRIED) remember(key, &finding);
     } else if (finding.state == RMCP_GUARD_GOOD) {
         remember(key, &finding);

@@ -13,7 +13,6 @@
 /* Bytes before and after each tensor; a multiple of what workspace must be aligned to. */
 enum { GUARD = 512 };
 static const unsigned char guard_byte = 0xa5;
-static const double default_effort = 8e6;
 
 /* A tensor between its guards, on the host and on the device. */
 struct area {
@@ -65,8 +64,7 @@ static rmcp_status prepare(struct hearing *h, enum rmcp_data data, uint64_t seed
             make_area(h, a, scratch ? 0 : element * (uint64_t)rmcp_random_below(&r, 8));
         if (status) return status;
         memset(a->host + a->lead, 0xff, a->bytes); /* a NaN in every type */
-        if (a->slot.read)
-            h->operation->fill(h->plan->problem, slot, data, seed, a->host + a->lead);
+        if (a->slot.read) h->operation->fill(h->plan->problem, slot, data, seed, a->host + a->lead);
         status = rmcp_copy_to_device(h->plan->device, h->stream, a->buffer, a->host, total(a));
         if (status) return status;
     }
@@ -81,7 +79,7 @@ static rmcp_status run(struct hearing *h)
         memory[slot].offset += h->area[slot].lead;
     }
     rmcp_status status =
-        rmcp_plan_execute(h->plan, h->stream, memory, h->plan->workspace_bytes, NULL);
+        rmcp_plan_execute_unchecked(h->plan, h->stream, memory, h->plan->workspace_bytes, NULL);
     return status ? status : rmcp_device_wait(h->plan->device, h->stream);
 }
 
@@ -105,8 +103,7 @@ static bool guards_intact(const struct area *a, char *why, size_t size)
 /* Fetch a tensor and look at its guards and, if it is an input alone, at its values. */
 static rmcp_status fetch(struct hearing *h, struct area *a, struct rmcp_judgement *j)
 {
-    rmcp_status status =
-        rmcp_copy_to_host(h->plan->device, h->stream, a->now, a->buffer, total(a));
+    rmcp_status status = rmcp_copy_to_host(h->plan->device, h->stream, a->now, a->buffer, total(a));
     if (status || !j->passed) return status;
     j->passed = guards_intact(a, j->why, sizeof j->why);
     if (j->passed && a->slot.read && !a->slot.written && memcmp(a->now, a->host, total(a))) {
@@ -120,65 +117,32 @@ static bool all_written(const struct area *a, struct rmcp_judgement *j)
 {
     for (int64_t i = 0; i < a->slot.elements; i++)
         if (isnan(rmcp_load(a->now + a->lead, a->slot.type, i))) {
-            snprintf(j->why, sizeof j->why, "%s[%" PRId64 "] of %" PRId64 " is NaN or was never written",
-                     a->slot.name, i, a->slot.elements);
+            snprintf(j->why, sizeof j->why,
+                     "%s[%" PRId64 "] of %" PRId64 " is NaN or was never written", a->slot.name, i,
+                     a->slot.elements);
             return false;
         }
     return true;
-}
-
-double rmcp_error_share(struct rmcp_expected expected, rmcp_type type, float got)
-{
-    union {
-        float f32;
-        uint16_t half;
-    } rounded;
-    rmcp_store(&rounded, type, 0, (float)expected.value);
-    const float value = rmcp_load(&rounded, type, 0);
-    if (got == value || (isnan(got) && isnan(value))) return 0;
-    if (!(expected.allowed > 0) || !isfinite(got) || !isfinite(value)) return HUGE_VAL;
-    return fabs((double)got - expected.value) / expected.allowed;
-}
-
-/* Which of `n` outputs the i-th of `checked` comparisons looks at: the ends, then anywhere. */
-static int64_t sample(int64_t checked, int64_t n, int64_t i, uint64_t seed)
-{
-    if (checked == n) return i;
-    if (i == 0) return 0;
-    if (i == 1) return n - 1;
-    struct rmcp_random r = { seed + (uint64_t)i };
-    return rmcp_random_below(&r, n);
 }
 
 static void compare(const struct hearing *h, const struct rmcp_reference *reference, unsigned slot,
                     uint64_t seed, double effort, struct rmcp_judgement *j)
 {
     const struct area *a = &h->area[slot];
-    const int64_t n = a->slot.elements;
-    const double cost = h->operation->expect_cost(h->plan->problem, slot);
-    const double affordable = effort / cost;
-    int64_t checked = affordable < 64 ? 64 : affordable < 1e15 ? (int64_t)affordable : INT64_MAX;
-    if (checked > n) checked = n;
-    j->checked += checked;
-
-/* Waking threads costs more than a small problem. */
-#pragma omp parallel for schedule(dynamic, 16) if ((double)checked * cost > 1e6)
-    for (int64_t i = 0; i < checked; i++) {
-        const int64_t at = sample(checked, n, i, seed);
-        const struct rmcp_expected expected = h->operation->expect(reference, slot, at);
-        const float value = rmcp_load(a->now + a->lead, a->slot.type, at);
-        const double share = rmcp_error_share(expected, a->slot.type, value);
-#pragma omp critical
-        if (share > j->worst) {
-            j->worst = share;
-            if (share > 1) {
-                j->passed = false;
-                snprintf(j->why, sizeof j->why,
-                         "%s[%" PRId64 "] is %.9g, expected %.9g; allowed error %.3g", a->slot.name,
-                         at, (double)value, expected.value, expected.allowed);
-            }
-        }
-    }
+    struct rmcp_comparison c = { .operation = h->operation,
+                                 .reference = reference,
+                                 .slot = slot,
+                                 .values = a->now + a->lead,
+                                 .share = rmcp_error_share,
+                                 .seed = seed,
+                                 .effort = effort };
+    rmcp_compare(&c);
+    j->checked += c.checked;
+    if (c.worst > j->worst) j->worst = c.worst;
+    if (!(c.worst > 1)) return;
+    j->passed = false;
+    snprintf(j->why, sizeof j->why, "%s[%" PRId64 "] is %.9g, expected %.9g; allowed error %.3g",
+             a->slot.name, c.element, (double)c.got, c.expected.value, c.expected.allowed);
 }
 
 /* Every output against the reference. */
@@ -189,6 +153,7 @@ static rmcp_status compare_all(const struct hearing *h, enum rmcp_data data, uin
     struct rmcp_reference reference = {
         .problem = h->plan->problem,
         .data = data,
+        .strict = h->plan->request.strict,
         .error_factor = factor > 0 ? factor : 1,
     };
     for (unsigned slot = 0; slot < h->operation->n_slots; slot++) {
@@ -219,9 +184,9 @@ rmcp_status rmcp_judge_plan(const rmcp_plan *plan, void *stream, enum rmcp_data 
         status = fetch(&h, a, j);
     }
     for (int slot = 0; slot < RMCP_MOST_SLOTS && !status && j->passed; slot++)
-        if (h.area[slot].host && h.area[slot].slot.written) j->passed = all_written(&h.area[slot], j);
-    if (!status && j->passed)
-        status = compare_all(&h, data, seed, effort > 0 ? effort : default_effort, j);
+        if (h.area[slot].host && h.area[slot].slot.written)
+            j->passed = all_written(&h.area[slot], j);
+    if (!status && j->passed) status = compare_all(&h, data, seed, effort, j);
     for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
         free(h.area[slot].host);
         free(h.area[slot].now);

@@ -6,6 +6,7 @@
 #ifndef RMCP_CORE_JUDGE_H
 #define RMCP_CORE_JUDGE_H
 
+#include "core/compare.h"
 #include "core/plan.h"
 
 struct rmcp_judgement {
@@ -26,8 +27,5 @@ rmcp_status rmcp_judge_plan(const rmcp_plan *plan, void *stream, enum rmcp_data 
 rmcp_status rmcp_judge_problem(rmcp_device *device, const struct rmcp_operation *operation,
                                const void *problem, const char *algorithm, enum rmcp_data data,
                                uint64_t seed, double effort, struct rmcp_judgement *judgement);
-
-/* The error of `got` as a share of what is allowed; more than 1 is wrong. */
-double rmcp_error_share(struct rmcp_expected expected, rmcp_type type, float got);
 
 #endif

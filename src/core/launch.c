@@ -5,10 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An hour at the 50 ms that a launch may take; a problem beyond that is a mistake. */
+enum { MOST_RECORDS = 65536 };
+
 struct rmcp_launch *rmcp_launch_append(struct rmcp_launch_list *list, enum rmcp_launch_kind kind)
 {
     if (list->n_records == list->room) {
         size_t room = list->room ? 2 * list->room : 1;
+        if (room > MOST_RECORDS) {
+            rmcp_fail(RMCP_E_UNSUPPORTED, "more than %d launches", MOST_RECORDS);
+            return NULL;
+        }
         struct rmcp_launch *grown = realloc(list->records, room * sizeof *grown);
         if (!grown) {
             rmcp_fail_memory("launch records", room * sizeof *grown);

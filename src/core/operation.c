@@ -26,6 +26,11 @@ double rmcp_rounding_error(rmcp_type type, double value)
     return rounding[type].unit * fabs(value) + rounding[type].smallest;
 }
 
+bool rmcp_sum_overflows(double magnitude)
+{
+    return isfinite(magnitude) && magnitude > 0x1p127;
+}
+
 const struct rmcp_operation *rmcp_operation_find(const char *name, size_t length)
 {
     for (size_t i = 0; rmcp_operations[i]; i++)

@@ -37,6 +37,8 @@ struct rmcp_expected {
     double value;   /* not yet rounded to the slot's type                                      */
     double allowed; /* how far a result may be from it: the computed bound, with the final
                        rounding. 0: only the value itself, rounded to the type                 */
+    bool open;      /* whatever comes out is right: f32 overflowed on the way, or NaN and Inf meet
+                       what rmcp.h leaves open. Never with the judge's own data                */
 };
 
 /* The reference of one problem: plain loops in double precision over tensors in host memory. */
@@ -45,6 +47,7 @@ struct rmcp_reference {
     const void *host[RMCP_MOST_SLOTS]; /* as they were before; NULL where the problem has none
                                           or the slot is only written                          */
     enum rmcp_data data;
+    bool strict;         /* the plan promises NaN and Inf exactly as IEEE 754 says             */
     double error_factor; /* of the algorithm that is judged: see rmcp_algo                     */
     void *state;         /* the operation's own, from reference_begin                          */
 };
@@ -137,5 +140,9 @@ extern const char *const rmcp_type_names[];
 
 /* The largest error of rounding a value to a type: relative, or that of its smallest number. */
 double rmcp_rounding_error(rmcp_type type, double value);
+
+/* Whether a sum in f32 of terms that add up to `magnitude` may overflow on its way; false for NaN and
+ * Inf, which are values of the caller's. */
+bool rmcp_sum_overflows(double magnitude);
 
 #endif

@@ -1,6 +1,7 @@
 /* plan.c: the planner: which algorithms can do a request, which one shall, and its execution. */
 #include "core/plan.h"
 
+#include "core/check.h"
 #include "core/guard.h"
 
 #include <inttypes.h>
@@ -140,7 +141,8 @@ rmcp_status rmcp_plan_build(rmcp_device *device, const struct rmcp_request *requ
 {
     /* Loading first: a device that is lost, or code that does not load, is no finding. */
     rmcp_status status = rmcp_plan_build_unguarded(device, request, choice, out);
-    if (!status) status = rmcp_guard_admit(device, request->operation, choice->algo,
+    if (!status)
+        status = rmcp_guard_admit(device, request->operation, choice->algo,
                                   request->operation->type(request->problem));
     if (!status || !*out) return status;
     rmcp_plan_destroy(*out);
@@ -293,12 +295,12 @@ static rmcp_status check_memory(rmcp_memory memory, const char *name, uint64_t a
     return RMCP_OK;
 }
 
-rmcp_status rmcp_plan_execute(const rmcp_plan *plan, void *stream,
-                              const rmcp_memory memory[static RMCP_MOST_SLOTS],
-                              uint64_t workspace_bytes, double *seconds)
+/* The memory that the records use, checked; the rest is {NULL, 0}. */
+static rmcp_status bind(const rmcp_plan *plan, const rmcp_memory memory[static RMCP_MOST_SLOTS],
+                        uint64_t workspace_bytes, rmcp_memory bound[static RMCP_MOST_SLOTS])
 {
-    rmcp_memory bound[RMCP_MOST_SLOTS] = { { 0 } };
     rmcp_status status = RMCP_OK;
+    memset(bound, 0, RMCP_MOST_SLOTS * sizeof *bound);
     for (unsigned i = 0; i < plan->n_needed && !status; i++) {
         const struct rmcp_need *need = &plan->needed[i];
         bound[need->slot] = memory[need->slot];
@@ -309,9 +311,29 @@ rmcp_status rmcp_plan_execute(const rmcp_plan *plan, void *stream,
         status = check_memory(memory[RMCP_SLOT_WORKSPACE], "workspace", 256);
     }
     if (!status && workspace_bytes < plan->workspace_bytes)
-        status = rmcp_fail(RMCP_E_ARG,
-                           "the workspace has %" PRIu64 " bytes; the plan needs %" PRIu64,
-                           workspace_bytes, plan->workspace_bytes);
+        status =
+            rmcp_fail(RMCP_E_ARG, "the workspace has %" PRIu64 " bytes; the plan needs %" PRIu64,
+                      workspace_bytes, plan->workspace_bytes);
+    return status;
+}
+
+rmcp_status rmcp_plan_execute_unchecked(const rmcp_plan *plan, void *stream,
+                                        const rmcp_memory memory[static RMCP_MOST_SLOTS],
+                                        uint64_t workspace_bytes, double *seconds)
+{
+    rmcp_memory bound[RMCP_MOST_SLOTS];
+    const rmcp_status status = bind(plan, memory, workspace_bytes, bound);
     if (status) return status;
     return plan->device->driver->submit(plan->device, stream, &plan->list, bound, seconds);
+}
+
+rmcp_status rmcp_plan_execute(const rmcp_plan *plan, void *stream,
+                              const rmcp_memory memory[static RMCP_MOST_SLOTS],
+                              uint64_t workspace_bytes, double *seconds)
+{
+    if (!rmcp_check_is_on())
+        return rmcp_plan_execute_unchecked(plan, stream, memory, workspace_bytes, seconds);
+    rmcp_memory bound[RMCP_MOST_SLOTS];
+    const rmcp_status status = bind(plan, memory, workspace_bytes, bound);
+    return status ? status : rmcp_check_execute(plan, stream, bound, seconds);
 }

@@ -32,12 +32,18 @@ rmcp_status rmcp_plan_ask(rmcp_device *device, const struct rmcp_operation *oper
 const void *rmcp_plan_problem(const rmcp_plan *plan, const struct rmcp_operation *operation);
 
 /* Check the memory of an execution and submit it; with `seconds`, wait and set the time. Slots that
- * the problem does not use may hold anything. */
+ * the problem does not use may hold anything. With RMCP_CHECK the results are looked at as well
+ * (core/check.h). */
 rmcp_status rmcp_plan_execute(const rmcp_plan *plan, void *stream,
                               const rmcp_memory memory[static RMCP_MOST_SLOTS],
                               uint64_t workspace_bytes, double *seconds);
 
 /* ---- for measuring and judging ---- */
+
+/* rmcp_plan_execute of those who look at the results themselves, or at the time alone. */
+rmcp_status rmcp_plan_execute_unchecked(const rmcp_plan *plan, void *stream,
+                                        const rmcp_memory memory[static RMCP_MOST_SLOTS],
+                                        uint64_t workspace_bytes, double *seconds);
 
 /* A device buffer that holds `pattern`, of RMCP_PATTERN_BYTES, over and over. Memory that was never
  * written may hold denormals, which would skew a measurement. */

@@ -68,7 +68,8 @@ static rmcp_status run(rmcp_device *device, void *stream, const struct rmcp_tria
     return status;
 }
 
-struct rmcp_guard_finding rmcp_trial_here(rmcp_device *device, const struct rmcp_trial *trial)
+struct rmcp_guard_finding rmcp_trial_here(rmcp_device *device, const struct rmcp_trial *trial,
+                                          struct rmcp_wait *wait)
 {
     struct rmcp_guard_finding finding = { .state = RMCP_GUARD_GOOD };
     struct rmcp_side side = { 0 };
@@ -77,6 +78,7 @@ struct rmcp_guard_finding rmcp_trial_here(rmcp_device *device, const struct rmcp
     const bool begun = !status;
     for (size_t i = 0; i < trial->n_cases && !status && finding.state == RMCP_GUARD_GOOD; i++) {
         struct rmcp_judgement judgement = { .passed = true };
+        rmcp_wait_look(wait);
         status = run(device, side.stream, trial, trial->cases[i], &judgement);
         if (!status && !judgement.passed) {
             finding.state = RMCP_GUARD_BAD;

@@ -3,6 +3,7 @@
 #define RMCP_CORE_TRIAL_H
 
 #include "core/guard.h"
+#include "core/notice.h"
 
 /* Case strings that an algorithm takes on a device: some passes of a few small problems. */
 enum { RMCP_TRIAL_MOST = 24, RMCP_TRIAL_CASE = 96 };
@@ -16,15 +17,17 @@ struct rmcp_trial {
 struct rmcp_trial rmcp_trial_of(const rmcp_device *device, const struct rmcp_operation *operation,
                                 const struct rmcp_algo *algo, rmcp_type type);
 
-/* How a trial ended. UNTRIED: nothing can be said (no rmcp command, one that does not work, no
+/* How a trial ended; when `wait` gets long, the program is told. UNTRIED: nothing can be said (no rmcp command, one that does not work, no
  * memory); else GOOD, or BAD with a reason. */
 
 /* By the rmcp command, in a process of its own with a time limit in seconds. */
 struct rmcp_guard_finding rmcp_trial_apart(const rmcp_device *device,
-                                           const struct rmcp_trial *trial, unsigned limit);
+                                           const struct rmcp_trial *trial, unsigned limit,
+                                           struct rmcp_wait *wait);
 
-/* In this process, beside whatever the caller's streams do. */
-struct rmcp_guard_finding rmcp_trial_here(rmcp_device *device, const struct rmcp_trial *trial);
+/* In this process, beside whatever the caller's streams do; looks at the clock between problems. */
+struct rmcp_guard_finding rmcp_trial_here(rmcp_device *device, const struct rmcp_trial *trial,
+                                          struct rmcp_wait *wait);
 
 /* What rmcp_guard_remark is to say; one text for each subject, the last one counts. */
 enum rmcp_guard_subject { RMCP_GUARD_ON_RECORD, RMCP_GUARD_ON_COMMAND, RMCP_GUARD_N_SUBJECTS };

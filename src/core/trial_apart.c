@@ -84,7 +84,8 @@ static struct rmcp_guard_finding complain(const char *text)
 }
 
 struct rmcp_guard_finding rmcp_trial_apart(const rmcp_device *device,
-                                           const struct rmcp_trial *trial, unsigned limit)
+                                           const struct rmcp_trial *trial, unsigned limit,
+                                           struct rmcp_wait *wait)
 {
     char command[MOST_PATH], seconds[16], text[MOST_OUTPUT] = "", complaint[MOST_COMPLAINT] = "";
     if (!find_command(command, sizeof command) || !strcmp(command, given_up))
@@ -109,7 +110,10 @@ struct rmcp_guard_finding rmcp_trial_apart(const rmcp_device *device,
                                                 .environment = environment,
                                                 .out = &out,
                                                 .err = &err,
-                                                .limit_seconds = limit };
+                                                .limit_seconds = limit,
+                                                .slow = rmcp_wait_tell,
+                                                .slow_context = wait,
+                                                .slow_seconds = RMCP_LONG_WAIT };
     struct rmcp_child child;
     struct rmcp_guard_finding finding;
     if (rmcp_child_run(&request, &child)) return complain(rmcp_last_error());

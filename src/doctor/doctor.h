@@ -79,6 +79,9 @@ const struct doctor_python *doctor_fit_python(const struct doctor_machine *m,
                                               const struct doctor_gpu *gpu, bool native);
 const struct doctor_library *doctor_torch_library(const struct doctor_machine *m,
                                                   const struct doctor_python *python);
+/* How RMCP's MIOpen stands in a PyTorch. */
+enum doctor_dropin doctor_dropin_of(const struct doctor_machine *m,
+                                    const struct doctor_python *python);
 bool doctor_has_vendor(const struct doctor_machine *m, uint32_t vendor, bool discrete_only);
 bool doctor_is_hidden(const struct doctor_machine *m); /* some GPUs, by a variable */
 bool doctor_looks_like_shim(const char *text);

@@ -44,6 +44,14 @@ const struct doctor_library *doctor_torch_library(const struct doctor_machine *m
     return &m->python_libraries[python->library];
 }
 
+enum doctor_dropin doctor_dropin_of(const struct doctor_machine *m,
+                                    const struct doctor_python *python)
+{
+    if (python->miopen < 0 || (size_t)python->miopen >= m->n_python_libraries)
+        return DOCTOR_DROPIN_NONE;
+    return m->python_libraries[python->miopen].dropin;
+}
+
 static const struct doctor_python *python_with(const struct doctor_machine *m, uint32_t version)
 {
     char chip[16];

@@ -7,7 +7,11 @@
 
 #include "codeobj/walk.h"
 #include "doctor/probe.h"
+#include "dropin/dropin.h"
 
+static const char *const dropin_words[] = { [DOCTOR_DROPIN_WHOLE] = "whole",
+                                            [DOCTOR_DROPIN_BROKEN] = "broken",
+                                            [DOCTOR_DROPIN_STALE] = "stale" };
 static const char stub_magic[] = "rmcp-library 1\n";
 
 static void add_target(struct doctor_library *out, const char *id, size_t length)
@@ -86,6 +90,9 @@ static void read_stub(const char *text, struct doctor_library *out)
         if (key == 7 && !strncmp(line, "trouble", 7))
             snprintf(out->trouble, sizeof out->trouble, "%.95s", value);
         if (key == 4 && !strncmp(line, "late", 4)) out->is_late = true;
+        for (int i = DOCTOR_DROPIN_WHOLE; i <= DOCTOR_DROPIN_STALE; i++)
+            if (key == 6 && !strncmp(line, "dropin", 6) && !strcmp(value, dropin_words[i]))
+                out->dropin = (enum doctor_dropin)i;
         if (key == 7 && !strncmp(line, "targets", 7)) {
             out->has_targets = true;
             if (strcmp(value, "none")) snprintf(out->targets, sizeof out->targets, "%s", value);
@@ -133,6 +140,26 @@ static void read_kpacks(const struct doctor_search *search, const char *site,
     doctor_names_deinit(&names);
 }
 
+/* Whether a MIOpen is RMCP's, by itself and by what an installation puts beside it. */
+static void read_dropin(const struct doctor_search *search, const struct doctor_map *map,
+                        struct doctor_library *out)
+{
+    struct doctor_view quiet = *search->view; /* the stub says all of it */
+    const char *slash = strrchr(out->path, '/');
+    char path[DOCTOR_PATH + 32];
+    if (!slash) return;
+    quiet.journal = -1;
+    const int length = (int)(slash - out->path);
+    snprintf(path, sizeof path, "%.*s/rmcp/manifest", length, out->path);
+    const bool is_installed = doctor_at(&quiet, path) == DOCTOR_FILE;
+    snprintf(path, sizeof path, "%.*s/rmcp/librmcp.so.0", length, out->path);
+    const bool has_library = doctor_at(&quiet, path) == DOCTOR_FILE;
+    if (dropin_is_ours(map->bytes, map->size))
+        out->dropin = is_installed && !has_library ? DOCTOR_DROPIN_BROKEN : DOCTOR_DROPIN_WHOLE;
+    else if (is_installed)
+        out->dropin = DOCTOR_DROPIN_STALE;
+}
+
 static void note_stub(const struct doctor_search *search, const struct doctor_library *library)
 {
     char text[1024 + DOCTOR_TARGETS];
@@ -147,6 +174,9 @@ static void note_stub(const struct doctor_search *search, const struct doctor_li
         n += snprintf(text + n, sizeof text - (size_t)n, "disguised %s\n", library->disguised);
     if (*library->trouble)
         n += snprintf(text + n, sizeof text - (size_t)n, "trouble %s\n", library->trouble);
+    if (library->dropin)
+        n += snprintf(text + n, sizeof text - (size_t)n, "dropin %s\n",
+                      dropin_words[library->dropin]);
     if (library->is_late) snprintf(text + n, sizeof text - (size_t)n, "late\n");
     doctor_note(search->view, library->path, text);
 }
@@ -171,6 +201,7 @@ void doctor_library_read(const struct doctor_search *search, const char *path,
         free(text);
     } else {
         read_elf(search, &map, out);
+        if (kind == DOCTOR_LIB_MIOPEN) read_dropin(search, &map, out);
         snprintf(folder, sizeof folder, "%s", path);
         char *slash = strrchr(folder, '/');
         if (slash && kind == DOCTOR_LIB_ROCBLAS) {

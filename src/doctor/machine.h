@@ -74,6 +74,14 @@ enum doctor_library_kind {
     DOCTOR_LIB_KINDS
 };
 
+/* RMCP's MIOpen in the place of another (docs/run.md). */
+enum doctor_dropin {
+    DOCTOR_DROPIN_NONE = 0,
+    DOCTOR_DROPIN_WHOLE,
+    DOCTOR_DROPIN_BROKEN, /* a part of the installation is missing                     */
+    DOCTOR_DROPIN_STALE   /* it was installed, and then another file came in its place */
+};
+
 struct doctor_library {
     enum doctor_library_kind kind;
     char path[DOCTOR_PATH];
@@ -84,6 +92,7 @@ struct doctor_library {
     char disguised[96];           /* a Tensile file for one chip that is a link to another's */
     char trouble[96];             /* why it could not be read, "" when it could           */
     bool is_late;                 /* the time was up before all of it was read            */
+    enum doctor_dropin dropin;    /* of a MIOpen */
     int owner;                    /* index of the ROCm, or 100 + of the Python it belongs to; -1 */
 };
 

@@ -92,16 +92,24 @@ static bool if_cpu(const struct doctor_machine *m, struct doctor_words *words)
            !doctor_has_vendor(m, DOCTOR_NVIDIA, false) && !m->is_wsl;
 }
 
+/* How a program is started with RMCP's MIOpen in this PyTorch. */
+static const char *start_of(const struct doctor_machine *m, const struct doctor_python *python)
+{
+    return doctor_dropin_of(m, python) == DOCTOR_DROPIN_WHOLE
+               ? "python train.py   # RMCP's MIOpen is installed there"
+               : "rmcp run -- python train.py";
+}
+
 static bool if_keep_native(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     const struct doctor_python *python = is_left_behind(m) ? doctor_fit_python(m, gpu, true) : NULL;
     if (!python) return false;
     const bool own = doctor_targets_have(doctor_torch_library(m, python)->targets, gpu->chip);
-    if (!own)
-        doctor_value(words, "export HSA_OVERRIDE_GFX_VERSION=10.1.0; "); /* gfx1010 for gfx1012 */
-    else if (doctor_is_foreign(m, gpu))
-        doctor_value(words, "unset HSA_OVERRIDE_GFX_VERSION; ");
+    const char *first = !own ? "export HSA_OVERRIDE_GFX_VERSION=10.1.0; " /* gfx1010 for gfx1012 */
+                        : doctor_is_foreign(m, gpu) ? "unset HSA_OVERRIDE_GFX_VERSION; "
+                                                    : "";
+    doctor_value(words, "%s%s", first, start_of(m, python));
     return true;
 }
 
@@ -203,11 +211,12 @@ static bool if_rocm52(const struct doctor_machine *m, struct doctor_words *words
 
 static bool if_last_resort(const struct doctor_machine *m, struct doctor_words *words)
 {
-    (void)words;
     if (!is_left_behind(m) || doctor_fit_python(m, doctor_main_gpu(m), true)) return false;
     for (size_t i = 0; i < m->n_pythons; i++) {
         const struct doctor_library *library = doctor_torch_library(m, &m->pythons[i]);
-        if (library && doctor_targets_have(library->targets, "gfx1030")) return true;
+        if (!library || !doctor_targets_have(library->targets, "gfx1030")) continue;
+        doctor_value(words, "%s", start_of(m, &m->pythons[i]));
+        return true;
     }
     return false;
 }
@@ -236,9 +245,10 @@ const struct doctor_option doctor_options[] = {
       "none", "pip install torch", "", if_nvidia },
     { "cpu", "Compute on the CPU", "none", "correct everywhere, slow for training", "none",
       "rmcp verify --device cpu", "tested by us", if_cpu },
-    { "keep-native", "Keep this native PyTorch and add RMCP for the convolutions", "minutes",
-      "all of PyTorch is code for the chip; convolutions, MIOpen's weak spot here, are RMCP's",
-      "a young build, not tested by AMD on RDNA1", "{}python -c 'import rmcp.torch'",
+    { "keep-native", "Keep this native PyTorch and put RMCP in the place of its MIOpen", "minutes",
+      "all of PyTorch is code for the chip; convolutions and batch norm, MIOpen's weak spot here, "
+      "are RMCP's",
+      "a young build, not tested by AMD on RDNA1", "{}",
       "RMCP on RDNA1 is only simulated and proved so far: no card has run it", if_keep_native },
     { "match-rocm", "Let PyTorch have the ROCm that it was built with", "minutes",
       "what is installed works as it was meant to", "none", "{}", "", if_match_rocm },
@@ -286,9 +296,10 @@ const struct doctor_option doctor_options[] = {
       "foreign code with silicon-bug patterns: random resets; no updates", "{}",
       "reported by users", if_rocm52 },
     { "override-last-resort", "The installed wheel under the override, with RMCP: the last resort",
-      "minutes", "convolutions become RMCP's native code; every other operation stays foreign code",
-      "hangs, resets, wrong fp16 results",
-      "export HSA_OVERRIDE_GFX_VERSION=10.3.0; python -c 'import rmcp.torch'",
+      "minutes",
+      "convolutions and batch norm become RMCP's native code; every other operation stays foreign "
+      "code",
+      "hangs, resets, wrong fp16 results", "export HSA_OVERRIDE_GFX_VERSION=10.3.0; {}",
       "only simulated, no card has run it", if_last_resort },
     { "vulkan", "Programs that compute through Vulkan (llama.cpp and others)", "minutes",
       "works well, without PyTorch", "none", "{}", "reported by users", if_vulkan },

@@ -236,6 +236,24 @@ const struct doctor_rule doctor_rules[] = {
       .why = "PyTorch brings its own; LD_LIBRARY_PATH brings another for whatever else is loaded.\n"
              "Mixed releases die at start, or say \"cuDNN version incompatibility\".",
       .fix = "unset LD_LIBRARY_PATH" },
+    /* ---- RMCP's MIOpen ---- */
+    { RULE("dropin-installed", dropin_installed, "python", DOCTOR_OK),
+      .title = "RMCP's MIOpen is installed in a PyTorch", .why = "", .fix = "" },
+    { RULE("dropin-broken", dropin_broken, "python", DOCTOR_PROBLEM),
+      .title = "RMCP's MIOpen lacks its library",
+      .why = "The installation in this PyTorch is not whole: convolutions fail there.",
+      .fix = "rmcp run --install-into '{}'" },
+    { RULE("dropin-stale", dropin_stale, "python", DOCTOR_WARNING),
+      .title = "RMCP's MIOpen was replaced again",
+      .why = "PyTorch was upgraded or installed anew: convolutions are the new library's, and an "
+             "old backup takes room.",
+      .fix = "rmcp run --restore '{}' && rmcp run --install-into '{}'" },
+    { RULE("dropin-preloaded", dropin_preloaded, "environment", DOCTOR_OK),
+      .title = "A MIOpen is preloaded, as rmcp run does", .why = "", .fix = "" },
+    { RULE("dropin-everywhere", dropin_everywhere, "environment", DOCTOR_WARNING),
+      .title = "/etc/ld.so.preload loads a MIOpen into every program",
+      .why = "It is loaded into system services as well; rmcp run does it for one program.",
+      .fix = "sudo rm /etc/ld.so.preload" },
     /* ---- variables ---- */
     { RULE("override-foreign", override_foreign, "environment", DOCTOR_PROBLEM),
       .title = "The override makes the chip another one",

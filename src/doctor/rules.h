@@ -22,7 +22,8 @@
     X(profile_sets) X(log_page_fault) X(log_reset) X(log_preemption) X(log_unsupported)           \
     X(log_unreadable) X(leftover_shim) X(leftover_rocr) X(leftover_conv) X(leftover_mtype)        \
     X(build_memory) X(build_disk) X(opencl_none) X(opencl_broken) X(opencl_ok) X(vulkan_none)     \
-    X(vulkan_ok) X(probe_late)
+    X(vulkan_ok) X(probe_late) X(dropin_installed) X(dropin_broken) X(dropin_stale)               \
+    X(dropin_preloaded) X(dropin_everywhere)
 /* clang-format on */
 
 #define DOCTOR_DECLARE(name)                                                                       \

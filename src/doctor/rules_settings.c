@@ -115,7 +115,7 @@ bool doctor_if_preload_other(const struct doctor_machine *m, struct doctor_words
 {
     const char *value = doctor_variable(m, "LD_PRELOAD");
     return value && *value && !doctor_looks_like_shim(value) && !strstr(value, "librmcp") &&
-           doctor_say(words, "LD_PRELOAD=%s", value);
+           !strstr(value, "/libMIOpen.so") && doctor_say(words, "LD_PRELOAD=%s", value);
 }
 
 bool doctor_if_preload_file(const struct doctor_machine *m, struct doctor_words *words)

@@ -1,7 +1,9 @@
-/* fuzz_codeobj.c: libFuzzer target: any bytes as a code object, to be retagged, and to be walked.
- */
+/* fuzz_codeobj.c: libFuzzer target: any bytes as a code object, to be retagged and to be walked,
+ * and as a program of the host. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "codeobj/linked.h"
 #include "codeobj/walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -38,5 +40,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     source.limits.total_bytes = 4 << 20;
     source.limits.heap_bytes = 1 << 20;
     codeobj_walk(&source, visit, &sum);
+    struct codeobj_linked linked;
+    if (!codeobj_linked_read(bytes, size, &linked) &&
+        (!memchr(linked.soname, 0, sizeof linked.soname) ||
+         !memchr(linked.interpreter, 0, sizeof linked.interpreter)))
+        abort();
+    codeobj_linked_exports(bytes, size, "miopenCreate");
     return 0;
 }

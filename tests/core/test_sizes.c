@@ -13,6 +13,7 @@ _Static_assert(sizeof(rmcp_device_options) >= RMCP_FIRST_DEVICE_OPTIONS, "rmcp_d
 _Static_assert(sizeof(rmcp_device_info) >= RMCP_FIRST_DEVICE_INFO, "rmcp_device_info");
 _Static_assert(sizeof(rmcp_plan_options) >= RMCP_FIRST_PLAN_OPTIONS, "rmcp_plan_options");
 _Static_assert(sizeof(rmcp_candidate) >= RMCP_FIRST_CANDIDATE, "rmcp_candidate");
+_Static_assert(sizeof(rmcp_check_info) >= RMCP_FIRST_CHECK_INFO, "rmcp_check_info");
 
 enum { NEWER = 24 }; /* bytes that a later release might add */
 
@@ -134,12 +135,18 @@ static rmcp_status tell(void *info)
     return rmcp_device_describe(device, info);
 }
 
+static rmcp_status tell_check(void *info)
+{
+    return rmcp_check_describe(info);
+}
+
 static void writes_for_old_and_new_callers(void **state)
 {
     (void)state;
     writes(sizeof(rmcp_conv), RMCP_FIRST_CONV, parse);
     writes(sizeof(rmcp_conv_info), RMCP_FIRST_CONV_INFO, shape);
     writes(sizeof(rmcp_device_info), RMCP_FIRST_DEVICE_INFO, tell);
+    writes(sizeof(rmcp_check_info), RMCP_FIRST_CHECK_INFO, tell_check);
 }
 
 /* Lists: entries lie as far apart as the caller's struct is long. */

@@ -1,10 +1,10 @@
 #!/bin/bash
 # The HIP device with AMD's own runtime on a simulated RX 5600 XT: native and under the override, first
-# use guarded, and beside OpenCL. Exit status 77 (skip) where that runtime is not installed.
-# usage: check_hip_sim.sh RMCP TWO_DEVICES
+# use guarded, beside OpenCL, and with RMCP_CHECK. Exit status 77 (skip) where that runtime is not installed.
+# usage: check_hip_sim.sh RMCP TWO_DEVICES TEST_CHECK_DATA
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
-rmcp=$1 two=$2
+rmcp=$1 two=$2 data=$3
 export XDG_CACHE_HOME=$work/cache RMCP_GUARD=1 OMP_WAIT_POLICY=passive
 unset RMCP_HIP_LIBRARY RMCP_SYSFS_ROOT RMCP_DEVICE HSA_OVERRIDE_GFX_VERSION || true
 sim() { "$rmcp" sim "$@" >"$work/out" 2>"$work/err" || die "rmcp sim $*: $(cat "$work/out" "$work/err")"; }
@@ -28,4 +28,9 @@ grep -q '^hip: RMCP_OK' "$work/out" || die "$(cat "$work/out")"
 sim -- "$two" opencl hip
 [ "$(wc -l <"$work/out")" = 2 ] || die "$(cat "$work/out")"
 cat "$work/out"
+
+echo "every execution compared"
+RMCP_GUARD=0 sim -- "$data" hip 2
+grep '^conv: [1-9].* executions' "$work/out" || die "$(cat "$work/out")"
+grep '0 reports' "$work/err" || die "$(cat "$work/err")"
 echo "all well"

@@ -189,6 +189,16 @@ API cuThreadExchangeStreamCaptureMode(int *exchanged)
     return OK;
 }
 
+/* The default stream cannot be asked while another one captures. */
+API cuStreamIsCapturing(void *stream, int *status);
+API cuStreamIsCapturing(void *stream, int *status)
+{
+    enum { CAPTURE_IMPLICIT = 906 };
+    *status = fake_cuda.capturing;
+    const int code = gate_used("cuStreamIsCapturing", 0, 0);
+    return code ? code : fake_cuda.capturing && !stream ? CAPTURE_IMPLICIT : OK;
+}
+
 /* ---- streams ---- */
 
 /* Those that were made here: they capture nothing, so waiting for them is always legal. */

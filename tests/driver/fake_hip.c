@@ -2,7 +2,9 @@
  *
  * Device memory is the host's. Of the kernels it runs `direct` in f32, from its own source; others
  * do nothing. Every call is counted and the chosen one fails; objects are counted, so that a leak
- * shows. With FAKE_HIP_OLD it is a library of ROCm 5: the older struct of properties. */
+ * shows. With FAKE_HIP_OLD it is a library of ROCm 5: the older struct of properties. With
+ * FAKE_HIP_NULL it has one gfx1010 with much memory and no kernel does anything: what then takes
+ * time is the host's work. */
 #include "fake_hip.h"
 #include "fake_direct.h"
 
@@ -19,6 +21,13 @@ EXPORT struct fake_hip fake_hip;
 static _Thread_local int current;
 
 enum { MOST_DEVICES = 8 };
+#ifdef FAKE_HIP_NULL
+enum { IS_NULL = true };
+static const size_t memory_bytes = (size_t)8 << 30;
+#else
+enum { IS_NULL = false };
+static const size_t memory_bytes = FAKE_HIP_MEMORY;
+#endif
 struct device {
     char chip[32], address[32];
 };
@@ -32,6 +41,7 @@ static int list_all(struct device list[MOST_DEVICES])
 {
     const char *text = getenv("FAKE_HIP_DEVICES");
     int n = 0;
+    if (!text && IS_NULL) text = "gfx1010 0000:03:00.0";
     for (; text && *text && n < MOST_DEVICES; n++) {
         if (sscanf(text, "%31[^ ] %31[^;]", list[n].chip, list[n].address) != 2) abort();
         text += strcspn(text, ";");
@@ -158,7 +168,7 @@ API hipDeviceTotalMem(size_t *bytes, int index)
 {
     (void)index;
     GATE();
-    *bytes = FAKE_HIP_MEMORY;
+    *bytes = memory_bytes;
     return 0;
 }
 
@@ -286,6 +296,16 @@ API hipStreamSynchronize(void *stream)
     return check_capture();
 }
 
+/* The default stream cannot be asked while another one captures. */
+API hipStreamIsCapturing(void *stream, int *status);
+API hipStreamIsCapturing(void *stream, int *status)
+{
+    enum { CAPTURE_IMPLICIT = 906 };
+    GATE();
+    *status = fake_hip.capturing;
+    return fake_hip.capturing && !stream ? result(CAPTURE_IMPLICIT) : 0;
+}
+
 API hipEventCreate(void **event);
 API hipEventCreate(void **event)
 {
@@ -328,7 +348,7 @@ API hipEventElapsedTime(float *milliseconds, void *first, void *last)
 
 /* ---- memory ---- */
 
-enum { HEAD = 64 }; /* bytes before each allocation, for its size and device */
+enum { HEAD = 256 }; /* bytes before each allocation, for its size and device; aligned as HIP's */
 
 API hipMalloc(void **pointer, size_t bytes);
 API hipMalloc(void **pointer, size_t bytes)
@@ -336,8 +356,8 @@ API hipMalloc(void **pointer, size_t bytes)
     GATE();
     const int forbidden = check_capture();
     if (forbidden) return forbidden;
-    if (bytes > FAKE_HIP_MEMORY - used[current]) return result(2);
-    char *memory = malloc(bytes + HEAD);
+    if (bytes > memory_bytes - used[current]) return result(2);
+    char *memory = aligned_alloc(HEAD, (bytes + 2 * HEAD - 1) / HEAD * HEAD);
     if (!memory) return result(2);
     memcpy(memory, &bytes, sizeof bytes);
     memcpy(memory + sizeof bytes, &current, sizeof current);
@@ -428,6 +448,7 @@ API hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsi
                           unsigned local_bytes, void *stream, void **parameters, void **extra)
 {
     const struct object *object = function;
+    if (IS_NULL) return 0;
     const char *path = getenv("FAKE_HIP_HANG");
     (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)local_bytes;
     (void)stream, (void)extra;

@@ -1,5 +1,6 @@
 /* test_guard.c: first use of algorithms, guarded and remembered, on a fake HIP library that can run
  * `direct` in f32 and gives nonsense for all others. Usage: test_guard libfake_hip.so */
+#include "base/clock.h"
 #include "conv/conv.h"
 #include "core/guard.h"
 #include "core/plan.h"
@@ -426,6 +427,96 @@ static void believes_the_lines_of_a_trial(void **state)
     unsetenv("RMCP_COMMAND");
 }
 
+/* ---- notices ---- */
+
+static struct {
+    int calls;
+    char line[256];
+    double at;
+} heard;
+
+static void hear(const char *line, void *context)
+{
+    assert_ptr_equal(context, &heard);
+    heard.calls++;
+    snprintf(heard.line, sizeof heard.line, "%s", line);
+    heard.at = rmcp_clock();
+}
+
+/* While it still runs, once, and only when it takes long. */
+static void tells_of_a_long_first_use(void **state)
+{
+    static const struct {
+        const char *command;
+        rmcp_status status;
+        int calls;
+    } rows[] = {
+        { BEGIN "echo rmcp-trial 1 good ''\n", RMCP_OK, 0 },
+        { BEGIN "sleep 3.5\necho rmcp-trial 1 good ''\n", RMCP_OK, 1 },
+        { BEGIN "sleep 30\n", RMCP_E_UNSUPPORTED, 1 },
+        { "#!/bin/sh\nsleep 3.5\n", RMCP_OK, 1 }, /* and then it is tried here */
+    };
+    char chosen[32];
+    setenv("RMCP_GUARD_LIMIT", "5", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin(state);
+        use_command(rows[i].command);
+        heard.calls = 0;
+        rmcp_on_notice(hear, &heard);
+        rmcp_device *device = open_card();
+        const double start = rmcp_clock();
+        assert_int_equal(plan(device, "direct", chosen), rows[i].status);
+        const double end = rmcp_clock();
+        assert_int_equal(heard.calls, rows[i].calls);
+        if (heard.calls) {
+            assert_true(heard.at - start >= 2 && end - heard.at > 1);
+            contains(heard.line, "first use of direct f32 on hip (gfx1010)");
+            contains(heard.line, "up to 5 seconds");
+            assert_null(strchr(heard.line, '\n'));
+        }
+        rmcp_device_close(device);
+    }
+    /* Nobody has to listen. */
+    rmcp_on_notice(NULL, NULL);
+    begin(state);
+    use_command(rows[1].command);
+    rmcp_device *device = open_card();
+    heard.calls = 0;
+    assert_int_equal(plan(device, "direct", chosen), RMCP_OK);
+    assert_int_equal(heard.calls, 0);
+    rmcp_device_close(device);
+    unsetenv("RMCP_GUARD_LIMIT");
+    unsetenv("RMCP_COMMAND");
+}
+
+/* Another process that tries is waited for, and that may take long, too. */
+static void tells_of_the_trial_of_another_process(void **state)
+{
+    (void)state;
+    char chosen[32];
+    const char *path = "/tmp/rmcp-test-guard-other";
+    remove(path);
+    use_command(BEGIN "touch /tmp/rmcp-test-guard-other\nsleep 4\necho rmcp-trial 1 good ''\n");
+    rmcp_device *device = open_card();
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(plan(device, "direct", chosen) ? 1 : 0);
+    struct stat status;
+    while (stat(path, &status)) nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+    heard.calls = 0;
+    rmcp_on_notice(hear, &heard);
+    assert_int_equal(plan(device, "direct", chosen), RMCP_OK);
+    assert_int_equal(heard.calls, 1);
+    rmcp_on_notice(NULL, NULL);
+    int ended = 1;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    remove(path);
+    rmcp_device_close(device);
+    unsetenv("RMCP_COMMAND");
+}
+
 /* Earlier releases took a command that does not load for a bad algorithm. */
 static void does_not_read_the_old_record(void **state)
 {
@@ -495,6 +586,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(does_not_read_the_old_record, begin),
         cmocka_unit_test_setup(believes_the_lines_of_a_trial, begin),
         cmocka_unit_test_setup(holds_no_command_against_an_algorithm, begin),
+        cmocka_unit_test_setup(tells_of_a_long_first_use, begin),
+        cmocka_unit_test_setup(tells_of_the_trial_of_another_process, begin),
         cmocka_unit_test_setup(works_without_a_place_to_remember, begin),
         cmocka_unit_test_setup(makes_no_home, begin),
     };

@@ -32,6 +32,8 @@ def _checked(device_types, strict, offload, timing):
                          "(AMD GPUs are 'cuda' to PyTorch)")
     if offload is not None and device_types != ("cpu",):
         raise ValueError(f"offload={offload!r} is for tensors on the CPU: device_types=('cpu',)")
+    if _config.DISABLED:
+        return None
     _library.library()  # its absence or its version is news now, not at the first convolution
     if offload is not None:
         try:
@@ -48,8 +50,14 @@ def enable(device_types=("cuda",), strict=False, offload=None, timing=False):
     strict:  raise Unsupported where RMCP cannot do a convolution, instead of leaving it to PyTorch.
     offload: tensors stay on the CPU and the convolutions run on this RMCP device, such as "opencl".
     timing:  measure GPU times for stats(), which waits for every convolution.
+
+    With RMCP_DISABLE=1 in the environment nothing changes, and one warning says so.
     """
-    _hook.install(_checked(device_types, strict, offload, timing))
+    config = _checked(device_types, strict, offload, timing)
+    if config is None:
+        _config.say_disabled()
+    else:
+        _hook.install(config)
 
 
 def disable():
@@ -60,7 +68,12 @@ def disable():
 @contextlib.contextmanager
 def enabled(device_types=("cuda",), strict=False, offload=None, timing=False):
     """A context manager: enable() inside, what was there before outside."""
-    before = _hook.install(_checked(device_types, strict, offload, timing))
+    config = _checked(device_types, strict, offload, timing)
+    if config is None:
+        _config.say_disabled()
+        yield
+        return
+    before = _hook.install(config)
     try:
         yield
     finally:

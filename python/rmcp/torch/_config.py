@@ -1,4 +1,6 @@
-"""What enable() was told, and the warnings and exceptions that follow from it."""
+"""What enable() and the environment said, and the warnings and exceptions that follow from it."""
+import os
+import sys
 import threading
 import warnings
 
@@ -24,6 +26,9 @@ class Config:
 # The latest configuration; it stays after disable(), for backward passes still to come.
 current = Config(device_types=())
 
+# RMCP_DISABLE=1: PyTorch's own kernels do everything, whatever the program says.
+DISABLED = os.environ.get("RMCP_DISABLE", "") not in ("", "0")
+
 _warned = set()
 _lock = threading.Lock()
 
@@ -47,3 +52,22 @@ def refused(reason, strict):
         _warned.add(reason)
     warnings.warn(f"rmcp.torch: PyTorch's own kernel does this convolution: {reason}", RmcpWarning,
                   stacklevel=5)  # the frame that called the convolution
+
+
+_said_disabled = False
+
+
+def say_disabled():
+    """Warn, once in a process, that enable() changes nothing."""
+    global _said_disabled
+    with _lock:
+        said, _said_disabled = _said_disabled, True
+    if not said:
+        warnings.warn("rmcp.torch: RMCP_DISABLE is set: PyTorch's own kernels do all convolutions", RmcpWarning,
+                      stacklevel=3)
+
+
+def say_notice(line):
+    """What takes long is said on stderr, unless RMCP_LOG=0 asks for silence."""
+    if os.environ.get("RMCP_LOG") != "0" and sys.stderr is not None:
+        print(f"rmcp: {line}", file=sys.stderr, flush=True)

@@ -4,6 +4,7 @@ Outputs and workspace come from PyTorch's allocator on the tensor's device, and 
 PyTorch's current stream. That allocator hands memory freed on a stream only to later work of the
 same stream, so workspace may be dropped right after the submission and nothing has to wait.
 """
+import atexit
 import collections
 import os
 import threading
@@ -12,7 +13,7 @@ import time
 import torch
 
 from .. import _library as c
-from .._api import Device, Plan, case_string
+from .._api import Device, Plan, case_string, on_notice
 from . import _config, _problem, _stats
 
 MAX_LAYERS = 512  # shapes whose plans are kept
@@ -45,6 +46,18 @@ def _after_fork():
 os.register_at_fork(after_in_child=_after_fork)
 
 
+_listening = False
+
+
+def _listen():
+    """Have what takes long said; until the interpreter ends, which says nothing any more."""
+    global _listening
+    if not _listening:
+        _listening = True
+        on_notice(_config.say_notice)
+        atexit.register(on_notice, None)
+
+
 def device_key(torch_device, config):
     """(spec, threads) of the RMCP device for tensors on `torch_device`."""
     if torch_device.type == "cpu":
@@ -69,6 +82,7 @@ def open_device(key):
             if device is None:
                 try:
                     device = Device(spec, threads)
+                    _listen()
                 except c.Error as error:
                     device = f"RMCP cannot open the device {spec}: {error.message}"
                 _devices[key] = device

@@ -14,6 +14,7 @@ class Report:
     def __init__(self, rows, reference):
         self.rows = rows
         self.reference = reference
+        self.check = _stats.checked()  # what RMCP_CHECK has found, or None
 
     @property
     def worst(self):
@@ -28,6 +29,10 @@ class Report:
         ours = sum(row["reason"] is None for row in self.rows)
         text = (f"{ours} of {len(self.rows)} passes of convolutions run in RMCP; compared with {against}; "
                 "difference: largest error / largest value")
+        if _config.DISABLED:
+            return "RMCP_DISABLE is set: RMCP does nothing"
+        if self.check:
+            text += f"\n{self.check}"
         return text + "\n" + _stats.table(
             ["layer", "pass", "shape", "device", "by", "difference", "RMCP ms", "PyTorch ms"],
             [[row["layer"], row["pass"], row["case"], row["device"],
@@ -131,6 +136,9 @@ def report(model, *inputs, reference="pytorch", backward=True):
     """
     if reference not in ("pytorch", "cpu", None):
         raise ValueError(f"reference is {reference!r}; it may be 'pytorch', 'cpu' or None")
+    if _config.DISABLED:
+        _config.say_disabled()
+        return Report([], reference)
     observer = _Observer(reference, backward)
     before = _hook.installed()
     if before is None:

@@ -2,6 +2,10 @@
 import contextlib
 import threading
 
+from .. import _api
+from .. import _library as c
+from . import _config
+
 MAX_ROWS = 10000  # shapes without end (every image another size) must not fill the memory
 
 
@@ -31,6 +35,14 @@ def table(titles, rows):
     return "\n".join([lines[0], "  ".join("-" * w for w in widths), *lines[1:]])
 
 
+def checked():
+    """What RMCP_CHECK has found, or None when it is not set or the library is not needed yet."""
+    if c.loaded() is None:
+        return None
+    check = _api.check()
+    return check if check.on else None
+
+
 class _Number(float):
     """A number printed with three significant digits."""
 
@@ -39,10 +51,16 @@ class _Number(float):
 
 
 class Stats:
-    """What stats() returns: .rows, .calls, .fallbacks, .by_pass; prints as a table."""
+    """What stats() returns: .rows, .calls, .fallbacks, .by_pass; prints as a table.
+
+    .disabled: RMCP_DISABLE keeps RMCP from doing anything. .check: what RMCP_CHECK has found since the
+    process began (rmcp.Check), or None when it is not set or nothing has run yet.
+    """
 
     def __init__(self, rows):
         self.rows = rows
+        self.disabled = _config.DISABLED
+        self.check = checked()
 
     @property
     def calls(self):
@@ -77,6 +95,10 @@ class Stats:
             return "-" if row.seconds is None else _Number(row.seconds * 1e3)
 
         text = f"RMCP: {self.calls} convolutions, {self.fallbacks} left to PyTorch's own kernels"
+        if self.disabled:
+            text += "; RMCP_DISABLE is set, so RMCP does nothing"
+        if self.check:
+            text += f"\n{self.check}"
         ours = [row for row in self.rows if row.reason is None]
         theirs = [row for row in self.rows if row.reason is not None]
         if ours:

@@ -47,7 +47,8 @@
     N(EventSynchronize, cuEventSynchronize, (void *event))                                         \
     N(EventElapsedTime, cuEventElapsedTime, (float *milliseconds, void *first, void *last))        \
     N(EventDestroy, cuEventDestroy_v2, (void *event))                                              \
-    O(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int *mode))
+    O(ThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int *mode))             \
+    O(StreamIsCapturing, cuStreamIsCapturing, (void *stream, int *status))
 
 struct rmcp_cuda {
 #define F(name, symbol, parameters) int(*name) parameters;

@@ -121,14 +121,28 @@ static rmcp_status wait_cuda(struct rmcp_device *device, void *stream)
     return code ? rmcp_cuda_fail(state->cuda, &state->lost, code, "cuStreamSynchronize") : RMCP_OK;
 }
 
+/* The default stream cannot be asked, nor waited for, while one that it waits for captures. */
+static bool capturing(struct rmcp_device *device, void *stream)
+{
+    struct rmcp_cuda_state *state = device->state;
+    int active = 0;
+    if (!state->cuda->StreamIsCapturing || rmcp_cuda_enter(device)) return false;
+    const int code = state->cuda->StreamIsCapturing(stream, &active);
+    rmcp_cuda_leave(state);
+    return code || active;
+}
+
 static rmcp_status allocate(struct rmcp_device *device, uint64_t bytes, void **base)
 {
     struct rmcp_cuda_state *state = device->state;
     rmcp_status status = rmcp_cuda_enter(device);
     if (status) return status;
     void *pointer = NULL;
+    /* Legal while this thread captures a stream: nothing of this goes into the graph. */
+    const int mode = rmcp_cuda_exchange_capture(state->cuda, RMCP_CUDA_CAPTURE_RELAXED);
     const int code =
         bytes > SIZE_MAX ? RMCP_CUDA_OUT_OF_MEMORY : state->cuda->MemAlloc(&pointer, (size_t)bytes);
+    rmcp_cuda_exchange_capture(state->cuda, mode);
     rmcp_cuda_leave(state);
     if (code)
         return rmcp_cuda_fail(state->cuda, &state->lost, code,
@@ -230,6 +244,7 @@ const struct rmcp_driver rmcp_driver_cuda = {
     .write = write_memory,
     .read = read_memory,
     .wait = wait_cuda,
+    .capturing = capturing,
     .load_kernel = load_kernel,
     .submit = rmcp_cuda_submit,
     .guarded = true,

@@ -40,7 +40,8 @@
     Needed(hipGetLastError, (void)) \
     Optional(hipGetDevicePropertiesR0600, (void *properties, int device)) \
     Optional(hipGetDeviceProperties, (void *properties, int device)) \
-    Optional(hipThreadExchangeStreamCaptureMode, (int *mode))
+    Optional(hipThreadExchangeStreamCaptureMode, (int *mode)) \
+    Optional(hipStreamIsCapturing, (void *stream, int *status))
 /* clang-format on */
 
 struct rmcp_hip {

@@ -80,6 +80,19 @@ static rmcp_status wait_hip(struct rmcp_device *device, void *stream)
     return status;
 }
 
+/* The default stream cannot be asked, nor waited for, while one that it waits for captures: an
+ * error, which is not left on HIP's record. */
+static bool capturing(struct rmcp_device *device, void *stream)
+{
+    struct rmcp_hip_state *state = device->state;
+    int previous = 0, active = 0;
+    if (!state->hip->hipStreamIsCapturing || rmcp_hip_enter(device, &previous)) return false;
+    const int code = state->hip->hipStreamIsCapturing(stream, &active);
+    if (code) state->hip->hipGetLastError();
+    rmcp_hip_leave(device, previous);
+    return code || active;
+}
+
 /* ---- memory ---- */
 
 static rmcp_status allocate(struct rmcp_device *device, uint64_t bytes, void **base)
@@ -89,8 +102,11 @@ static rmcp_status allocate(struct rmcp_device *device, uint64_t bytes, void **b
     rmcp_status status = rmcp_hip_enter(device, &previous);
     if (status) return status;
     void *pointer = NULL;
+    /* Legal while this thread captures a stream: nothing of this goes into the graph. */
+    const int mode = rmcp_hip_exchange_capture(state->hip, RMCP_HIP_CAPTURE_RELAXED);
     int code =
         bytes > SIZE_MAX ? RMCP_HIP_OUT_OF_MEMORY : state->hip->hipMalloc(&pointer, (size_t)bytes);
+    rmcp_hip_exchange_capture(state->hip, mode);
     if (code)
         status =
             rmcp_hip_fail(state->hip, &state->lost, code, "a buffer of %" PRIu64 " bytes", bytes);
@@ -201,6 +217,7 @@ const struct rmcp_driver rmcp_driver_hip = {
     .write = write_memory,
     .read = read_memory,
     .wait = wait_hip,
+    .capturing = capturing,
     .load_kernel = load_kernel,
     .load_object = load_object,
     .submit = rmcp_hip_submit,

@@ -114,10 +114,8 @@ static rmcp_status check_numbers(rmcp_batchnorm *p)
     if (!(p->epsilon >= (double)FLT_MIN && p->epsilon <= (double)FLT_MAX))
         return rmcp_fail(RMCP_E_ARG, "epsilon is %g; it must be from %g to %g, or 0 for 1e-5",
                          p->epsilon, (double)FLT_MIN, (double)FLT_MAX);
-    if (!(p->momentum > 0 && p->momentum <= 1))
-        return rmcp_fail(RMCP_E_ARG,
-                         "momentum is %g; it must be above 0 and at most 1, or 0 for 0.1",
-                         p->momentum);
+    if (!(fabs(p->momentum) <= (double)FLT_MAX))
+        return rmcp_fail(RMCP_E_ARG, "momentum is %g; it must be finite", p->momentum);
     return RMCP_OK;
 }
 

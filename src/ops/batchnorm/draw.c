@@ -32,7 +32,7 @@ static rmcp_batchnorm draw(struct rmcp_random *r)
     if (p.activation == RMCP_LEAKY_RELU) p.slope = 0.125f;
     if (p.activation == RMCP_CLAMP) p.clamp_low = -1, p.clamp_high = 1.5f;
     if (chance(r, 4)) p.epsilon = 1e-3;
-    if (chance(r, 4)) p.momentum = chance(r, 2) ? 1 : 0.25;
+    if (chance(r, 4)) p.momentum = chance(r, 2) ? 1 : chance(r, 2) ? 0.25 : 1.5;
     return p;
 }
 

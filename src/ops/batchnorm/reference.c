@@ -37,6 +37,7 @@ struct statistics {
     double mean_error, variance_error, inverse_error, sum_error, product_error;
     double scale, bias, running_mean, running_variance;
     bool exact; /* sum is a sum of integers that f32 has exactly */
+    bool open;  /* f32 may have overflowed                       */
 };
 
 static double load(const struct rmcp_reference *r, unsigned slot, int64_t index)
@@ -63,9 +64,13 @@ static void invert(const struct rmcp_norm *norm, struct statistics *s)
 static void measure(const struct rmcp_reference *r, int64_t p, struct statistics *s)
 {
     const struct rmcp_norm *norm = r->problem;
-    double sum = 0, squares = 0, reach = 0;
+    double sum = 0, size = 0, squares = 0, reach = 0;
     for (int64_t o = 0; o < norm->outer; o++)
-        for (int64_t i = 0; i < norm->inner; i++) sum += load(r, RMCP_NORM_X, at(norm, p, o, i));
+        for (int64_t i = 0; i < norm->inner; i++) {
+            const double x = load(r, RMCP_NORM_X, at(norm, p, o, i));
+            sum += x;
+            size += fabs(x);
+        }
     s->mean = sum / (double)norm->count;
     for (int64_t o = 0; o < norm->outer; o++)
         for (int64_t i = 0; i < norm->inner; i++) {
@@ -75,6 +80,8 @@ static void measure(const struct rmcp_reference *r, int64_t p, struct statistics
         }
     s->variance = squares / (double)norm->count;
     if (isnan(s->variance)) s->mean = s->variance; /* an infinity in x */
+    /* Distances from another point than the mean may be twice as long. */
+    s->open = rmcp_sum_overflows(size) || rmcp_sum_overflows(4 * squares);
     s->mean_error = r->error_factor * SUM * unit * (fabs(s->mean) + reach);
     s->variance_error = r->error_factor * SUM * unit * (s->variance + sqrt(s->variance) * reach) +
                         s->mean_error * s->mean_error;
@@ -85,9 +92,19 @@ static void measure(const struct rmcp_reference *r, int64_t p, struct statistics
 static double normalised(const struct statistics *s, double x, double *error)
 {
     const double distance = fabs(x - s->mean), scale = fabs(s->scale);
-    *error = scale * ((distance + s->mean_error) * s->inverse_error + s->mean_error * s->inverse) +
-             4 * unit * (distance * s->inverse * scale + fabs(s->bias));
+    const double inverse = fabs(s->inverse); /* a saved one may be anything */
+    *error = scale * ((distance + s->mean_error) * s->inverse_error + s->mean_error * inverse) +
+             4 * unit * (distance * inverse * scale + fabs(s->bias));
     return (x - s->mean) * s->inverse * s->scale + s->bias;
+}
+
+/* Whether f32 may overflow where that is computed. */
+static bool overflows(const struct statistics *s, double x)
+{
+    const double distance = fabs(x - s->mean);
+    const double factor = fabs(s->inverse) * fmax(1, fabs(s->scale));
+    return rmcp_sum_overflows(distance) || rmcp_sum_overflows(factor) ||
+           rmcp_sum_overflows(distance * factor);
 }
 
 /* dy behind the activation, and how far an implementation may be off. */
@@ -110,6 +127,7 @@ static double gradient(const struct rmcp_reference *r, const struct statistics *
 static void sum_gradients(const struct rmcp_reference *r, int64_t p, struct statistics *s)
 {
     const struct rmcp_norm *norm = r->problem;
+    const bool bent = norm->problem.activation != RMCP_NO_ACTIVATION;
     double size = 0, product_size = 0, steps = 0, product_steps = 0;
     for (int64_t o = 0; o < norm->outer; o++)
         for (int64_t i = 0; i < norm->inner; i++) {
@@ -119,6 +137,9 @@ static void sum_gradients(const struct rmcp_reference *r, int64_t p, struct stat
             const double g = gradient(r, s, x, load(r, RMCP_NORM_DY, index), &step);
             s->sum += g;
             s->product += g * distance;
+            /* On which side of a bend infinity lies is left open. */
+            s->open |=
+                bent && (overflows(s, x) || isinf(distance * s->inverse * s->scale + s->bias));
             size += fabs(g);
             product_size += fabs(g * distance);
             steps += step;
@@ -128,6 +149,7 @@ static void sum_gradients(const struct rmcp_reference *r, int64_t p, struct stat
     s->exact = r->data == RMCP_DATA_INTEGERS && r->error_factor <= 1 && !leaky && steps == 0 &&
                size < 0x1p24;
     s->sum_error = s->exact ? 0 : r->error_factor * SUM * unit * size + steps;
+    s->open |= rmcp_sum_overflows(size) || rmcp_sum_overflows(2 * product_size);
     s->product_error = r->error_factor * SUM * unit * product_size +
                        s->mean_error * (fabs(s->sum) + s->sum_error) + product_steps;
 }
@@ -181,6 +203,7 @@ static struct rmcp_expected expect_y(const struct rmcp_reference *r, const struc
     struct rmcp_expected e;
     e.value = normalised(s, x, &e.allowed);
     e.allowed *= r->error_factor;
+    e.open = overflows(s, x);
     switch (p->activation) {
     case RMCP_RELU: e.value = e.value < 0 ? 0 : e.value; break;
     case RMCP_LEAKY_RELU:
@@ -201,7 +224,7 @@ static struct rmcp_expected expect_dx(const struct rmcp_reference *r, const stru
                                       double x, double dy)
 {
     const double m = (double)((const struct rmcp_norm *)r->problem)->count;
-    const double distance = fabs(x - s->mean), inverse = s->inverse + s->inverse_error;
+    const double distance = fabs(x - s->mean), inverse = fabs(s->inverse) + s->inverse_error;
     double step;
     const double g = gradient(r, s, x, dy, &step);
     const double even = s->sum / m;
@@ -214,6 +237,8 @@ static struct rmcp_expected expect_dx(const struct rmcp_reference *r, const stru
         .value = s->scale * s->inverse * (g - even - slanted),
         .allowed = scale * inverse * (step + s->sum_error / m + slanted_error) +
                    scale * (s->inverse_error + 8 * unit * r->error_factor * inverse) * size,
+        .open = overflows(s, x) || rmcp_sum_overflows(fmax(1, scale) * inverse * inverse *
+                                                      fmax(1, fmax(size, fabs(s->product)))),
     };
 }
 
@@ -224,30 +249,36 @@ static struct rmcp_expected expect_parameter(const struct rmcp_reference *r,
     const double share = norm->problem.momentum, unbias = rmcp_norm_unbias(norm);
     double old, new, error;
     switch (slot) {
-    case RMCP_NORM_SAVED_MEAN: return (struct rmcp_expected){ s->mean, s->mean_error };
-    case RMCP_NORM_SAVED_INVERSE: return (struct rmcp_expected){ s->inverse, s->inverse_error };
-    case RMCP_NORM_DBIAS: return (struct rmcp_expected){ s->sum, s->sum_error };
+    case RMCP_NORM_SAVED_MEAN:
+        return (struct rmcp_expected){ .value = s->mean, .allowed = s->mean_error };
+    case RMCP_NORM_SAVED_INVERSE:
+        return (struct rmcp_expected){ .value = s->inverse, .allowed = s->inverse_error };
+    case RMCP_NORM_DBIAS: return (struct rmcp_expected){ .value = s->sum, .allowed = s->sum_error };
     case RMCP_NORM_DSCALE:
         return (struct rmcp_expected){
             .value = s->inverse * s->product,
-            .allowed = (s->inverse + s->inverse_error) * s->product_error +
-                       fabs(s->product) * (s->inverse_error + 4 * unit * s->inverse),
+            .allowed = (fabs(s->inverse) + s->inverse_error) * s->product_error +
+                       fabs(s->product) * (s->inverse_error + 4 * unit * fabs(s->inverse)),
         };
     case RMCP_NORM_RUNNING_MEAN:
         old = (1 - share) * s->running_mean;
         new = share * s->mean;
-        error = share * s->mean_error;
+        error = fabs(share) * s->mean_error;
         break;
     default:
         old = (1 - share) * s->running_variance;
-        new = share * s->variance *unbias;
-        error = share * s->variance_error * unbias;
+        new = share * s->variance * unbias;
+        error = fabs(share) * s->variance_error * unbias;
         break;
     }
-    /* 1 - momentum may have lost digits of its own: one rounding of 1 */
+    /* 1 - momentum may have lost digits of its own: one rounding of 1, or of what is larger */
     const double before = slot == RMCP_NORM_RUNNING_MEAN ? s->running_mean : s->running_variance;
-    error += 4 * unit * (fabs(old) + fabs(new)) + unit * fabs(before);
-    return (struct rmcp_expected){ old + new, error };
+    error += 4 * unit * (fabs(old) + fabs(new)) + unit * fmax(1, fabs(share)) * fabs(before);
+    return (struct rmcp_expected){
+        .value = old + new,
+        .allowed = error,
+        .open = rmcp_sum_overflows(fmax(fabs(share), fabs(old) + fabs(new))),
+    };
 }
 
 struct rmcp_expected rmcp_norm_expect(const struct rmcp_reference *r, unsigned slot, int64_t index)
@@ -263,6 +294,7 @@ struct rmcp_expected rmcp_norm_expect(const struct rmcp_reference *r, unsigned s
         e = expect_dx(r, s, load(r, RMCP_NORM_X, index), load(r, RMCP_NORM_DY, index));
     else
         e = expect_parameter(r, s, slot);
+    e.open |= s->open;
     if (slot == RMCP_NORM_DBIAS && s->exact) return e;
     e.allowed += rmcp_rounding_error(data ? norm->type : RMCP_F32, fabs(e.value) + e.allowed);
     return e;

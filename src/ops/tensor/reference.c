@@ -67,28 +67,30 @@ static double load(const struct rmcp_reference *r, unsigned slot,
 /* A value before `beta c` is added, and how far f32 may be from it. */
 struct tensor_part {
     double value, error, magnitude; /* magnitude: what an addition's rounding is relative to */
+    double factor;                  /* of a product: the larger one, which may overflow      */
 };
 
 static struct tensor_part of_elements(const struct rmcp_reference *r,
-                               const int64_t index[RMCP_TENSOR_DIMS], double c)
+                                      const int64_t index[RMCP_TENSOR_DIMS], double c)
 {
     const struct rmcp_tensor_form *form = r->problem;
     const double alpha = (double)form->alpha, alpha_b = (double)form->alpha_b;
-    if (form->kind == RMCP_TENSOR_SET) return (struct tensor_part){ alpha, 0, 0 };
+    if (form->kind == RMCP_TENSOR_SET) return (struct tensor_part){ .value = alpha };
     if (form->kind == RMCP_TENSOR_SCALE)
-        return (struct tensor_part){ alpha * c, unit * fabs(alpha * c), fabs(alpha * c) };
+        return (struct tensor_part){ alpha * c, unit * fabs(alpha * c), fabs(alpha * c), 0 };
     const double x = alpha * load(r, RMCP_TENSOR_A, index), size_x = fabs(x);
-    if (form->kind == RMCP_TENSOR_COPY) return (struct tensor_part){ x, unit * size_x, size_x };
+    if (form->kind == RMCP_TENSOR_COPY) return (struct tensor_part){ x, unit * size_x, size_x, 0 };
     const double y = alpha_b * load(r, RMCP_TENSOR_B, index), size_y = fabs(y);
     const double larger = size_x > size_y ? size_x : size_y;
     switch (form->kind) {
     case RMCP_TENSOR_ADD:
-        return (struct tensor_part){ x + y, 2 * unit * (size_x + size_y), size_x + size_y };
+        return (struct tensor_part){ x + y, 2 * unit * (size_x + size_y), size_x + size_y, 0 };
     case RMCP_TENSOR_MULTIPLY:
         return (struct tensor_part){ x * y, 3 * unit * fabs(x * y) + smallest * (size_x + size_y),
-                              fabs(x * y) };
-    case RMCP_TENSOR_MINIMUM: return (struct tensor_part){ x < y ? x : y, unit * larger, larger };
-    default: return (struct tensor_part){ x > y ? x : y, unit * larger, larger };
+                                     fabs(x * y), larger };
+    case RMCP_TENSOR_MINIMUM:
+        return (struct tensor_part){ x < y ? x : y, unit * larger, larger, 0 };
+    default: return (struct tensor_part){ x > y ? x : y, unit * larger, larger, 0 };
     }
 }
 
@@ -115,7 +117,7 @@ static struct tensor_part of_sum(const struct rmcp_reference *r, int64_t index[R
                        (double)form->terms * (double)rmcp_tensor_largest_integer(form) < 0x1p24;
     const double error = exact ? 0 : unit * rmcp_tensor_roundings(form->terms) * magnitude;
     return (struct tensor_part){ alpha * sum, fabs(alpha) * error + unit * fabs(alpha * sum),
-                          fabs(alpha * sum) + fabs(alpha) * error };
+                                 fabs(alpha * sum) + fabs(alpha) * error, magnitude };
 }
 
 /* Whether f32 has no rounding to do before the last one. */
@@ -154,6 +156,7 @@ struct rmcp_expected rmcp_tensor_expect(const struct rmcp_reference *r, unsigned
         .allowed = exact ? 0
                          : r->error_factor * (second_order * p.error + 4 * smallest) +
                                rmcp_rounding_error(type, p.value),
+        .open = !exact && (rmcp_sum_overflows(p.magnitude) || rmcp_sum_overflows(p.factor)),
     };
 }
 

@@ -61,8 +61,8 @@ static void test_wrong_problems(void **state)
         { good, 0, "epsilon is 1e-40" },
         { good, 0, "epsilon is nan" },
         { good, 0, "epsilon is inf" },
-        { good, 0, "momentum is 1.5" },
-        { good, 0, "momentum is -0.5" },
+        { good, 0, "momentum is inf" },
+        { good, 0, "momentum is -inf" },
         { good, 0, "momentum is nan" },
     };
     size_t i = 2;
@@ -88,8 +88,8 @@ static void test_wrong_problems(void **state)
     wrong[i++].problem.epsilon = 1e-40;
     wrong[i++].problem.epsilon = (double)NAN;
     wrong[i++].problem.epsilon = HUGE_VAL;
-    wrong[i++].problem.momentum = 1.5;
-    wrong[i++].problem.momentum = -0.5;
+    wrong[i++].problem.momentum = (double)INFINITY;
+    wrong[i++].problem.momentum = -(double)INFINITY;
     wrong[i++].problem.momentum = (double)NAN;
     assert_int_equal(i, SUPPORT_LENGTH(wrong));
 
@@ -218,7 +218,7 @@ static void test_wrong_case_strings(void **state)
         { "c1w1:eps0x1p-3", "eps is 0" },
         { "c1w1:eps1x2", "does not end after its number" },
         { "c1w1:mom0", "mom is 0" },
-        { "c1w1:mom2", "momentum is 2" },
+        { "c1w1:mom1e99", "momentum is 1e+99" },
         { "c1w1:\x1b[31m", "unknown word '?[31m'" },
         { "c1w1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
           "too long a word" },

@@ -1,0 +1,103 @@
+/* test_check_data.c: RMCP_CHECK says nothing of results that are right, whatever the data: every
+ * algorithm of a device on random problems, with NaN, infinities, numbers that overflow and
+ * denormals among the inputs. Usage: test_check_data DEVICE ROUNDS */
+#include "base/random.h"
+#include "check_rig.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static rmcp_device *device;
+static int rounds;
+
+/* What is planted, and how many of an input's elements; -1: all of them. */
+static const struct {
+    const char *name;
+    float values[4];
+    int count;
+} plants[] = {
+    { "nothing", { 0 }, 0 },
+    { "one NaN", { NAN, NAN, NAN, NAN }, 1 },
+    { "some NaN and Inf", { NAN, INFINITY, -INFINITY, NAN }, 4 },
+    { "Inf", { INFINITY, INFINITY, -INFINITY, INFINITY }, 3 },
+    { "the largest of f16", { 65504, -65504, 65504, 60000 }, -1 },
+    { "large", { 1e30f, -1e30f, 3e38f, 1e20f }, 5 },
+    { "all large", { 1e19f, -1e19f, 3e19f, 2e19f }, -1 },
+    { "large and Inf", { 3e38f, -INFINITY, 1e30f, INFINITY }, 6 },
+    { "denormal", { 1e-40f, -1e-41f, 1e-7f, 6e-8f }, -1 },
+    { "tiny", { 1e-30f, -1e-25f, 1e-22f, 1e-20f }, -1 },
+    { "zero", { 0, -0.0f, 0, 0 }, -1 },
+};
+
+static void plant(const struct rig *rig, size_t which, struct rmcp_random *r)
+{
+    const unsigned n_slots = rig->plan->request.operation->n_slots;
+    for (unsigned slot = 0; slot < n_slots; slot++) {
+        const struct rmcp_slot info = rig_slot(rig, slot);
+        if (!rig->bytes[slot] || !info.read || rmcp_random_below(r, 3) == 0) continue;
+        const bool all = plants[which].count < 0;
+        const int64_t count = all ? info.elements : plants[which].count;
+        for (int64_t i = 0; i < count; i++)
+            rig_store(rig, slot, all ? i : rmcp_random_below(r, info.elements),
+                      plants[which].values[rmcp_random_below(r, 4)]);
+    }
+}
+
+static void try(const struct rmcp_operation *operation, const struct rmcp_algo *algo,
+                const void *problem, uint64_t seed, long *runs)
+{
+    struct rmcp_random r = { seed };
+    const rmcp_plan_options options = { .struct_size = sizeof options,
+                                        .algorithm = algo->name,
+                                        .accuracy = (uint32_t)rmcp_random_below(&r, 2),
+                                        .nondeterministic = (uint32_t)rmcp_random_below(&r, 2) };
+    const size_t which = (size_t)rmcp_random_below(&r, SUPPORT_LENGTH(plants));
+    struct rig rig;
+    if (!rig_make(&rig, device, operation, problem, &options, seed)) return;
+    plant(&rig, which, &r);
+    const rmcp_check_info before = rig_counts();
+    if (rig_execute(&rig, NULL)) fail_msg("%s", rmcp_last_error());
+    const rmcp_check_info after = rig_counts();
+    if (after.wrong > before.wrong) /* the line above says what */
+        fprintf(stderr, "  with %s, seed %llu, %s\n", plants[which].name, (unsigned long long)seed,
+                options.accuracy ? "strict" : "accurate");
+    assert_int_equal(after.checked, before.checked + 1);
+    assert_int_equal(after.skipped, before.skipped);
+    rig_destroy(&rig);
+    (*runs)++;
+}
+
+static void says_nothing_of_what_is_right(void **state)
+{
+    (void)state;
+    for (size_t i = 0; rmcp_operations[i]; i++) {
+        const struct rmcp_operation *operation = rmcp_operations[i];
+        long runs = 0;
+        for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
+            struct rmcp_any_problem problem;
+            operation->draw(seed, problem.bytes);
+            for (size_t k = 0; operation->algos[k]; k++)
+                try(operation, operation->algos[k], problem.bytes, seed * 100 + k, &runs);
+        }
+        printf("%s: %ld executions\n", operation->name, runs);
+        assert_true(runs >= rounds);
+    }
+    assert_int_equal(rig_counts().wrong, 0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) return 99;
+    setenv("RMCP_CHECK", "full", 1);
+    rounds = atoi(argv[2]);
+    if (rmcp_device_open(argv[1], NULL, &device)) {
+        printf("skipped: %s\n", rmcp_last_error());
+        return 77;
+    }
+    const struct CMUnitTest tests[] = { cmocka_unit_test(says_nothing_of_what_is_right) };
+    const int failures = cmocka_run_group_tests(tests, NULL, NULL);
+    rmcp_device_close(device);
+    return failures;
+}

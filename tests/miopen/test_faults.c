@@ -1,0 +1,221 @@
+/* test_faults.c: the drop-in on a HIP library whose calls fail, each in turn, once and for good: a
+ * status, nothing left behind, no error left with HIP that somebody else would stumble over; and
+ * once HIP is well again, so is the library. usage: test_faults FAKE-HIP-LIBRARY */
+#include "hostile.h"
+
+#include "hip_world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* After some errors a device is lost to the process for good; after others it works again. */
+enum { OUT_OF_MEMORY = 2, NO_DEVICE = 100, ILLEGAL_ADDRESS = 700, UNKNOWN = 12345 };
+static const int passing[] = { OUT_OF_MEMORY, UNKNOWN };
+static const int all[] = { OUT_OF_MEMORY, UNKNOWN, NO_DEVICE, ILLEGAL_ADDRESS };
+
+/* The memory of the calls below, from before anything fails. */
+static struct client_conv conv;
+static struct client_norm norm;
+
+/* ---- what is done; each returns a status ---- */
+
+static int use_immediate(miopenHandle_t handle)
+{
+    int status = 0;
+    for (int pass = 0; pass < CLIENT_PASSES && !status; pass++)
+        status = client_immediate(handle, &conv, (enum client_pass)pass, false);
+    return status;
+}
+
+static int use_find(miopenHandle_t handle)
+{
+    int status = 0;
+    for (int pass = 0; pass < CLIENT_PASSES && !status; pass++) {
+        int algorithm = -1;
+        status = client_find(handle, &conv, (enum client_pass)pass, &algorithm);
+        if (!status) status = client_found(handle, &conv, (enum client_pass)pass, algorithm);
+    }
+    return status;
+}
+
+static int use_norm(miopenHandle_t handle)
+{
+    int status = client_norm_train(handle, &norm);
+    if (!status) status = client_norm_infer(handle, &norm);
+    if (!status) status = client_norm_backward(handle, &norm);
+    return status;
+}
+
+static int use_tensors(miopenHandle_t handle)
+{
+    const float two = 2, one = 1, zero = 0;
+    int status = miopenSetTensor(handle, conv.x_desc, conv.x, &two);
+    if (!status) status = miopenScaleTensor(handle, conv.x_desc, conv.x, &two);
+    if (!status)
+        status = miopenTransformTensor(handle, &one, conv.x_desc, conv.x, &zero, norm.desc, norm.x);
+    if (!status)
+        status = miopenOpTensor(handle, miopenTensorOpAdd, &one, conv.x_desc, conv.x, &one,
+                                conv.x_desc, conv.x, &zero, norm.desc, norm.y);
+    return status;
+}
+
+/* With a handle of its own, from its creation to its end. */
+static int (*use)(miopenHandle_t handle);
+static int live(void)
+{
+    miopenHandle_t handle = NULL;
+    int status = miopenCreate(&handle);
+    if (status) return status;
+    status = miopenSetStream(handle, NULL);
+    if (!status) status = use(handle);
+    const int end = miopenDestroy(handle);
+    hostile_assert_status(end, "miopenDestroy");
+    return status;
+}
+
+/* ---- failing ---- */
+
+static void check_after(const char *name, int status)
+{
+    hostile_assert_status(status, name);
+    if (fake->last) fail_msg("%s fails, and HIP still says so", name);
+}
+
+/* Every call of one life, in a process that has used the library before. Whether a failure is one
+ * of the life is the library's to say; what it must not do is to say success without having
+ * launched (`exact`; a search may leave out what fails). The number of calls that failed. */
+static int fail_each_call(int code, int sticky, bool exact)
+{
+    int n_failed = 0;
+    world_calm();
+    GOOD(live()); /* the device is open now, and kernels are loaded */
+    world_calm();
+    GOOD(live());
+    const long n = fake->calls, n_live = fake->live, launches = fake->launches;
+    for (long i = 1; i <= n; i++) {
+        world_calm();
+        fake->fail_at = i;
+        fake->code = code;
+        fake->sticky = sticky;
+        const int status = live();
+        const char *name = fake->failed;
+        if (!name) break; /* what was searched for is remembered */
+        n_failed++;
+        if (exact && !status && fake->launches < launches)
+            fail_msg("%s fails, and nobody is told", name);
+        check_after(name, status);
+        world_calm();
+        GOOD(live());
+        if (fake->live > n_live)
+            fail_msg("%s fails, %ld objects are left", name, fake->live - n_live);
+    }
+    return n_failed;
+}
+
+static void fail_calls(int (*what)(miopenHandle_t), bool exact)
+{
+    use = what;
+    for (size_t i = 0; i < LENGTH(passing); i++)
+        for (int sticky = 0; sticky < 2; sticky++)
+            assert_true(fail_each_call(passing[i], sticky, exact) > 0);
+}
+
+static void immediate_mode(void **state)
+{
+    (void)state;
+    fail_calls(use_immediate, true);
+}
+
+static void find_mode(void **state)
+{
+    (void)state;
+    fail_calls(use_find, false);
+}
+
+static void batch_norm(void **state)
+{
+    (void)state;
+    fail_calls(use_norm, true);
+}
+
+static void tensor_operations(void **state)
+{
+    (void)state;
+    fail_calls(use_tensors, true);
+}
+
+/* ---- the first use of a process ---- */
+
+/* Call number `at` of the very first life fails. 0: as it should be, 1: all calls were made, 2:
+ * wrong. */
+static int first_life(long at, int code)
+{
+    world_calm();
+    fake->fail_at = at;
+    fake->code = code;
+    const int status = live();
+    const bool over = !fake->failed;
+    if (status < 0 || status > miopenStatusVersionMismatch || fake->last) return 2;
+    world_calm();
+    const bool lost = code == NO_DEVICE || code == ILLEGAL_ADDRESS;
+    const int again = live();
+    if (again < 0 || again > miopenStatusVersionMismatch) return 2;
+    if (again && !lost) return 2; /* the second attempt works */
+    return over ? 1 : 0;
+}
+
+static void the_first_use(void **state)
+{
+    (void)state;
+    use = use_immediate;
+    for (size_t i = 0; i < LENGTH(all); i++) {
+        long at = 1;
+        for (int answer = 0; !answer; at++) {
+            int status = 0;
+            fflush(NULL);
+            const pid_t child = fork();
+            assert_true(child >= 0);
+            if (!child) {
+                alarm(30);
+                _exit(first_life(at, all[i]));
+            }
+            assert_int_equal(waitpid(child, &status, 0), child);
+            if (!WIFEXITED(status)) fail_msg("call %ld: the process ends with %d", at, status);
+            answer = WEXITSTATUS(status);
+            if (answer == 2) fail_msg("call %ld fails with %d: wrong", at, all[i]);
+        }
+        assert_true(at > 20); /* describing a device alone takes a dozen */
+    }
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    hostile_conv(&conv, &hostile_shape, 1);
+    return !client_norm_init(&norm, 2, 8, 9, 7, miopenFloat) || !client_workspace(&conv, 4 << 20);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    client_conv_deinit(&conv);
+    client_norm_deinit(&norm);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_use), /* the first: its children are the first users */
+        cmocka_unit_test(immediate_mode), cmocka_unit_test(find_mode),
+        cmocka_unit_test(batch_norm),     cmocka_unit_test(tensor_operations),
+    };
+    if (argc < 2) return 99;
+    hostile_begin(argv[1]);
+    if (argc > 2) cmocka_set_test_filter(argv[2]);
+    const int failed = cmocka_run_group_tests(tests, begin, end);
+    hostile_end();
+    return failed;
+}
