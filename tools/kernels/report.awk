@@ -38,5 +38,5 @@ END {
     gemm = name ~ /^gemm/
     printf "%-26s %4d %4d %5d %6d %7d %5d %s%s\n", name, vgpr, sgpr, lds, spills, scratch, waves,
         loops, gemm ? " (with the fetches around it" around ")" : ""
-    exit gemm && (spills || scratch || low)
+    exit ((gemm || name ~ /^thin/) && (spills || scratch)) || (gemm && low)
 }
