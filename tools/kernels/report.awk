@@ -43,5 +43,5 @@ BEGIN {
 END {
     printf "%-26s %4d %4d %5d %6d %7d %5d %s%s\n", name, vgpr, sgpr, lds, spills, scratch, waves,
         loops, gemm ? " (with the fetches around it" around ")" : ""
-    exit (gemm || fetching) && (spills || scratch || low)
+    exit ((gemm || fetching || name ~ /^thin/) && (spills || scratch)) || ((gemm || fetching) && low)
 }
