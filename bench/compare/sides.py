@@ -90,9 +90,11 @@ class Contest:
         stream = torch.cuda.current_stream().cuda_stream if self.out.is_cuda else None
         return plan, lambda: execute(handle, stream, bound)
 
-    def theirs(self):
-        """PyTorch's operator as a call that returns its result."""
+    def theirs(self, dtype=None):
+        """PyTorch's operator as a call that returns its result; in another type, on copies."""
         p, t = self.problem, self.tensors
+        if dtype is not None:
+            t = {role: tensor.to(dtype) for role, tensor in t.items()}
         if list(p.pad_begin) != list(p.pad_end):
             raise RuntimeError("PyTorch has no unequal padding")
         dims, groups = max(2, p.dims), p.groups
@@ -111,12 +113,17 @@ class Contest:
         """The largest difference of our result, in parts of the largest value; NaN where we wrote none."""
         self.out.fill_(float("nan"))
         ours()
-        largest = expected.abs().max().float()
-        apart = (self.out.float() - expected.float()).abs().max()  # max of a NaN is NaN
-        return float(apart / largest) if largest > 0 else float(apart)
+        return apart(self.out, expected)
 
     def close_enough(self, difference):
         return difference <= BOUNDS[self.problem.type]
+
+
+def apart(result, expected):
+    """The largest difference, in parts of the largest value; NaN when there is one."""
+    largest = expected.abs().max().double()
+    difference = (result.double() - expected.double()).abs().max()  # max of a NaN is NaN
+    return float(difference / largest) if largest > 0 else float(difference)
 
 
 def candidates(device, problem, pass_):

@@ -55,7 +55,7 @@ static bool overlaps(const struct check *check, unsigned slot, const uint64_t by
     return false;
 }
 
-static bool read_before(struct check *check)
+static rmcp_status read_before(struct check *check)
 {
     const struct rmcp_operation *operation = check->plan->request.operation;
     uint64_t bytes[RMCP_MOST_SLOTS];
@@ -67,13 +67,14 @@ static bool read_before(struct check *check)
         c->bytes = bytes[slot];
         c->before = bytes[slot] <= SIZE_MAX ? malloc((size_t)bytes[slot]) : NULL;
         if (c->slot.written && c->before) c->after = malloc((size_t)bytes[slot]);
-        if (!c->before || (c->slot.written && !c->after) ||
-            rmcp_copy_to_host(check->plan->device, check->stream, c->before, check->bound[slot],
-                              bytes[slot]))
-            return false;
+        if (!c->before || (c->slot.written && !c->after))
+            return rmcp_fail_memory("check", (size_t)bytes[slot]);
+        const rmcp_status status = rmcp_copy_to_host(check->plan->device, check->stream, c->before,
+                                                     check->bound[slot], bytes[slot]);
+        if (status) return status;
         c->marked = c->slot.written && !c->slot.read && !overlaps(check, slot, bytes);
     }
-    return true;
+    return RMCP_OK;
 }
 
 /* Give all marked outputs what they had before. */
@@ -87,32 +88,31 @@ static void unmark(const struct check *check)
     }
 }
 
-static bool mark(const struct check *check)
+static rmcp_status mark(const struct check *check)
 {
-    for (unsigned slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
+    rmcp_status status = RMCP_OK;
+    for (unsigned slot = 0; slot < RMCP_MOST_SLOTS && !status; slot++) {
         const struct copy *c = &check->copies[slot];
         if (!c->marked) continue;
         memset(c->after, UNWRITTEN, (size_t)c->bytes);
-        if (!rmcp_copy_to_device(check->plan->device, check->stream, check->bound[slot], c->after,
-                                 c->bytes))
-            continue;
-        unmark(check);
-        return false;
+        status = rmcp_copy_to_device(check->plan->device, check->stream, check->bound[slot],
+                                     c->after, c->bytes);
     }
-    return true;
+    return status;
 }
 
 /* ---- after ---- */
 
-static bool read_after(const struct check *check)
+static rmcp_status read_after(const struct check *check)
 {
-    for (unsigned slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
+    rmcp_status status = RMCP_OK;
+    for (unsigned slot = 0; slot < RMCP_MOST_SLOTS && !status; slot++) {
         const struct copy *c = &check->copies[slot];
-        if (c->after && rmcp_copy_to_host(check->plan->device, check->stream, c->after,
-                                          check->bound[slot], c->bytes))
-            return false;
+        if (c->after)
+            status = rmcp_copy_to_host(check->plan->device, check->stream, c->after,
+                                       check->bound[slot], c->bytes);
     }
-    return true;
+    return status;
 }
 
 /* The judge's measure, for data that it does not choose. */
@@ -239,25 +239,38 @@ static void compare(const struct check *check)
     exchange_threads(threads);
 }
 
+/* Give back what was marked, and keep the message of what has failed. */
+static rmcp_status give_up(const struct check *check, rmcp_status status)
+{
+    char message[MESSAGE];
+    snprintf(message, sizeof message, "%s", rmcp_last_error());
+    unmark(check);
+    return rmcp_fail(status, "%s", message);
+}
+
 static rmcp_status execute(struct check *check, double *seconds)
 {
     rmcp_device *device = check->plan->device;
-    const bool captured =
-        device->driver->capturing && device->driver->capturing(device, check->stream);
-    const bool ready = !captured && read_before(check) && mark(check);
+    bool captured = false;
+    rmcp_status failed = device->driver->capturing
+                             ? device->driver->capturing(device, check->stream, &captured)
+                             : RMCP_OK;
+    if (!failed) failed = captured ? RMCP_E_UNSUPPORTED : read_before(check);
+    if (!failed) {
+        failed = mark(check);
+        if (failed) give_up(check, failed);
+    }
+    /* A device that is gone is the caller's matter, too; whatever else fails here is not. */
+    if (failed == RMCP_E_LOST) return failed;
     const rmcp_status status =
         device->driver->submit(device, check->stream, &check->plan->list, check->bound, seconds);
-    if (status) {
-        char message[MESSAGE]; /* that of the submission, not of what follows */
-        snprintf(message, sizeof message, "%s", rmcp_last_error());
-        if (ready) unmark(check);
-        return rmcp_fail(status, "%s", message);
-    }
-    if (ready && read_after(check))
-        compare(check);
-    else
+    if (status) return failed ? status : give_up(check, status);
+    if (!failed) failed = read_after(check);
+    if (failed)
         rmcp_check_count_skipped();
-    return RMCP_OK;
+    else
+        compare(check);
+    return failed == RMCP_E_LOST ? failed : RMCP_OK;
 }
 
 rmcp_status rmcp_check_execute(const rmcp_plan *plan, void *stream,

@@ -9,7 +9,7 @@
 bool rmcp_check_is_on(void);
 
 /* Submit a plan with memory that is in order, then look at what it wrote. The status is that of the
- * submission, whatever is found. */
+ * submission, whatever is found; or RMCP_E_LOST, when the device is gone. */
 rmcp_status rmcp_check_execute(const rmcp_plan *plan, void *stream,
                                const rmcp_memory bound[static RMCP_MOST_SLOTS], double *seconds);
 

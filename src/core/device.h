@@ -58,9 +58,9 @@ struct rmcp_driver {
                         uint64_t bytes);
     rmcp_status (*wait)(struct rmcp_device *device, void *stream);
 
-    /* Whether `stream` records work in place of doing it, so that waiting for it is forbidden; also
-     * when that cannot be found out. NULL: no stream of this driver does. */
-    bool (*capturing)(struct rmcp_device *device, void *stream);
+    /* Set `*active` when `stream` records work in place of doing it, so that waiting for it is
+     * forbidden. NULL: no stream of this driver does. */
+    rmcp_status (*capturing)(struct rmcp_device *device, void *stream, bool *active);
 
     /* KERNEL devices: make `kernel` ready and set its handle, which lives until close. NULL for
      * devices that take no kernels. */

@@ -4,6 +4,7 @@
 #include "miopen/plans.h"
 #include "miopen/tensor.h"
 
+#include <math.h>
 #include <string.h>
 
 miopenStatus_t mi_tensor_run(struct mi_handle *handle, rmcp_tensor problem,
@@ -78,10 +79,24 @@ static rmcp_memory at(const void *pointer)
 
 static const rmcp_memory nowhere;
 
-/* Scalars are f32 for all types that are supported. */
+/* Scalars are f32 for all types that are supported … */
 static double scalar(const void *pointer)
 {
     return *(const float *)pointer;
+}
+
+/* … but what a tensor is filled with or scaled by has its own type, f16 and bf16 too. */
+static double scalar_of(const struct mi_tensor *tensor, const void *pointer)
+{
+    if (mi_type_bytes(tensor->type) != 2) return scalar(pointer);
+    uint16_t bits;
+    memcpy(&bits, pointer, sizeof bits);
+    int width = tensor->type == miopenHalf ? 10 : 7, top = tensor->type == miopenHalf ? 31 : 255;
+    int exponent = bits >> width & top, fraction = bits & ((1 << width) - 1);
+    double value = exponent == top ? (fraction ? NAN : INFINITY)
+                   : exponent      ? ldexp((1 << width) + fraction, exponent - top / 2 - width)
+                                   : ldexp(fraction, 1 - top / 2 - width);
+    return bits >> 15 ? -value : value;
 }
 
 miopenStatus_t miopenSetTensor(miopenHandle_t name, miopenTensorDescriptor_t y_name, void *y,
@@ -91,9 +106,9 @@ miopenStatus_t miopenSetTensor(miopenHandle_t name, miopenTensorDescriptor_t y_n
     if (!y_tensor || !y || !alpha) return miopenStatusBadParm;
     struct mi_handle *handle = mi_handle_enter(name);
     if (!handle) return miopenStatusBadParm;
-    mi_command_tensor("set", y_tensor, scalar(alpha), 0, 0);
+    mi_command_tensor("set", y_tensor, scalar_of(y_tensor, alpha), 0, 0);
     handle->kernel_ms = 0;
-    rmcp_tensor problem = { .kind = RMCP_TENSOR_SET, .alpha = scalar(alpha) };
+    rmcp_tensor problem = { .kind = RMCP_TENSOR_SET, .alpha = scalar_of(y_tensor, alpha) };
     miopenStatus_t status =
         mi_tensor_run(handle, problem, NULL, nowhere, NULL, nowhere, y_tensor, at(y));
     mi_handle_leave(handle);
@@ -107,9 +122,9 @@ miopenStatus_t miopenScaleTensor(miopenHandle_t name, miopenTensorDescriptor_t y
     if (!y_tensor || !y || !alpha) return miopenStatusBadParm;
     struct mi_handle *handle = mi_handle_enter(name);
     if (!handle) return miopenStatusBadParm;
-    mi_command_tensor("scale", y_tensor, scalar(alpha), 0, 0);
+    mi_command_tensor("scale", y_tensor, scalar_of(y_tensor, alpha), 0, 0);
     handle->kernel_ms = 0;
-    rmcp_tensor problem = { .kind = RMCP_TENSOR_SCALE, .alpha = scalar(alpha) };
+    rmcp_tensor problem = { .kind = RMCP_TENSOR_SCALE, .alpha = scalar_of(y_tensor, alpha) };
     miopenStatus_t status =
         mi_tensor_run(handle, problem, NULL, nowhere, NULL, nowhere, y_tensor, at(y));
     mi_handle_leave(handle);

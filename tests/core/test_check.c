@@ -37,10 +37,11 @@ static rmcp_status submit(struct rmcp_device *d, void *stream, const struct rmcp
     return status;
 }
 
-static bool capturing(struct rmcp_device *d, void *stream)
+static rmcp_status capturing(struct rmcp_device *d, void *stream, bool *active)
 {
     (void)d, (void)stream;
-    return lie.capturing;
+    *active = lie.capturing;
+    return RMCP_OK;
 }
 
 static rmcp_status read_memory(struct rmcp_device *d, void *stream, void *target,

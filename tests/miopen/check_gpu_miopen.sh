@@ -74,7 +74,19 @@ for what; do
     streams) step streams test_streams "$hip" ;;
     sequence)
         mkdir -p "$logs/sequence"
-        RMCP_HIP_LIBRARY="$hip" step sequence sequence "$miopen" "$logs/sequence"
+        RMCP_HIP_LIBRARY="$hip" step sequence sequence --together "$miopen" "$logs/sequence" '!hostile/*'
+        # Their judge, where there is a PyTorch.
+        judge=$(place sequence_check.py)
+        [ -n "$judge" ] || judge=$(dirname "$0")/sequence_check.py
+        if python3 "$judge" --quiet "$logs/sequence" >"$logs/judge.log" 2>&1; then
+            passed=$((passed + 1))
+            say judge ok 0 "$(tail -n 1 "$logs/judge.log")"
+        elif [ $? = 77 ]; then
+            skipped=$((skipped + 1))
+        else
+            failed=$((failed + 1))
+            say judge FAIL 0 "$(tail -n 3 "$logs/judge.log")"
+        fi
         ;;
     host)
         step host miopen_host "$hip"

@@ -72,7 +72,8 @@ enum {
     RMCP_CUDA_CONTEXT_IS_DESTROYED = 709,
     RMCP_CUDA_ASSERT = 710,
     RMCP_CUDA_HARDWARE_STACK_ERROR = 714,
-    RMCP_CUDA_LAUNCH_FAILED = 719 /* 714 to 719 are all errors of a kernel */
+    RMCP_CUDA_LAUNCH_FAILED = 719, /* 714 to 719 are all errors of a kernel */
+    RMCP_CUDA_CAPTURE_IMPLICIT = 906
 };
 
 /* The library, loaded and initialized on first use and then kept. NULL with the reason in `why`; a

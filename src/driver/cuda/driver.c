@@ -121,15 +121,20 @@ static rmcp_status wait_cuda(struct rmcp_device *device, void *stream)
     return code ? rmcp_cuda_fail(state->cuda, &state->lost, code, "cuStreamSynchronize") : RMCP_OK;
 }
 
-/* The default stream cannot be asked, nor waited for, while one that it waits for captures. */
-static bool capturing(struct rmcp_device *device, void *stream)
+static rmcp_status capturing(struct rmcp_device *device, void *stream, bool *active)
 {
     struct rmcp_cuda_state *state = device->state;
-    int active = 0;
-    if (!state->cuda->StreamIsCapturing || rmcp_cuda_enter(device)) return false;
-    const int code = state->cuda->StreamIsCapturing(stream, &active);
+    int now = 0;
+    *active = false;
+    if (!state->cuda->StreamIsCapturing) return RMCP_OK;
+    rmcp_status status = rmcp_cuda_enter(device);
+    if (status) return status;
+    const int code = state->cuda->StreamIsCapturing(stream, &now);
     rmcp_cuda_leave(state);
-    return code || active;
+    /* The default stream cannot be asked, nor waited for, while one that it waits for captures. */
+    *active = now || code == RMCP_CUDA_CAPTURE_IMPLICIT;
+    if (!code || code == RMCP_CUDA_CAPTURE_IMPLICIT) return RMCP_OK;
+    return rmcp_cuda_fail(state->cuda, &state->lost, code, "cuStreamIsCapturing");
 }
 
 static rmcp_status allocate(struct rmcp_device *device, uint64_t bytes, void **base)

@@ -80,17 +80,21 @@ static rmcp_status wait_hip(struct rmcp_device *device, void *stream)
     return status;
 }
 
-/* The default stream cannot be asked, nor waited for, while one that it waits for captures: an
- * error, which is not left on HIP's record. */
-static bool capturing(struct rmcp_device *device, void *stream)
+static rmcp_status capturing(struct rmcp_device *device, void *stream, bool *active)
 {
     struct rmcp_hip_state *state = device->state;
-    int previous = 0, active = 0;
-    if (!state->hip->hipStreamIsCapturing || rmcp_hip_enter(device, &previous)) return false;
-    const int code = state->hip->hipStreamIsCapturing(stream, &active);
-    if (code) state->hip->hipGetLastError();
+    const struct rmcp_hip *hip = state->hip;
+    int previous = 0, now = 0;
+    *active = false;
+    if (!hip->hipStreamIsCapturing) return RMCP_OK;
+    rmcp_status status = rmcp_hip_enter(device, &previous);
+    if (status) return status;
+    const int code = hip->hipStreamIsCapturing(stream, &now);
+    /* The default stream cannot be asked, nor waited for, while one that it waits for captures. */
+    *active = now || code == RMCP_HIP_CAPTURE_IMPLICIT;
+    if (code) status = rmcp_hip_fail(hip, &state->lost, code, "hipStreamIsCapturing");
     rmcp_hip_leave(device, previous);
-    return code || active;
+    return code == RMCP_HIP_CAPTURE_IMPLICIT ? RMCP_OK : status;
 }
 
 /* ---- memory ---- */
