@@ -14,25 +14,29 @@ static const char *refuse(const struct rmcp_request *request)
 }
 
 /* Instructions of each product: two loads and 64-bit steps from channel to channel; of each tap:
- * its coordinates, in a data gradient with divisions. Weight gradients step from pixel to pixel. */
+ * its coordinates, in a data gradient with divisions. Weight gradients step from pixel to pixel,
+ * and at the end of each line to the next, or to the next image. */
 static double compute_seconds(const struct rmcp_request *request)
 {
-    enum { CHANNEL = 20, TAP = 150, DIVIDED_TAP = 400, PIXEL = 60 };
+    enum { CHANNEL = 20, TAP = 150, DIVIDED_TAP = 400, PIXEL = 30, LINE = 300 };
     const struct rmcp_convolution *conv = request->problem;
     const double instructions[RMCP_CONV_PASSES] = {
         [RMCP_CONV_FORWARD] = CHANNEL + TAP / (double)conv->group_c,
         [RMCP_CONV_BACKWARD_DATA] = CHANNEL + DIVIDED_TAP / (double)conv->group_k,
-        [RMCP_CONV_BACKWARD_WEIGHTS] = PIXEL,
+        [RMCP_CONV_BACKWARD_WEIGHTS] = PIXEL + LINE / (double)conv->output[2],
     };
     return conv->flops * instructions[conv->pass] / request->caps->flops_per_second;
 }
 
-/* A work-item waits for the loads of each of its products (57 to 110 ns were measured on an H200):
- * with few outputs and long sums that takes longest, for they do not fill the device. */
+/* A work-item waits for the loads of each of its products, and for the end of each line that it
+ * sums (as measured on an H200): with few outputs and long sums that takes longest, for they do not
+ * fill the device. */
 static double waiting_seconds(const struct rmcp_request *request)
 {
-    const double seconds_each = 80e-9;
-    return rmcp_conv_reduction(request->problem) * seconds_each;
+    const double product = 25e-9, line = 450e-9;
+    const struct rmcp_convolution *conv = request->problem;
+    const double lines = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS ? 1 / (double)conv->output[2] : 0;
+    return rmcp_conv_reduction(conv) * (product + line * lines);
 }
 
 static double cost(const struct rmcp_request *request)

@@ -30,12 +30,18 @@ static double compute_seconds(const struct rmcp_request *request)
     return conv->flops / 2 * instructions / (request->caps->flops_per_second / 2);
 }
 
-/* Weight gradients have one workgroup an output, and its work-items wait for each pixel's loads. */
+/* Weight gradients have one workgroup an output, and its work-items wait for each pixel's loads. In
+ * the other passes a work-item waits for each channel, and some more for each of its taps; the
+ * phases of a stride one after the other. As measured on an H200. */
 static double waiting_seconds(const struct rmcp_request *request)
 {
-    const double seconds_each = 400e-9;
-    if (rmcp_conv_of(request)->pass != RMCP_CONV_BACKWARD_WEIGHTS) return 0;
-    return rmcp_conv_reduction(request->problem) / THREADS * seconds_each;
+    const double pixel = 400e-9, channel = 250e-9, tap = 100e-9;
+    const struct rmcp_convolution *conv = request->problem;
+    const double reduction = rmcp_conv_reduction(conv);
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) return reduction / THREADS * pixel;
+    const double channels =
+        (double)(conv->pass == RMCP_CONV_FORWARD ? conv->group_c : conv->group_k);
+    return (double)rmcp_gemm_phases(conv) * channels * channel + reduction * tap;
 }
 
 static double cost(const struct rmcp_request *request)

@@ -42,7 +42,7 @@ static int64_t tiles_of(const struct rmcp_gemm *g, const struct way *way)
  * steps at once. */
 static double compute_seconds(const struct rmcp_request *request, const struct way *way)
 {
-    const double efficiency = 0.6, seconds_each = 600e-9 / (way->pixels == 1 ? 8 : 4);
+    const double efficiency = 0.48, seconds_each = 600e-9 / (way->pixels == 1 ? 8 : 4);
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
     const double units = caps->compute_units ? caps->compute_units : 1;
@@ -55,7 +55,8 @@ static double compute_seconds(const struct rmcp_request *request, const struct w
         const double step = (g.padded ? 7 : 3) + (1 + rows / 4) / pixels + rows;
         groups += n;
         instructions += n * THREADS * (pixels * (100 + 3 * rows + g.reduction * step) + 100);
-        longest = fmax(longest, g.reduction);
+        /* Phases with a launch of their own wait one after the other. */
+        longest = rmcp_gemm_launches(conv) > 1 ? longest + g.reduction : fmax(longest, g.reduction);
     }
     const double filled = groups / (ceil(groups / units) * units); /* the last round's units idle */
     return hypot(instructions / (efficiency * filled * caps->flops_per_second / 2),

@@ -64,13 +64,26 @@ rmcp_status rmcp_parts_emit(const struct rmcp_request *request, int64_t parts, u
 
 /* ---- implicit matrix products ---- */
 
+/* A tap that meets the tensor from every pixel needs no bit of its own: they share the last. */
+enum { SPARE_BIT = 31 };
+
+static bool never_misses(const struct rmcp_convolution *conv, int i)
+{
+    return conv->filter[i] == 1 && conv->stride[i] == 1 && !conv->pad_begin[i] && !conv->pad_end[i];
+}
+
 const char *rmcp_gemm_refuse(const struct rmcp_convolution *conv)
 {
     const int64_t most = (INT64_C(1) << 32) / (int64_t)rmcp_type_bytes(conv->type);
     if (conv->x_elements >= most || conv->w_elements >= most || conv->y_elements >= most)
         return "a tensor has 4 GiB or more";
-    if (conv->filter[0] + conv->filter[1] + conv->filter[2] > 32)
-        return "the filter's sizes sum up to more than 32";
+    int64_t bits = 0, most_bits = 32;
+    for (int i = 0; i < RMCP_MAX_DIMS; i++)
+        if (never_misses(conv, i))
+            most_bits = SPARE_BIT;
+        else
+            bits += conv->filter[i];
+    if (bits > most_bits) return "the filter's sizes sum up to more than 31 or 32";
     if (conv->groups > UINT16_MAX) return "more than 65535 groups";
     for (int i = 0; i < RMCP_MAX_DIMS; i++) {
         const int64_t padded = conv->input[i] + conv->pad_begin[i] + conv->pad_end[i];
@@ -173,9 +186,9 @@ bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_convolution *conv, in
         const int64_t n = data ? window_of_input(window, g, conv, i, in_phase)
                                : window_of_output(window, conv, i);
         window->taps = rmcp_divider_of(n ? n : 1);
-        window->first_bit = (unsigned)bit;
+        window->first_bit = never_misses(conv, i) ? SPARE_BIT : (unsigned)bit;
         g->padded |= is_padded(window);
-        bit += n;
+        bit += never_misses(conv, i) ? 0 : n;
         taps *= n;
         pixels *= window->positions.divisor;
     }
@@ -229,7 +242,7 @@ static void merge_phases(struct rmcp_gemm *g, struct rmcp_phases *p,
         const int64_t even_taps = window_of_input(&window, &even, conv, i, 0);
         int64_t most = even_taps;
         p->taps[i] = (unsigned)even_taps;
-        g->window[i].first_bit = bit;
+        g->window[i].first_bit = never_misses(conv, i) ? SPARE_BIT : bit;
         if (conv->stride[i] == 2 && conv->input[i] > 1) {
             struct rmcp_window *other = &p->other[i];
             const int64_t taps = window_of_input(other, &odd, conv, i, 1);
@@ -244,7 +257,7 @@ static void merge_phases(struct rmcp_gemm *g, struct rmcp_phases *p,
             g->padded |= is_padded(other);
             if (taps > most) most = taps;
         }
-        bit += (unsigned)most;
+        bit += never_misses(conv, i) ? 0 : (unsigned)most;
     }
 }
 
