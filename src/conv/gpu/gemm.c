@@ -134,21 +134,27 @@ static double load_seconds(const struct rmcp_caps *caps, const struct rmcp_gemm_
     return hypot(busy_seconds, load->turns * turn_seconds); /* each hides some of the other */
 }
 
+/* Phases in one launch run beside each other, but the one with the most taps has few workgroups: it
+ * may take as long alone as all of them would if they were alike. */
 static double compute_seconds(const struct rmcp_request *request, const struct products *p,
                               const struct rmcp_gemm_tile *tile, int64_t splits)
 {
     const struct rmcp_convolution *conv = request->problem;
     const bool merged = rmcp_gemm_launches(conv) == 1;
     const double tests = 1.17; /* of each element for padding, as measured on an H200 */
-    struct load load = { 0, 0, 0 };
-    double seconds = 0;
+    struct load all = { 0, 0, 0 };
+    double sum = 0, longest = 0;
     for (int64_t i = 0; i < p->count; i++) {
         const int64_t n = tiles_of(p->rows, p->each[i].columns, tile) * conv->groups * splits;
-        add_load(&load, (double)n, share_of(p->each[i].reduction, tile, splits), tile);
-        if (merged && i + 1 < p->count) continue;
-        seconds += load_seconds(request->caps, tile, &load);
-        load = (struct load){ 0, 0, 0 };
+        const int64_t share = share_of(p->each[i].reduction, tile, splits);
+        struct load one = { 0, 0, 0 };
+        add_load(&one, (double)n, share, tile);
+        add_load(&all, (double)n, share, tile);
+        const double seconds = load_seconds(request->caps, tile, &one);
+        sum += seconds;
+        longest = fmax(longest, seconds);
     }
+    const double seconds = merged ? fmax(load_seconds(request->caps, tile, &all), longest) : sum;
     return p->padded ? seconds * tests : seconds;
 }
 
