@@ -5,6 +5,7 @@
 #include "allocations.h"
 #include "base/convert.h"
 
+#include <stdatomic.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static struct {
     bool capturing;      /* streams capture                     */
     bool deaf;           /* tensors cannot be read              */
     void (*spoil)(void); /* called after the work               */
-    long reads, writes;
+    atomic_long reads, writes;
 } lie;
 
 static rmcp_status submit(struct rmcp_device *d, void *stream, const struct rmcp_launch_list *list,

@@ -19,7 +19,7 @@ lines() { cat "$work"/cache/rmcp/first_use/*.txt 2>/dev/null | grep -c " $1 " ||
 echo "known good after one trial"
 "$rmcp" devices >"$work/out" 2>"$work/err"
 holds "$work/out" 'gfx1010, 36 compute units'
-holds "$work/out" 'untried: direct f32 f16 bf16, implicit_gemm f32'
+holds "$work/out" 'untried: depthwise f32 f16 bf16, direct f32 f16 bf16, implicit_gemm f32'
 "$rmcp" verify --device hip --algorithm direct $case >"$work/out" 2>"$work/err" || die "$(cat "$work/out" "$work/err")"
 "$rmcp" verify --device hip --algorithm direct $case >"$work/out" 2>>"$work/err" || die "$(cat "$work/out")"
 [ ! -s "$work/err" ] || die "said on stderr: $(cat "$work/err")"
@@ -40,7 +40,7 @@ holds "$work/out" 'implicit_gemm .*rmcp devices --forget'
 echo "forgotten"
 "$rmcp" devices --forget hip:0
 "$rmcp" devices >"$work/out"
-holds "$work/out" 'untried: direct f32 f16 bf16, implicit_gemm f32'
+holds "$work/out" 'untried: depthwise f32 f16 bf16, direct f32 f16 bf16, implicit_gemm f32'
 "$rmcp" devices --forget hip:7 2>"$work/err" && die "forgets a device that there is not"
 "$rmcp" devices --forget cpu 2>>"$work/err" && die "forgets what is not remembered"
 holds "$work/err" 'no such device'

@@ -13,6 +13,13 @@ static const char *refuse(const struct rmcp_request *request)
     return NULL;
 }
 
+/* Neighbours in a data gradient with strides take turns, since each has other taps. */
+static double strided_factor(const struct rmcp_convolution *conv)
+{
+    const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
+    return conv->pass == RMCP_CONV_BACKWARD_DATA && strided ? 3 : 1;
+}
+
 /* Instructions of each product: two loads and 64-bit steps from channel to channel; of each tap:
  * its coordinates, in a data gradient with divisions. Weight gradients step from pixel to pixel,
  * and at the end of each line to the next, or to the next image. */
@@ -20,12 +27,13 @@ static double compute_seconds(const struct rmcp_request *request)
 {
     enum { CHANNEL = 20, TAP = 150, DIVIDED_TAP = 400, PIXEL = 30, LINE = 300 };
     const struct rmcp_convolution *conv = request->problem;
+    const double work = conv->flops * strided_factor(conv);
     const double instructions[RMCP_CONV_PASSES] = {
         [RMCP_CONV_FORWARD] = CHANNEL + TAP / (double)conv->group_c,
         [RMCP_CONV_BACKWARD_DATA] = CHANNEL + DIVIDED_TAP / (double)conv->group_k,
         [RMCP_CONV_BACKWARD_WEIGHTS] = PIXEL + LINE / (double)conv->output[2],
     };
-    return conv->flops * instructions[conv->pass] / request->caps->flops_per_second;
+    return work * instructions[conv->pass] / request->caps->flops_per_second;
 }
 
 /* A work-item waits for the loads of each of its products, and for the end of each line that it
@@ -36,7 +44,7 @@ static double waiting_seconds(const struct rmcp_request *request)
     const double product = 25e-9, line = 450e-9;
     const struct rmcp_convolution *conv = request->problem;
     const double lines = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS ? 1 / (double)conv->output[2] : 0;
-    return rmcp_conv_reduction(conv) * (product + line * lines);
+    return rmcp_conv_reduction(conv) * (product * strided_factor(conv) + line * lines);
 }
 
 static double cost(const struct rmcp_request *request)

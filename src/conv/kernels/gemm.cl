@@ -302,8 +302,8 @@ __kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
 {
     __local struct shared s __attribute__((aligned(16)));
     const uint thread = LOCAL_ID, group = GROUP_ID_Y;
-    const uint index = GROUP_ID_X + g.first_tile, phase = index & (p.count - 1);
-    const uint tile = index >> p.shift;
+    const uint index = GROUP_ID_X + g.first_tile, tile = index >> p.shift;
+    const uint phase = phase_of(index, tile, &p);
     const struct extent extent = extent_of(&g, &p, phase);
     const uint column_tile = divide(tile, g.row_tiles);
     const uint first_row = (tile - column_tile * g.row_tiles.divisor) * ROWS;

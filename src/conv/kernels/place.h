@@ -17,6 +17,14 @@ struct extent {
     uint columns, reduction;
 };
 
+/* The phase of a workgroup, in turn: neighbours have the same tile and another phase, for they write the same
+ * lines; and from tile to tile the order turns by one, or each compute unit of a device with an even
+ * number of them would get workgroups of one phase only, the long ones or the short. */
+INLINE uint phase_of(uint index, uint tile, const struct rmcp_phases *p)
+{
+    return (index + tile) & (p->count - 1);
+}
+
 INLINE struct extent extent_of(const struct rmcp_gemm *g, const struct rmcp_phases *p, uint phase)
 {
     if (p->count == 1) return (struct extent){ g->columns, g->reduction };

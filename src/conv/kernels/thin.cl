@@ -95,9 +95,10 @@ __kernel WORKGROUP(THREADS) void thin(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
 {
     __local struct shared s __attribute__((aligned(16)));
     const uint thread = LOCAL_ID, group = GROUP_ID_Y;
-    const uint index = GROUP_ID_X + g.first_tile, phase = index & (p.count - 1);
+    const uint index = GROUP_ID_X + g.first_tile, tile = index >> p.shift;
+    const uint phase = phase_of(index, tile, &p);
     const struct extent extent = extent_of(&g, &p, phase);
-    const uint first_column = (index >> p.shift) * (THREADS * PIXELS);
+    const uint first_column = tile * (THREADS * PIXELS);
     if (first_column >= extent.columns && !CPU) return; /* this phase has fewer than others */
 
     if (thread == 0) copy_geometry(&s.geometry, &g, &p, phase);
