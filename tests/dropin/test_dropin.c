@@ -119,8 +119,9 @@ static void test_manifest(void **state)
         "rmcp-dropin 1\nname a\nversion 1\nours 1\noriginal 1 1\n",
         "rmcp-dropin 1\nname a\nversion 1\nours 1 1 1\noriginal 1 1\n",
         "rmcp-dropin 1\nversion 1\nours 1 1\noriginal 1 1\n",
-        "rmcp-dropin 1\nname aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nversion 1\nours 1 1\noriginal 1 "
-        "1\n",
+        /* clang-format off: one string */
+        "rmcp-dropin 1\nname aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nversion 1\nours 1 1\noriginal 1 1\n",
+        /* clang-format on */
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(dropin_write(bad[i], room, "manifest"), RMCP_OK);
