@@ -117,15 +117,11 @@ static miopenStatus_t find(struct mi_conv_entry *entry, miopenStatus_t status, c
     const struct mi_plans *plans = NULL;
     if (status == miopenStatusSuccess) {
         mi_conv_log(entry);
-        if ((f->exhaustive || search_is_enforced()) && !mi_is_capturing(entry->handle->stream)) {
-            /* What is measured is remembered by the engine, and plans by estimate follow it. */
-            entry->conv.key.measure = 1;
-            status = mi_plans_get(entry->handle, &entry->conv.key, &plans);
-            entry->conv.key.measure = 0;
-        }
+        const bool search =
+            (f->exhaustive || search_is_enforced()) && !mi_is_capturing(entry->handle->stream);
+        status =
+            (search ? mi_plans_measure : mi_plans_get)(entry->handle, &entry->conv.key, &plans);
     }
-    if (status == miopenStatusSuccess)
-        status = mi_plans_get(entry->handle, &entry->conv.key, &plans);
     if (status == miopenStatusSuccess) {
         int n = 0;
         for (int i = 0; i < plans->n && n < f->request; i++) {

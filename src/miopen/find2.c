@@ -150,12 +150,8 @@ static miopenStatus_t find(struct mi_handle *handle, const struct mi_problem *pr
     if (status != miopenStatusSuccess) return status;
     if (mi_log_wants_commands()) mi_command_conv(&conv);
     const struct mi_plans *plans;
-    if (options && options->tune && !mi_is_capturing(handle->stream)) {
-        conv.key.measure = 1;
-        status = mi_plans_get(handle, &conv.key, &plans);
-        conv.key.measure = 0;
-    }
-    if (status == miopenStatusSuccess) status = mi_plans_get(handle, &conv.key, &plans);
+    const bool search = options && options->tune && !mi_is_capturing(handle->stream);
+    status = (search ? mi_plans_measure : mi_plans_get)(handle, &conv.key, &plans);
     size_t made = 0;
     for (int i = 0; status == miopenStatusSuccess && i < plans->n && made < room; i++) {
         bool small_first = options && options->order == miopenFindResultsOrderByWorkspaceSize;

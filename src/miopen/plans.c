@@ -13,6 +13,7 @@ enum { PLACES = 2048, MOST = 1024 };
 
 struct entry {
     uint64_t hash, used; /* used: when, by the table's own count */
+    bool measured;
     struct mi_key key;
     struct mi_plans plans;
 };
@@ -190,12 +191,12 @@ static float estimated_ms(struct mi_handle *handle, const struct mi_key *key,
     return 0;
 }
 
-static rmcp_status make_conv(struct mi_handle *handle, const struct mi_key *key, uint64_t limit,
-                             struct mi_choice *out)
+static rmcp_status make_conv(struct mi_handle *handle, const struct mi_key *key, rmcp_effort effort,
+                             uint64_t limit, struct mi_choice *out)
 {
     const struct mi_engine *e = handle->engine;
     rmcp_plan_options options = { .struct_size = sizeof options,
-                                  .effort = key->measure ? RMCP_MEASURE : RMCP_ESTIMATE,
+                                  .effort = effort,
                                   .max_workspace = limit };
     char wish[32];
     wished_algorithm(handle, key, &options, wish, sizeof wish);
@@ -220,13 +221,13 @@ static rmcp_status make_conv(struct mi_handle *handle, const struct mi_key *key,
 
 /* Programs that lack memory for workspace ask for GEMM, or for the solution without workspace. */
 static rmcp_status make_conv_plans(struct mi_handle *handle, const struct mi_key *key,
-                                   struct mi_plans *out)
+                                   rmcp_effort effort, struct mi_plans *out)
 {
-    rmcp_status status = make_conv(handle, key, MI_WORKSPACE_LIMIT, &out->choice[0]);
+    rmcp_status status = make_conv(handle, key, effort, MI_WORKSPACE_LIMIT, &out->choice[0]);
     if (status != RMCP_OK) return status;
     out->n = 1;
     if (out->choice[0].workspace &&
-        make_conv(handle, key, RMCP_NO_WORKSPACE, &out->choice[1]) == RMCP_OK)
+        make_conv(handle, key, effort, RMCP_NO_WORKSPACE, &out->choice[1]) == RMCP_OK)
         out->n = 2;
     struct mi_choice *small = &out->choice[out->n - 1];
     if (!small->workspace) small->algorithm = miopenConvolutionAlgoGEMM;
@@ -236,7 +237,7 @@ static rmcp_status make_conv_plans(struct mi_handle *handle, const struct mi_key
 static rmcp_status make(struct mi_handle *handle, const struct mi_key *key, struct mi_plans *out)
 {
     const struct mi_engine *e = handle->engine;
-    if (key->operation == MI_OP_CONV) return make_conv_plans(handle, key, out);
+    if (key->operation == MI_OP_CONV) return make_conv_plans(handle, key, RMCP_ESTIMATE, out);
     struct mi_choice *choice = &out->choice[0];
     rmcp_status status =
         key->operation == MI_OP_BATCHNORM
@@ -276,5 +277,23 @@ miopenStatus_t mi_plans_get(struct mi_handle *handle, const struct mi_key *key,
     }
     table->place[place]->used = ++table->clock;
     *out = &table->place[place]->plans;
+    return miopenStatusSuccess;
+}
+
+miopenStatus_t mi_plans_measure(struct mi_handle *handle, const struct mi_key *key,
+                                const struct mi_plans **out)
+{
+    miopenStatus_t status = mi_plans_get(handle, key, out);
+    if (status != miopenStatusSuccess || key->operation != MI_OP_CONV) return status;
+    const size_t size = key_size(key);
+    struct entry *entry =
+        handle->plans->place[find_place(handle->plans, key, size, hash_key(key, size))];
+    struct mi_plans fresh = { 0 };
+    if (entry->measured || make_conv_plans(handle, key, RMCP_MEASURE, &fresh) != RMCP_OK)
+        return miopenStatusSuccess;
+    for (int i = 0; i < entry->plans.n; i++)
+        handle->engine->rmcp_plan_destroy(entry->plans.choice[i].plan);
+    entry->plans = fresh;
+    entry->measured = true;
     return miopenStatusSuccess;
 }

@@ -8,10 +8,8 @@ enum mi_operation { MI_OP_CONV, MI_OP_BATCHNORM, MI_OP_TENSOR };
 
 /* What is planned. All bytes count: zero it first. */
 struct mi_key {
-    uint32_t operation; /* mi_operation                    */
+    uint32_t operation; /* mi_operation    */
     uint32_t pass;      /* the operation's                 */
-    uint32_t measure;   /* 1: the plan is chosen by timing */
-    uint32_t reserved;
     union {
         rmcp_conv conv;
         rmcp_batchnorm batchnorm;
@@ -41,6 +39,11 @@ void mi_plans_destroy(const struct mi_engine *engine,
 /* The plans for `key`, made when they are not there. They stay valid until the handle is left. */
 miopenStatus_t mi_plans_get(struct mi_handle *handle, const struct mi_key *key,
                             const struct mi_plans **out);
+
+/* The same, the conv plans chosen by timing the engine's best few; from now on mi_plans_get gives
+ * these, too. When timing fails those by estimate stay. Not while the stream is captured. */
+miopenStatus_t mi_plans_measure(struct mi_handle *handle, const struct mi_key *key,
+                                const struct mi_plans **out);
 
 /* MIOpen's kind and a solution id for the engine's algorithm of this name; and back: false when the
  * id is none of ours. */
