@@ -181,7 +181,8 @@ def _load():
     torch = _Torch()
     name, original = _needed(torch)
     if not torch and not original:
-        warnings.warn(f"rmcp.miopen: {torch}, without ROCm: no MIOpen will be called, nothing is replaced",
+        found = f"{torch}, without ROCm" if torch.folder else torch
+        warnings.warn(f"rmcp.miopen: {found}: no MIOpen will be called, nothing is replaced",
                       MiopenWarning, stacklevel=3)
         return None
     path, original = _copy(name), _original_of(original)

@@ -15,7 +15,6 @@ struct call {
     const void *one[2], *zero[2]; /* scalars that must be 1 and 0; NULL from the second on: none */
     miopenTensorDescriptor_t x, y, dx; /* y: or dy; dx: only backward */
     miopenTensorDescriptor_t parameters[4];
-    int n_parameters;
     double epsilon, momentum;
     bool running, saved;
     bool with_activation;
@@ -37,7 +36,7 @@ static bool is_scalar(const void *pointer, float value)
 static miopenStatus_t check_parameters(const struct call *call, const struct mi_tensor *x,
                                        int64_t expected)
 {
-    for (int i = 0; i < call->n_parameters; i++) {
+    for (int i = 0; i < 4; i++) {
         const struct mi_tensor *p = mi_tensor(call->parameters[i]);
         if (!p) return miopenStatusBadParm;
         if (p->dims != x->dims || mi_tensor_elements(p) != expected || p->size[1] != x->size[1])
@@ -204,22 +203,10 @@ miopenStatus_t miopenBatchNormalizationForwardTraining(
     miopenTensorDescriptor_t parameters, void *scale, void *bias, double factor, void *running_mean,
     void *running_variance, double epsilon, void *saved_mean, void *saved_inverse)
 {
-    struct training t = { mode,
-                          alpha,
-                          beta,
-                          x_name,
-                          y_name,
-                          x,
-                          y,
-                          scale,
-                          bias,
-                          factor,
-                          epsilon,
-                          running_mean,
-                          running_variance,
-                          saved_mean,
-                          saved_inverse };
-    return train(handle, &t, (struct call){ .parameters = { parameters }, .n_parameters = 1 });
+    return miopenBatchNormalizationForwardTraining_V2(
+        handle, mode, alpha, beta, x_name, x, y_name, y, parameters, parameters, parameters,
+        parameters, scale, bias, factor, running_mean, running_variance, epsilon, saved_mean,
+        saved_inverse);
 }
 
 miopenStatus_t miopenBatchNormalizationForwardTraining_V2(
@@ -245,9 +232,9 @@ miopenStatus_t miopenBatchNormalizationForwardTraining_V2(
                           running_variance,
                           saved_mean,
                           saved_inverse };
-    return train(handle, &t,
-                 (struct call){ .parameters = { scale_name, bias_name, mean_name, variance_name },
-                                .n_parameters = 4 });
+    return train(
+        handle, &t,
+        (struct call){ .parameters = { scale_name, bias_name, mean_name, variance_name } });
 }
 
 miopenStatus_t miopenBatchNormForwardTrainingActivation(
@@ -275,7 +262,6 @@ miopenStatus_t miopenBatchNormForwardTrainingActivation(
                           saved_inverse };
     return train(handle, &t,
                  (struct call){ .parameters = { scale_name, bias_name, mean_name, variance_name },
-                                .n_parameters = 4,
                                 .with_activation = true,
                                 .activation = activation });
 }
@@ -319,9 +305,9 @@ miopenBatchNormalizationForwardInference(miopenHandle_t handle, miopenBatchNormM
                                          miopenTensorDescriptor_t parameters, void *scale,
                                          void *bias, void *mean, void *variance, double epsilon)
 {
-    struct inference t = { mode, alpha, beta, x_name, y_name,   x,
-                           y,    scale, bias, mean,   variance, epsilon };
-    return infer(handle, &t, (struct call){ .parameters = { parameters }, .n_parameters = 1 });
+    return miopenBatchNormalizationForwardInference_V2(
+        handle, mode, alpha, beta, x_name, x, y_name, y, parameters, parameters, parameters,
+        parameters, scale, bias, mean, variance, epsilon);
 }
 
 miopenStatus_t miopenBatchNormalizationForwardInference_V2(
@@ -333,9 +319,9 @@ miopenStatus_t miopenBatchNormalizationForwardInference_V2(
 {
     struct inference t = { mode, alpha, beta, x_name, y_name,   x,
                            y,    scale, bias, mean,   variance, epsilon };
-    return infer(handle, &t,
-                 (struct call){ .parameters = { scale_name, bias_name, mean_name, variance_name },
-                                .n_parameters = 4 });
+    return infer(
+        handle, &t,
+        (struct call){ .parameters = { scale_name, bias_name, mean_name, variance_name } });
 }
 
 miopenStatus_t miopenBatchNormForwardInferenceActivation(
@@ -349,7 +335,6 @@ miopenStatus_t miopenBatchNormForwardInferenceActivation(
                            y,    scale, bias, mean,   variance, epsilon };
     return infer(handle, &t,
                  (struct call){ .parameters = { scale_name, bias_name, mean_name, variance_name },
-                                .n_parameters = 4,
                                 .with_activation = true,
                                 .activation = activation });
 }
@@ -406,23 +391,10 @@ miopenStatus_t miopenBatchNormalizationBackward(
     const void *scale, void *dscale, void *dbias, double epsilon, const void *saved_mean,
     const void *saved_inverse)
 {
-    struct backward t = { mode,
-                          { alpha_data, alpha_parameters },
-                          { beta_data, beta_parameters },
-                          x_name,
-                          dy_name,
-                          dx_name,
-                          x,
-                          dy,
-                          dx,
-                          scale,
-                          NULL,
-                          dscale,
-                          dbias,
-                          epsilon,
-                          saved_mean,
-                          saved_inverse };
-    return back(handle, &t, (struct call){ .parameters = { parameters }, .n_parameters = 1 });
+    return miopenBatchNormalizationBackward_V2(
+        handle, mode, alpha_data, beta_data, alpha_parameters, beta_parameters, x_name, x, dy_name,
+        dy, dx_name, dx, parameters, parameters, parameters, parameters, scale, dscale, dbias,
+        epsilon, saved_mean, saved_inverse);
 }
 
 miopenStatus_t miopenBatchNormalizationBackward_V2(
@@ -451,8 +423,7 @@ miopenStatus_t miopenBatchNormalizationBackward_V2(
                           saved_mean,
                           saved_inverse };
     return back(handle, &t,
-                (struct call){ .parameters = { scale_name, bias_name, mean_name, variance_name },
-                               .n_parameters = 4 });
+                (struct call){ .parameters = { scale_name, bias_name, mean_name, variance_name } });
 }
 
 miopenStatus_t miopenBatchNormBackwardActivation(
@@ -483,7 +454,6 @@ miopenStatus_t miopenBatchNormBackwardActivation(
                           saved_inverse };
     return back(handle, &t,
                 (struct call){ .parameters = { scale_name, bias_name, mean_name, variance_name },
-                               .n_parameters = 4,
                                .with_activation = true,
                                .activation = activation });
 }
