@@ -63,12 +63,15 @@
  * store, hence DRIVER_HALF. */
 #if TYPE == 0
 typedef float element;
+typedef float2 element2;
 typedef float4 element4;
 #elif TYPE == 1 && defined(BARE)
 typedef _Float16 element;
+typedef element element2 __attribute__((ext_vector_type(2)));
 typedef element element4 __attribute__((ext_vector_type(4)));
 #else
 typedef ushort element;
+typedef ushort2 element2;
 typedef ushort4 element4;
 #define DRIVER_HALF (TYPE == 1)
 #endif
@@ -123,6 +126,22 @@ INLINE void store(__global char *base, uint index, float value)
     from_float((__global element *)(base + index * (uint)sizeof(element)), value);
 #else
     from_float((__global element *)base + index, value);
+#endif
+}
+
+/* Two neighbours in memory, in one go when they are aligned. */
+INLINE void store2(__global char *base, uint index, float v, float w)
+{
+    __global element *p = (__global element *)base + index;
+#if DRIVER_HALF
+    vstore_half2_rte((float2)(v, w), 0, (__global half *)p);
+#else
+    if ((ulong)p % sizeof(element2) == 0) {
+        *(__global element2 *)p = (element2)(encode(v), encode(w));
+    } else {
+        p[0] = encode(v);
+        p[1] = encode(w);
+    }
 #endif
 }
 

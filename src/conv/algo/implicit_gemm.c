@@ -10,18 +10,18 @@ static const char *refuse(const struct rmcp_request *request)
 
 static double cost(const struct rmcp_request *request)
 {
-    return rmcp_gemm_choose(request, false).seconds;
+    return rmcp_gemm_choose(request, RMCP_FORM_PHASES, false).seconds;
 }
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
-    const struct rmcp_gemm_way way = rmcp_gemm_choose(request, false);
+    const struct rmcp_gemm_way way = rmcp_gemm_choose(request, RMCP_FORM_PHASES, false);
     return rmcp_gemm_emit(request, &way, list);
 }
 
 const struct rmcp_algo rmcp_algo_conv_implicit_gemm = {
     .name = "implicit_gemm",
-    .version = 2,
+    .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

@@ -10,8 +10,9 @@ static const char *refuse(const struct rmcp_request *request)
     const struct rmcp_convolution *conv = request->problem;
     const char *reason = rmcp_gemm_refuse(conv);
     if (reason) return reason;
-    if (rmcp_gemm_reduction(conv) < 32) return "the reduction is too short to split";
-    const struct rmcp_gemm_way way = rmcp_gemm_choose(request, true);
+    if (rmcp_gemm_reduction(conv, RMCP_FORM_PHASES) < 32)
+        return "the reduction is too short to split";
+    const struct rmcp_gemm_way way = rmcp_gemm_choose(request, RMCP_FORM_PHASES, true);
     if (rmcp_gemm_workspace(conv, &way) > request->caps->max_buffer_bytes)
         return "the workspace would exceed the device's largest buffer";
     return NULL;
@@ -19,26 +20,25 @@ static const char *refuse(const struct rmcp_request *request)
 
 static double cost(const struct rmcp_request *request)
 {
-    return rmcp_gemm_choose(request, true).seconds;
+    return rmcp_gemm_choose(request, RMCP_FORM_PHASES, true).seconds;
 }
 
 static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
 {
-    const struct rmcp_gemm_way way = rmcp_gemm_choose(request, true);
+    const struct rmcp_gemm_way way = rmcp_gemm_choose(request, RMCP_FORM_PHASES, true);
     *bytes = rmcp_gemm_workspace(request->problem, &way);
     return RMCP_OK;
 }
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
-    const struct rmcp_gemm_way way = rmcp_gemm_choose(request, true);
-    rmcp_status status = rmcp_gemm_emit(request, &way, list);
-    return status ? status : rmcp_parts_emit(request, way.splits, 0, list);
+    const struct rmcp_gemm_way way = rmcp_gemm_choose(request, RMCP_FORM_PHASES, true);
+    return rmcp_gemm_emit(request, &way, list);
 }
 
 const struct rmcp_algo rmcp_algo_conv_split_k = {
     .name = "split_k",
-    .version = 2,
+    .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

@@ -32,12 +32,17 @@ static const struct rmcp_gemm_tile tiles[] = {
 };
 enum { N_TILES = sizeof tiles / sizeof *tiles };
 
+static bool is_celled(enum rmcp_form form)
+{
+    return form == RMCP_FORM_LONE || form == RMCP_FORM_CELLS;
+}
+
 static int64_t ceil_divide(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
 }
 
-/* The products of a request: one, or those of all phases that have outputs. */
+/* The products of a request in a form: one, or those of all phases that have outputs. */
 struct products {
     int64_t rows, count, longest; /* longest reduction */
     bool padded;
@@ -46,9 +51,16 @@ struct products {
     } each[RMCP_GEMM_MOST_PHASES];
 };
 
-static struct products products_of(const struct rmcp_convolution *conv)
+static struct products products_of(const struct rmcp_convolution *conv, enum rmcp_form form)
 {
     struct products p = { 0 };
+    if (is_celled(form)) {
+        struct rmcp_gemm g;
+        struct rmcp_cells c;
+        rmcp_cells_init(&g, &c, conv, form);
+        p = (struct products){ g.rows, 1, g.reduction, g.padded, { { g.columns, g.reduction } } };
+        return p;
+    }
     for (int64_t phase = 0; phase < rmcp_gemm_phases(conv); phase++) {
         struct rmcp_gemm g;
         if (!rmcp_gemm_init(&g, conv, phase)) continue;
@@ -71,11 +83,19 @@ static int64_t share_of(int64_t reduction, const struct rmcp_gemm_tile *tile, in
     return ceil_divide(ceil_divide(reduction, splits), tile->slices) * tile->slices;
 }
 
+/* Terms of a part: the longest reduction's, for all products. */
+static int64_t part_terms(const struct products *p, const struct rmcp_gemm_way *way)
+{
+    const int64_t share = share_of(p->longest, way->tile, way->splits);
+    return share ? share : way->tile->slices;
+}
+
 /* Which of a tile's variants has work-items that read neighbours in memory. A small tile that lacks
  * the one with a along rows reads a, which has few rows then, along the reduction. */
-static unsigned neighbours_of(const struct rmcp_convolution *conv,
+static unsigned neighbours_of(const struct rmcp_convolution *conv, enum rmcp_form form,
                               const struct rmcp_gemm_tile *tile)
 {
+    if (form != RMCP_FORM_PHASES) return ROW_COL;
     const bool last = conv->layout == RMCP_NHWC, data = conv->pass == RMCP_CONV_BACKWARD_DATA;
     const bool weights = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS;
     const bool pointwise = conv->filter[0] * conv->filter[1] * conv->filter[2] == 1;
@@ -85,12 +105,29 @@ static unsigned neighbours_of(const struct rmcp_convolution *conv,
     return a_rows && (weights || tile->variants & by_rows) ? by_rows : by_sums;
 }
 
-static void variant_of(const struct rmcp_convolution *conv, const struct rmcp_gemm_tile *tile,
+static void variant_of(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way,
                        char *text, size_t size)
 {
-    const unsigned neighbours = neighbours_of(conv, tile);
-    snprintf(text, size, "_%s_%s_%s", tile->name, neighbours & (ROW_SUM | ROW_COL) ? "row" : "sum",
-             neighbours & (SUM_COL | ROW_COL) ? "col" : "sum");
+    const unsigned neighbours = neighbours_of(conv, way->form, way->tile);
+    if (is_celled(way->form))
+        snprintf(text, size, "_%s_cells", way->tile->name);
+    else
+        snprintf(text, size, "_%s_%s_%s", way->tile->name,
+                 neighbours & (ROW_SUM | ROW_COL) ? "row" : "sum",
+                 neighbours & (SUM_COL | ROW_COL) ? "col" : "sum");
+}
+
+/* How many launches of gemm.cl a form takes, and whether splits leave out parts without products.
+ */
+static int64_t launches_of(const struct rmcp_convolution *conv, enum rmcp_form form)
+{
+    return is_celled(form) ? 1 : rmcp_gemm_launches(conv);
+}
+
+static bool is_sparse(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way)
+{
+    if (way->splits == 1 || rmcp_gemm_phases(conv) == 1) return false;
+    return way->form != RMCP_FORM_CELLS && launches_of(conv, way->form) == 1;
 }
 
 /* ---- estimates ---- */
@@ -135,22 +172,29 @@ static double load_seconds(const struct rmcp_caps *caps, const struct rmcp_gemm_
 }
 
 /* Phases in one launch run beside each other, but the one with the most taps has few workgroups: it
- * may take as long alone as all of them would if they were alike. */
+ * may take as long alone as all of them would if they were alike. All have parts of the same
+ * length. */
 static double compute_seconds(const struct rmcp_request *request, const struct products *p,
-                              const struct rmcp_gemm_tile *tile, int64_t splits)
+                              const struct rmcp_gemm_way *way)
 {
     const struct rmcp_convolution *conv = request->problem;
-    const bool merged = rmcp_gemm_launches(conv) == 1;
+    const struct rmcp_gemm_tile *tile = way->tile;
+    const bool merged = launches_of(conv, way->form) == 1;
     const double tests = 1.17; /* of each element for padding, as measured on an H200 */
+    const int64_t share = part_terms(p, way);
     struct load all = { 0, 0, 0 };
     double sum = 0, longest = 0;
     for (int64_t i = 0; i < p->count; i++) {
-        const int64_t n = tiles_of(p->rows, p->each[i].columns, tile) * conv->groups * splits;
-        const int64_t share = share_of(p->each[i].reduction, tile, splits);
+        const int64_t n = tiles_of(p->rows, p->each[i].columns, tile) * conv->groups;
+        const int64_t reduction = p->each[i].reduction, whole = reduction / share;
+        const int64_t rest = share_of(reduction - whole * share, tile, 1);
         struct load one = { 0, 0, 0 };
-        add_load(&one, (double)n, share, tile);
-        add_load(&all, (double)n, share, tile);
+        add_load(&one, (double)(n * whole), share, tile);
+        if (rest || !whole) add_load(&one, (double)n, rest, tile);
         const double seconds = load_seconds(request->caps, tile, &one);
+        all.groups += one.groups;
+        all.flops += one.flops;
+        all.turns = fmax(all.turns, one.turns);
         sum += seconds;
         longest = fmax(longest, seconds);
     }
@@ -158,42 +202,54 @@ static double compute_seconds(const struct rmcp_request *request, const struct p
     return p->padded ? seconds * tests : seconds;
 }
 
+static uint64_t parts_bytes(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way)
+{
+    enum { ALIGN = 256 };
+    if (way->splits == 1) return 0;
+    const int64_t elements = rmcp_conv_elements(conv, rmcp_conv_output_slot(conv));
+    return ((uint64_t)(way->splits * elements) * sizeof(float) + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way)
+{
+    return parts_bytes(conv, way) + rmcp_arranged_bytes(conv, way->form);
+}
+
 static double way_seconds(const struct rmcp_request *request, const struct products *p,
-                          const struct rmcp_gemm_tile *tile, int64_t splits)
+                          const struct rmcp_gemm_way *way)
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    const double launches = (double)rmcp_gemm_launches(conv);
-    const double compute = compute_seconds(request, p, tile, splits);
-    double seconds =
-        fmax(compute, rmcp_traffic_seconds(conv, caps)) + launches * caps->launch_seconds;
-    if (splits > 1) {
-        struct rmcp_gemm_way way = { tile, splits, 0 };
-        seconds += caps->launch_seconds +
-                   2.0 * (double)rmcp_gemm_workspace(conv, &way) / caps->bytes_per_second;
-    }
+    const double launches = (double)launches_of(conv, way->form);
+    const double compute = compute_seconds(request, p, way);
+    double seconds = fmax(compute, rmcp_traffic_seconds(conv, caps)) +
+                     launches * caps->launch_seconds + rmcp_arrange_seconds(request, way->form);
+    if (way->splits > 1)
+        seconds +=
+            caps->launch_seconds + 2.0 * (double)parts_bytes(conv, way) / caps->bytes_per_second;
     return seconds;
 }
 
-int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv)
+int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv, enum rmcp_form form)
 {
-    return products_of(conv).longest;
+    return products_of(conv, form).longest;
 }
 
-struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool split)
+struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, enum rmcp_form form,
+                                      bool split)
 {
     const int64_t first = split ? 2 : 1;
-    const struct products products = products_of(request->problem);
+    const struct products products = products_of(request->problem, form);
     const int64_t longest = ceil_divide(products.longest, SHORTEST);
     const int64_t most = !split || longest < first ? first
                          : longest < MOST_SPLITS   ? longest
                                                    : MOST_SPLITS;
     struct rmcp_gemm_way best = { .tile = NULL };
     for (int i = 0; i < N_TILES; i++) {
-        if (!(tiles[i].variants & neighbours_of(request->problem, &tiles[i]))) continue;
+        if (!(tiles[i].variants & neighbours_of(request->problem, form, &tiles[i]))) continue;
         for (int64_t splits = first; splits <= most; splits += splits > 1 ? splits / 2 : 1) {
-            struct rmcp_gemm_way way = { &tiles[i], splits,
-                                         way_seconds(request, &products, &tiles[i], splits) };
+            struct rmcp_gemm_way way = { form, &tiles[i], splits, 0 };
+            way.seconds = way_seconds(request, &products, &way);
             const bool fits =
                 rmcp_gemm_workspace(request->problem, &way) <= request->caps->max_buffer_bytes;
             if (!best.tile || (fits && way.seconds < best.seconds)) best = way;
@@ -202,32 +258,47 @@ struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool s
     return best;
 }
 
-uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way)
-{
-    if (way->splits == 1) return 0;
-    const int64_t elements = rmcp_conv_elements(conv, rmcp_conv_output_slot(conv));
-    return (uint64_t)(way->splits * elements) * sizeof(float);
-}
-
 /* ---- launches ---- */
+
+/* What a launch needs besides its struct rmcp_gemm. */
+union last {
+    struct rmcp_phases phases;
+    struct rmcp_cells cells;
+};
+
+static void bind_tensors(struct rmcp_kernel_launch *launch, const struct rmcp_convolution *conv,
+                         const struct rmcp_gemm_way *way)
+{
+    const unsigned output = way->splits > 1 ? RMCP_SLOT_WORKSPACE : rmcp_conv_output_slot(conv);
+    if (!rmcp_arranged_bytes(conv, way->form)) {
+        rmcp_kernel_tensors(launch, conv, output);
+        return;
+    }
+    rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, parts_bytes(conv, way));
+    rmcp_arg_memory(launch, RMCP_CONV_Y, 0);
+    rmcp_arg_memory(launch, output, 0);
+    rmcp_arg_memory(launch, RMCP_CONV_Y, 0); /* no bias */
+}
 
 static rmcp_status emit_launch(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
                                const struct products *products, struct rmcp_gemm *g,
-                               const struct rmcp_phases *p, struct rmcp_launch_list *list)
+                               union last *last, struct rmcp_launch_list *list)
 {
     const struct rmcp_convolution *conv = request->problem;
-    const unsigned output = rmcp_conv_output_slot(conv);
+    const bool celled = is_celled(way->form);
     char variant[32];
-    variant_of(conv, way->tile, variant, sizeof variant);
+    variant_of(conv, way, variant, sizeof variant);
     g->row_tiles = rmcp_divider_of(ceil_divide(g->rows, way->tile->rows));
-    g->share = (unsigned)share_of(products->longest, way->tile, way->splits);
+    g->share = (unsigned)part_terms(products, way);
     g->partial = way->splits > 1;
-    g->part = (unsigned)rmcp_conv_elements(conv, output);
+    g->part = (unsigned)rmcp_conv_elements(conv, rmcp_conv_output_slot(conv));
+    g->sparse = is_sparse(conv, way);
 
-    const int64_t n = tiles_of(g->rows, g->columns, way->tile) << p->shift;
     const int64_t at_once = request->caps->compute_units * UNIT_THREADS / way->tile->threads;
-    const double seconds = fmax(compute_seconds(request, products, way->tile, way->splits),
-                                rmcp_traffic_seconds(conv, request->caps));
+    const int64_t n_tiles = tiles_of(g->rows, g->columns, way->tile);
+    const int64_t n = celled ? n_tiles : rmcp_phases_workgroups(&last->phases, n_tiles, at_once);
+    const double seconds =
+        fmax(compute_seconds(request, products, way), rmcp_traffic_seconds(conv, request->caps));
     const int64_t quota = rmcp_launch_quota(n, at_once / (conv->groups * way->splits), seconds);
     for (int64_t first = 0; first < n; first += quota) {
         const int64_t count = n - first < quota ? n - first : quota;
@@ -238,23 +309,44 @@ static rmcp_status emit_launch(const struct rmcp_request *request, const struct 
         g->first_tile = (unsigned)first;
         launch->grid[1] = (uint32_t)conv->groups;
         launch->grid[2] = (uint32_t)way->splits;
-        rmcp_kernel_tensors(launch, conv, way->splits > 1 ? RMCP_SLOT_WORKSPACE : output);
+        bind_tensors(launch, conv, way);
         rmcp_arg_value(launch, g, sizeof *g);
-        rmcp_arg_value(launch, p, sizeof *p);
+        if (celled)
+            rmcp_arg_value(launch, &last->cells, sizeof last->cells);
+        else
+            rmcp_arg_value(launch, &last->phases, sizeof last->phases);
     }
     return RMCP_OK;
+}
+
+static rmcp_status emit_products(const struct rmcp_request *request,
+                                 const struct rmcp_gemm_way *way, const struct products *products,
+                                 struct rmcp_launch_list *list)
+{
+    const struct rmcp_convolution *conv = request->problem;
+    const struct rmcp_convolution turned = rmcp_turned(conv);
+    struct rmcp_gemm g;
+    union last last;
+    if (is_celled(way->form)) {
+        rmcp_cells_init(&g, &last.cells, conv, way->form);
+        return emit_launch(request, way, products, &g, &last, list);
+    }
+    rmcp_status status = RMCP_OK;
+    for (int64_t i = 0; i < rmcp_gemm_launches(conv) && !status; i++)
+        if (rmcp_gemm_init_launch(&g, &last.phases, way->form == RMCP_FORM_TURNED ? &turned : conv,
+                                  i))
+            status = emit_launch(request, way, products, &g, &last, list);
+    return status;
 }
 
 rmcp_status rmcp_gemm_emit(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
                            struct rmcp_launch_list *list)
 {
-    const struct products products = products_of(request->problem);
-    rmcp_status status = RMCP_OK;
-    for (int64_t i = 0; i < rmcp_gemm_launches(request->problem) && !status; i++) {
-        struct rmcp_gemm g;
-        struct rmcp_phases p;
-        if (rmcp_gemm_init_launch(&g, &p, request->problem, i))
-            status = emit_launch(request, way, &products, &g, &p, list);
-    }
-    return status;
+    const struct rmcp_convolution *conv = request->problem;
+    const struct products products = products_of(conv, way->form);
+    rmcp_status status = rmcp_arrange_emit(request, way->form, parts_bytes(conv, way), list);
+    if (!status) status = emit_products(request, way, &products, list);
+    if (status || way->splits == 1) return status;
+    if (!is_sparse(conv, way)) return rmcp_parts_emit(request, way->splits, 0, list);
+    return rmcp_sparse_parts_emit(request, way->splits, part_terms(&products, way), list);
 }

@@ -3,27 +3,32 @@
 #define RMCP_CONV_GPU_GEMM_H
 
 #include "conv/conv.h"
+#include "conv/gpu/cells.h"
 
 struct rmcp_gemm_tile;
 
 /* A way to compute a request. It follows from the request's shape and the device's figures alone,
  * so the same request gives the same bits each time. */
 struct rmcp_gemm_way {
+    enum rmcp_form form;
     const struct rmcp_gemm_tile *tile;
     int64_t splits; /* workgroups that share one reduction; more than 1 needs workspace */
     double seconds; /* estimated */
 };
 
-/* The fastest way by estimate: unsplit, or with two splits and more. */
-struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool split);
+/* The fastest way of a form by estimate: unsplit, or with two splits and more. */
+struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, enum rmcp_form form,
+                                      bool split);
 
-/* The longest reduction of all phases. */
-int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv);
+/* The longest reduction of all products. */
+int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv, enum rmcp_form form);
 
-/* Bytes of workspace: an f32 copy of the output for each split; 0 unsplit. */
+/* Bytes of workspace: an f32 copy of the output for each split, none unsplit; and arranged weights.
+ */
 uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way);
 
-/* Append the launches of gemm.cl, which leave partial sums in the workspace when split. */
+/* Append the launches: of arrange.cl where the form needs it, of gemm.cl, and of reduce.cl when
+ * split. */
 rmcp_status rmcp_gemm_emit(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
                            struct rmcp_launch_list *list);
 

@@ -38,28 +38,66 @@ static unsigned sharers_shift(const struct rmcp_caps *caps, int64_t outputs, int
     return shift;
 }
 
-rmcp_status rmcp_parts_emit(const struct rmcp_request *request, int64_t parts, uint64_t begin,
-                            struct rmcp_launch_list *list)
+static rmcp_status emit_parts(const struct rmcp_request *request, struct rmcp_reduce *r,
+                              int64_t parts, uint64_t begin, struct rmcp_launch_list *list)
 {
     const struct rmcp_convolution *conv = request->problem;
     const unsigned output = rmcp_conv_output_slot(conv);
     const int64_t n = rmcp_conv_elements(conv, output);
-    const struct rmcp_reduce r = {
-        .count = (unsigned)n,
-        .parts = (unsigned)parts,
-        .inner = rmcp_divider_of(conv->y.inner),
-        .channels = rmcp_divider_of(conv->k),
-        .epilogue = rmcp_epilogue_of(conv),
-        .shift = sharers_shift(request->caps, n, parts),
-    };
+    r->count = (unsigned)n;
+    r->parts = (unsigned)parts;
+    r->inner = rmcp_divider_of(conv->y.inner);
+    r->channels = rmcp_divider_of(conv->k);
+    r->epilogue = rmcp_epilogue_of(conv);
+    r->shift = sharers_shift(request->caps, n, parts);
     struct rmcp_kernel_launch *launch = NULL;
-    rmcp_status status = rmcp_kernel_append(list, "reduce", conv->type, "", n << r.shift, &launch);
+    rmcp_status status = rmcp_kernel_append(list, "reduce", conv->type, "", n << r->shift, &launch);
     if (status) return status;
     rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, begin);
     rmcp_arg_memory(launch, output, 0);
-    rmcp_arg_memory(launch, r.epilogue.bias ? RMCP_CONV_BIAS : RMCP_SLOT_WORKSPACE, 0);
-    rmcp_arg_value(launch, &r, sizeof r);
+    rmcp_arg_memory(launch, r->epilogue.bias ? RMCP_CONV_BIAS : RMCP_SLOT_WORKSPACE, 0);
+    rmcp_arg_value(launch, r, sizeof *r);
     return RMCP_OK;
+}
+
+rmcp_status rmcp_parts_emit(const struct rmcp_request *request, int64_t parts, uint64_t begin,
+                            struct rmcp_launch_list *list)
+{
+    struct rmcp_reduce r = { 0 };
+    return emit_parts(request, &r, parts, begin, list);
+}
+
+/* Taps that meet the inputs whose remainder by the stride is `phase`. */
+static unsigned taps_at(const struct rmcp_convolution *conv, int i, int64_t phase)
+{
+    unsigned taps = 0;
+    for (int64_t f = 0; f < conv->filter[i]; f++)
+        taps += (phase + conv->pad_begin[i] - f * conv->dilation[i]) % conv->stride[i] == 0;
+    return taps;
+}
+
+rmcp_status rmcp_sparse_parts_emit(const struct rmcp_request *request, int64_t parts, int64_t share,
+                                   struct rmcp_launch_list *list)
+{
+    const struct rmcp_convolution *conv = request->problem;
+    struct rmcp_reduce r = {
+        .sparse = 1,
+        .terms = (unsigned)conv->group_k,
+        .last = rmcp_divider_of(conv->layout == RMCP_NHWC ? conv->c : 1),
+        .share = rmcp_divider_of(share),
+    };
+    for (int i = 0; i < RMCP_MAX_DIMS; i++) {
+        const int64_t stride = conv->stride[i];
+        const int64_t phase = (stride - conv->pad_begin[i] % stride) % stride; /* of tap 0 */
+        r.dim[i] = (struct rmcp_phase_taps){
+            .size = rmcp_divider_of(conv->input[i]),
+            .stride = rmcp_divider_of(stride),
+            .phase = (unsigned)phase,
+            .taps = taps_at(conv, i, phase),
+            .other_taps = taps_at(conv, i, phase + 1),
+        };
+    }
+    return emit_parts(request, &r, parts, 0, list);
 }
 
 /* ---- implicit matrix products ---- */
@@ -70,6 +108,11 @@ enum { SPARE_BIT = 31 };
 static bool never_misses(const struct rmcp_convolution *conv, int i)
 {
     return conv->filter[i] == 1 && conv->stride[i] == 1 && !conv->pad_begin[i] && !conv->pad_end[i];
+}
+
+unsigned rmcp_gemm_spare_bit(const struct rmcp_convolution *conv, int i)
+{
+    return never_misses(conv, i) ? SPARE_BIT : 0;
 }
 
 const char *rmcp_gemm_refuse(const struct rmcp_convolution *conv)
@@ -158,8 +201,7 @@ static int64_t window_of_input(struct rmcp_window *w, struct rmcp_gemm *g,
     return first_tap < filter ? (filter - 1 - first_tap) / apart + 1 : 0;
 }
 
-/* Whether some position and tap meet outside of the tensor. */
-static bool is_padded(const struct rmcp_window *w)
+bool rmcp_window_is_padded(const struct rmcp_window *w)
 {
     const int64_t last_position = (int64_t)(w->positions.divisor - 1) * w->step + w->first;
     const int64_t last_tap = (int64_t)(w->taps.divisor - 1) * w->tap_step;
@@ -187,7 +229,7 @@ bool rmcp_gemm_init(struct rmcp_gemm *g, const struct rmcp_convolution *conv, in
                                : window_of_output(window, conv, i);
         window->taps = rmcp_divider_of(n ? n : 1);
         window->first_bit = never_misses(conv, i) ? SPARE_BIT : (unsigned)bit;
-        g->padded |= is_padded(window);
+        g->padded |= rmcp_window_is_padded(window);
         bit += never_misses(conv, i) ? 0 : n;
         taps *= n;
         pixels *= window->positions.divisor;
@@ -230,6 +272,27 @@ int64_t rmcp_gemm_launches(const struct rmcp_convolution *conv)
     return is_merged(conv) ? 1 : rmcp_gemm_phases(conv);
 }
 
+/* The taps of a phase. */
+static unsigned phase_taps(const struct rmcp_phases *p, unsigned phase)
+{
+    unsigned taps = 1;
+    for (int i = 0; i < RMCP_MAX_DIMS; i++)
+        taps *= phase & p->mask[i] ? p->other_taps[i] : p->taps[i];
+    return taps;
+}
+
+/* Those with the most taps first. */
+static void order_phases(struct rmcp_phases *p)
+{
+    for (unsigned phase = 0; phase < p->count; phase++) {
+        unsigned rank = 0;
+        for (unsigned other = 0; other < p->count; other++)
+            rank += phase_taps(p, other) > phase_taps(p, phase) ||
+                    (phase_taps(p, other) == phase_taps(p, phase) && other < phase);
+        p->order |= phase << 4 * rank;
+    }
+}
+
 /* Of the even inputs there are as many as of the odd ones or one more, so g has the most columns.
  */
 static void merge_phases(struct rmcp_gemm *g, struct rmcp_phases *p,
@@ -253,12 +316,22 @@ static void merge_phases(struct rmcp_gemm *g, struct rmcp_phases *p,
             p->linear_tap[i] = odd.steps.linear_tap - even.steps.linear_tap;
             p->mask[i] = p->count;
             p->count *= 2;
-            p->shift++;
-            g->padded |= is_padded(other);
+            g->padded |= rmcp_window_is_padded(other);
             if (taps > most) most = taps;
         }
         bit += never_misses(conv, i) ? 0 : (unsigned)most;
     }
+    order_phases(p);
+}
+
+int64_t rmcp_phases_workgroups(struct rmcp_phases *p, int64_t tiles, int64_t at_once)
+{
+    enum { ROUNDS = 8 }; /* what is written side by side is then still near in time */
+    const int64_t most = 1 + ROUNDS * at_once / p->count, blocks = (tiles + most - 1) / most;
+    const int64_t block = p->count == 1 ? tiles : (tiles + blocks - 1) / blocks;
+    p->block = rmcp_divider_of(block);
+    p->round = rmcp_divider_of(block * p->count);
+    return p->count == 1 ? tiles : blocks * block * p->count;
 }
 
 bool rmcp_gemm_init_launch(struct rmcp_gemm *g, struct rmcp_phases *p,

@@ -15,8 +15,9 @@
  * they add up.
  *
  * -D: TYPE, ROWS, COLUMNS; SLICES, SHARES where not 16 and 1; A_ALONG_ROWS, B_ALONG_COLUMNS: 1 when neighbours in that direction are
- * neighbours in memory, 0 when those along the reduction are. */
-#include "conv/kernels/place.h"
+ * neighbours in memory, 0 when those along the reduction are; CELLS: columns are cells of the input of a
+ * strided convolution (struct rmcp_cells). */
+#include "conv/kernels/cells.h"
 
 #ifndef SLICES
 #define SLICES 16
@@ -245,6 +246,12 @@ INLINE uint row_of(uint i)
     return i % 4 + i / 4 * (ROWS / 2);
 }
 
+#if CELLS
+#include "conv/kernels/gemm_cells.h"
+#define LAST_ARGUMENT struct rmcp_cells c
+#else
+#define LAST_ARGUMENT struct rmcp_phases p
+
 /* Bias and activation. */
 INLINE void finish(float4 sum[8][2], const struct rmcp_gemm *g, __global const char *bias,
                    uint first_row)
@@ -297,22 +304,33 @@ INLINE void store_sums(const float4 sum[8][2], __local const struct shared *s,
     }
 }
 
+#endif
+
 __kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bias),
-                                      struct rmcp_gemm g, struct rmcp_phases p)
+                                      struct rmcp_gemm g, LAST_ARGUMENT)
 {
     __local struct shared s __attribute__((aligned(16)));
     const uint thread = LOCAL_ID, group = GROUP_ID_Y;
-    const uint index = GROUP_ID_X + g.first_tile, tile = index >> p.shift;
-    const uint phase = phase_of(index, tile, &p);
-    const struct extent extent = extent_of(&g, &p, phase);
-    const uint column_tile = divide(tile, g.row_tiles);
-    const uint first_row = (tile - column_tile * g.row_tiles.divisor) * ROWS;
+#if CELLS
+    const struct turn turn = { 0, GROUP_ID_X + g.first_tile };
+    const struct extent extent = { g.columns, g.reduction };
+#else
+    const struct turn turn = turn_of(GROUP_ID_X + g.first_tile, &p);
+    const struct extent extent = extent_of(&g, &p, turn.phase);
+#endif
+    const uint column_tile = divide(turn.tile, g.row_tiles);
+    const uint first_row = (turn.tile - column_tile * g.row_tiles.divisor) * ROWS;
     const uint first_column = column_tile * COLUMNS;
     const uint origin = GROUP_ID_Z * g.share;
     const uint length = origin < extent.reduction ? smaller(g.share, extent.reduction - origin) : 0;
-    if (first_column >= extent.columns && !CPU) return; /* this phase has fewer than others */
+    const bool idle = g.sparse && !length; /* nobody asks for this part */
+    if ((first_column >= extent.columns || idle) && !CPU) return; /* this phase has less than others */
 
-    if (thread == 0) copy_geometry(&s.geometry, &g, &p, phase);
+#if CELLS
+    if (thread == 0) copy_windows(&s.geometry, &g);
+#else
+    if (thread == 0) copy_geometry(&s.geometry, &g, &p, turn.phase);
+#endif
     BARRIER();
     fill_columns(&s, first_column, extent.columns);
     fill_table(&s, 0, origin, length);
@@ -344,7 +362,12 @@ __kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
     else if (length) /* else no tap meets this phase */
         accumulate(sum, &s, &f, a, b, origin, length, y, x, false);
     add_shares(sum, &s);
+#if CELLS
+    store_cells(sum, s.tile, &g, &c, ADDRESS(out), first_row, idle ? g.columns : first_column, y, x);
+#else
+    if (idle) return;
     if (!g.partial) finish(sum, &g, ADDRESS(bias), first_row + y);
     store_sums(sum, &s, &g, ADDRESS(out), first_row + y, first_column, extent.columns,
                x);
+#endif
 }

@@ -17,12 +17,19 @@ struct extent {
     uint columns, reduction;
 };
 
-/* The phase of a workgroup, in turn: neighbours have the same tile and another phase, for they write the same
- * lines; and from tile to tile the order turns by one, or each compute unit of a device with an even
- * number of them would get workgroups of one phase only, the long ones or the short. */
-INLINE uint phase_of(uint index, uint tile, const struct rmcp_phases *p)
+/* The phase and the tile of a workgroup. Long reductions come first: short ones then fill the compute
+ * units that are done early. */
+struct turn {
+    uint phase, tile;
+};
+
+INLINE struct turn turn_of(uint index, const struct rmcp_phases *p)
 {
-    return (index + tile) & (p->count - 1);
+    if (p->count == 1) return (struct turn){ 0, index };
+    const uint round = divide(index, p->round), rest = index - round * p->round.divisor;
+    const uint rank = divide(rest, p->block);
+    return (struct turn){ p->order >> 4 * rank & 15,
+                          round * p->block.divisor + rest - rank * p->block.divisor };
 }
 
 INLINE struct extent extent_of(const struct rmcp_gemm *g, const struct rmcp_phases *p, uint phase)
@@ -38,6 +45,13 @@ INLINE struct extent extent_of(const struct rmcp_gemm *g, const struct rmcp_phas
 }
 
 /* By one work-item of the workgroup. */
+INLINE void copy_windows(__local struct geometry *s, const struct rmcp_gemm *g)
+{
+    s->steps = g->steps;
+    for (uint i = 0; i < 3; i++) s->window[i] = g->window[i];
+}
+
+/* The same for one of several phases. */
 INLINE void copy_geometry(__local struct geometry *s, const struct rmcp_gemm *g,
                           const struct rmcp_phases *p, uint phase)
 {

@@ -8,6 +8,21 @@
 
 #define THREADS 256
 
+/* How many parts an output has: as many as the taps that meet it fill. */
+INLINE uint parts_of(const struct rmcp_reduce *r, uint index)
+{
+    uint terms = r->terms;
+    index = divide(index, r->last);
+    for (uint i = 3; i-- > 0;) {
+        const struct rmcp_phase_taps *const d = &r->dim[i];
+        const uint rest = divide(index, d->size), at = index - rest * d->size.divisor;
+        const uint phase = at - divide(at, d->stride) * d->stride.divisor;
+        terms *= phase == d->phase ? d->taps : d->other_taps;
+        index = rest;
+    }
+    return divide(terms + r->share.divisor - 1, r->share);
+}
+
 __kernel WORKGROUP(THREADS) void reduce(INPUT(parts), OUTPUT(out), INPUT(bias),
                                         struct rmcp_reduce r)
 {
@@ -16,9 +31,10 @@ __kernel WORKGROUP(THREADS) void reduce(INPUT(parts), OUTPUT(out), INPUT(bias),
     const uint index = GROUP_ID_X * outputs + thread % outputs;
     const bool exists = index < r.count;
     __global const float *const part = (__global const float *)ADDRESS(parts) + (exists ? index : 0);
+    const uint parts_here = r.sparse && exists ? parts_of(&r, index) : r.parts;
     float sum = 0;
     #pragma unroll 4
-    for (uint i = thread / outputs; i < r.parts; i += sharers) sum += part[(ulong)i * r.count];
+    for (uint i = thread / outputs; i < parts_here; i += sharers) sum += part[(ulong)i * r.count];
 
     if (sharers > 1) {
         sums[thread] = sum;

@@ -4,8 +4,9 @@
  * A work-item has all rows of PIXELS columns and fetches the gathered factor by itself, each element for
  * ROWS multiplications; the other factor comes from local memory. Neighbours read neighbouring pixels.
  *
- * -D: TYPE, ROWS, PIXELS */
-#include "conv/kernels/place.h"
+ * -D: TYPE, ROWS, PIXELS; CELLS: columns are cells of the input of a strided convolution (struct
+ * rmcp_cells), and rows are the inputs of a cell. */
+#include "conv/kernels/cells.h"
 
 #define THREADS 128
 #define CHUNK 64 /* of the reduction, at once in local memory */
@@ -90,18 +91,49 @@ INLINE void accumulate(float sum[ROWS][PIXELS], __local struct shared *s, const 
     }
 }
 
+#if CELLS
+#define LAST_ARGUMENT struct rmcp_cells c
+
+/* Two rows are neighbours in memory, unless the stride is odd. */
+INLINE void store_two_rows(__global char *out, const struct rmcp_gemm *g, const struct rmcp_cells *c,
+                           struct corner corner, uint row, float v, float w)
+{
+    const struct inside one = inside_of(c, row), two = inside_of(c, row + 1);
+    const uint first = GROUP_ID_Y * g->out_group + corner.offset;
+    const uint offset = first + offset_of(g, c, &one), next = first + offset_of(g, c, &two);
+    const bool has_one = exists(corner.bounds, &one);
+    const bool has_two = row + 1 < g->rows && exists(corner.bounds, &two);
+    if (has_one && has_two && next == offset + 1) {
+        store2(out, offset, v, w);
+        return;
+    }
+    if (has_one) store(out, offset, v);
+    if (has_two) store(out, next, w);
+}
+#else
+#define LAST_ARGUMENT struct rmcp_phases p
+#endif
+
 __kernel WORKGROUP(THREADS) void thin(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bias),
-                                      struct rmcp_gemm g, struct rmcp_phases p)
+                                      struct rmcp_gemm g, LAST_ARGUMENT)
 {
     __local struct shared s __attribute__((aligned(16)));
     const uint thread = LOCAL_ID, group = GROUP_ID_Y;
-    const uint index = GROUP_ID_X + g.first_tile, tile = index >> p.shift;
-    const uint phase = phase_of(index, tile, &p);
-    const struct extent extent = extent_of(&g, &p, phase);
-    const uint first_column = tile * (THREADS * PIXELS);
+#if CELLS
+    const struct turn turn = { 0, GROUP_ID_X + g.first_tile };
+    const struct extent extent = { g.columns, g.reduction };
+#else
+    const struct turn turn = turn_of(GROUP_ID_X + g.first_tile, &p);
+    const struct extent extent = extent_of(&g, &p, turn.phase);
+#endif
+    const uint first_column = turn.tile * (THREADS * PIXELS);
     if (first_column >= extent.columns && !CPU) return; /* this phase has fewer than others */
 
-    if (thread == 0) copy_geometry(&s.geometry, &g, &p, phase);
+#if CELLS
+    if (thread == 0) copy_windows(&s.geometry, &g);
+#else
+    if (thread == 0) copy_geometry(&s.geometry, &g, &p, turn.phase);
+#endif
     BARRIER();
     struct place pixel[PIXELS]; /* beyond the last is the last again, computed and not stored */
     UNROLL
@@ -121,6 +153,18 @@ __kernel WORKGROUP(THREADS) void thin(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
     else
         accumulate(sum, &s, &g, a, data, pixel, extent.reduction, false);
 
+#if CELLS
+    UNROLL
+    for (uint i = 0; i < PIXELS; i++) {
+        const uint column = first_column + i * THREADS + thread;
+        if (column >= extent.columns) continue;
+        const struct corner corner = corner_of(&g, &c, column);
+        UNROLL
+        for (uint row = 0; row < ROWS; row += 2)
+            if (row < g.rows)
+                store_two_rows(ADDRESS(out), &g, &c, corner, row, sum[row][i], sum[row + 1][i]);
+    }
+#else
     UNROLL
     for (uint row = 0; row < ROWS; row++) {
         if (row >= g.rows) continue;
@@ -132,4 +176,5 @@ __kernel WORKGROUP(THREADS) void thin(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
                 store(ADDRESS(out), offset + pixel[i].linear,
                       activate(&g.epilogue, sum[row][i] + shift));
     }
+#endif
 }

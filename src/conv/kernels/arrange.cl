@@ -1,0 +1,50 @@
+/* arrange.cl: weights in the order in which a strided data gradient reads them (struct rmcp_arrange): rows side by
+ * side, and zeros where an input of a cell and a tap do not meet.
+ *
+ * A workgroup brings some channels of one filter, neighbours in memory, into local memory, and writes them
+ * tap by tap. */
+#include "kernels/target.h"
+#include "kernels/common.h"
+#include "conv/kernels/args.h"
+
+#define THREADS 256
+#define MOST 2048 /* weights of a chunk */
+
+/* The filter's tap that meets input `inside` of a cell at tap `tap` of the window; false when none does. */
+INLINE bool tap_of(const struct rmcp_arrange *a, uint i, uint inside, uint tap, uint *f)
+{
+    const int distance = (int)(inside + tap * a->stride[i].divisor) + a->base[i];
+    if (distance < 0) return false;
+    *f = divide((uint)distance, a->dilation[i]);
+    return *f * a->dilation[i].divisor == (uint)distance && *f < a->filter[i];
+}
+
+__kernel WORKGROUP(THREADS) void arrange(INPUT(weights), OUTPUT(out), struct rmcp_arrange a)
+{
+    __local float chunk[MOST];
+    const uint thread = LOCAL_ID, index = GROUP_ID_X;
+    const uint filter = divide(index, a.chunks), first = (index - filter * a.chunks.divisor) * a.chunk;
+    const uint channels = smaller(a.chunk, a.channels - first);
+    const uint size = a.filter[0] * a.filter[1] * a.filter[2];
+    for (uint i = thread; i < channels * size; i += THREADS)
+        chunk[i] = load(ADDRESS(weights), (filter * a.channels + first) * size + i);
+    BARRIER();
+
+    const uint phases = a.stride[0].divisor * a.stride[1].divisor * a.stride[2].divisor;
+    const uint taps = a.taps[0].divisor * a.taps[1].divisor * a.taps[2].divisor;
+    for (uint i = thread; i < taps * a.chunk_rows.divisor; i += THREADS) {
+        uint tap = divide(i, a.chunk_rows), channel = i - tap * a.chunk_rows.divisor;
+        const uint target = (filter * taps + tap) * a.rows.divisor + first * phases + channel;
+        uint at = 0, scale = 1;
+        bool meets = true;
+        for (uint d = 3; d-- > 0;) {
+            const uint rest = divide(channel, a.stride[d]), left = divide(tap, a.taps[d]);
+            uint f = 0;
+            meets &= tap_of(&a, d, channel - rest * a.stride[d].divisor, tap - left * a.taps[d].divisor, &f);
+            at += f * scale;
+            scale *= a.filter[d];
+            channel = rest, tap = left;
+        }
+        if (channel < channels) store(ADDRESS(out), target, meets ? chunk[channel * size + at] : 0);
+    }
+}
