@@ -66,8 +66,8 @@ static double compute_seconds(const struct rmcp_request *request, const struct r
                  work.longest * seconds_each); /* each hides some of the other */
 }
 
-/* The faster one of many pixels a work-item, which share what comes from local memory, and one,
- * which fills a device with few pixels. */
+/* The faster one of many pixels a work-item, which share what comes from local memory, and fewer,
+ * which fill a device with few pixels. */
 struct rmcp_thin_way rmcp_thin_choose(const struct rmcp_request *request, enum rmcp_form form)
 {
     static const int64_t sizes[][2] = { { 4, 4 }, { 8, 4 }, { 16, 4 }, { RMCP_THIN_MOST, 2 } };
@@ -75,10 +75,10 @@ struct rmcp_thin_way rmcp_thin_choose(const struct rmcp_request *request, enum r
     const int64_t(*size)[2] = sizes;
     while ((*size)[0] < rmcp_thin_rows(conv, form) && (*size)[0] < RMCP_THIN_MOST) size++;
     struct rmcp_thin_way many = { form, (*size)[0], (*size)[1], 0 };
-    struct rmcp_thin_way one = { form, (*size)[0], 1, 0 };
+    struct rmcp_thin_way few = { form, (*size)[0], form == RMCP_FORM_CELLS ? 2 : 1, 0 };
     many.seconds = compute_seconds(request, &many);
-    one.seconds = compute_seconds(request, &one);
-    struct rmcp_thin_way best = one.seconds < many.seconds ? one : many;
+    few.seconds = compute_seconds(request, &few);
+    struct rmcp_thin_way best = few.seconds < many.seconds ? few : many;
     const double launches = form == RMCP_FORM_CELLS ? 1 : (double)rmcp_gemm_launches(conv);
     /* Each element of a sector is fetched by itself. */
     best.seconds = fmax(best.seconds, 1.4 * rmcp_traffic_seconds(conv, request->caps)) +
