@@ -19,6 +19,24 @@ INLINE bool tap_of(const struct rmcp_arrange *a, uint i, uint inside, uint tap, 
     return *f * a->dilation[i].divisor == (uint)distance && *f < a->filter[i];
 }
 
+/* The channel of a row and the weight of it that a tap of the window takes; false when it takes none. */
+INLINE bool find_weight(const struct rmcp_arrange *a, uint row, uint tap, uint *channel, uint *at)
+{
+    uint scale = 1;
+    bool meets = true;
+    *at = 0;
+    for (uint d = 3; d-- > 0;) {
+        const uint rest = divide(row, a->stride[d]), left = divide(tap, a->taps[d]);
+        uint f = 0;
+        meets &= tap_of(a, d, row - rest * a->stride[d].divisor, tap - left * a->taps[d].divisor, &f);
+        *at += f * scale;
+        scale *= a->filter[d];
+        row = rest, tap = left;
+    }
+    *channel = row;
+    return meets;
+}
+
 __kernel WORKGROUP(THREADS) void arrange(INPUT(weights), OUTPUT(out), struct rmcp_arrange a)
 {
     __local float chunk[MOST];
@@ -32,19 +50,12 @@ __kernel WORKGROUP(THREADS) void arrange(INPUT(weights), OUTPUT(out), struct rmc
 
     const uint phases = a.stride[0].divisor * a.stride[1].divisor * a.stride[2].divisor;
     const uint taps = a.taps[0].divisor * a.taps[1].divisor * a.taps[2].divisor;
+    const uint first_target = filter * taps * a.rows.divisor + first * phases;
     for (uint i = thread; i < taps * a.chunk_rows.divisor; i += THREADS) {
-        uint tap = divide(i, a.chunk_rows), channel = i - tap * a.chunk_rows.divisor;
-        const uint target = (filter * taps + tap) * a.rows.divisor + first * phases + channel;
-        uint at = 0, scale = 1;
-        bool meets = true;
-        for (uint d = 3; d-- > 0;) {
-            const uint rest = divide(channel, a.stride[d]), left = divide(tap, a.taps[d]);
-            uint f = 0;
-            meets &= tap_of(&a, d, channel - rest * a.stride[d].divisor, tap - left * a.taps[d].divisor, &f);
-            at += f * scale;
-            scale *= a.filter[d];
-            channel = rest, tap = left;
-        }
+        const uint tap = divide(i, a.chunk_rows), row = i - tap * a.chunk_rows.divisor;
+        const uint target = first_target + tap * a.rows.divisor + row;
+        uint channel = row, at = tap;
+        const bool meets = phases == 1 || find_weight(&a, row, tap, &channel, &at);
         if (channel < channels) store(ADDRESS(out), target, meets ? chunk[channel * size + at] : 0);
     }
 }
