@@ -10,6 +10,7 @@ enum {
     MOST_SPLITS = 1024,
     SHORTEST = 128,     /* part of a reduction that is worth a workgroup */
     UNIT_THREADS = 256, /* work-items that a compute unit has at once */
+    OUTPUT = 2,         /* the argument of that name, as rmcp_kernel_tensors appends them */
 };
 
 /* Where neighbours in memory are: those of a along the reduction or rows, those of b along the
@@ -20,15 +21,16 @@ struct rmcp_gemm_tile {
     const char *name;
     int64_t rows, columns, threads, slices;
     double efficiency; /* share of peak that its inner loop reaches */
+    double busy;       /* work-items that keep a compute unit at that, when it has no others */
     unsigned variants; /* a mask of the enum above: those that are compiled */
 };
 
 static const struct rmcp_gemm_tile tiles[] = {
-    { "128x128", 128, 128, 256, 16, 0.80, ALL },
-    { "64x128", 64, 128, 128, 16, 0.75, ALL },
-    { "64x64", 64, 64, 64, 16, 0.65, ALL },
-    { "32x128", 32, 128, 128, 16, 0.60, SUM_COL | SUM_SUM | ROW_COL },
-    { "32x32", 32, 32, 64, 32, 0.50, SUM_SUM | ROW_COL },
+    { "128x128", 128, 128, 256, 16, 0.80, 128, ALL },
+    { "64x128", 64, 128, 128, 16, 0.75, 256, ALL },
+    { "64x64", 64, 64, 64, 16, 0.65, 256, ALL },
+    { "32x128", 32, 128, 128, 16, 0.60, 145, SUM_COL | SUM_SUM | ROW_COL },
+    { "32x32", 32, 32, 64, 32, 0.50, 128, SUM_SUM | ROW_COL },
 };
 enum { N_TILES = sizeof tiles / sizeof *tiles };
 
@@ -115,8 +117,8 @@ static void add_load(struct load *load, double workgroups, int64_t share,
 }
 
 /* Workgroups run in rounds of UNIT_THREADS work-items a compute unit; in the last, unfilled round a
- * unit still needs BUSY_THREADS to be at work on all of its lanes. However few they are, each waits
- * for its slices: those of one turn are on their way at once. */
+ * unit still needs BUSY_THREADS to be at work on all of its lanes, or more when it is the first.
+ * However few they are, each waits for its slices: those of one turn are on their way at once. */
 static double load_seconds(const struct rmcp_caps *caps, const struct rmcp_gemm_tile *tile,
                            const struct load *load)
 {
@@ -127,7 +129,8 @@ static double load_seconds(const struct rmcp_caps *caps, const struct rmcp_gemm_
     const double at_once = (double)(UNIT_THREADS / tile->threads);
     const double rounds = floor(load->groups / (units * at_once));
     const double rest = ceil((load->groups - rounds * units * at_once) / units);
-    const double busy = fmin(1, rest * (double)tile->threads / BUSY_THREADS);
+    const double needed = rounds > 0 ? BUSY_THREADS : tile->busy;
+    const double busy = fmin(1, rest * (double)tile->threads / needed);
     const double work = rounds * at_once + (rest > 0 ? rest / busy : 0);
     const double busy_seconds =
         work * (load->flops / load->groups) * units / (caps->flops_per_second * tile->efficiency);
@@ -141,7 +144,9 @@ static double compute_seconds(const struct rmcp_request *request, const struct p
 {
     const struct rmcp_convolution *conv = request->problem;
     const bool merged = rmcp_gemm_launches(conv) == 1;
-    const double tests = 1.17; /* of each element for padding, as measured on an H200 */
+    /* Of each element for padding; and of weight gradients, which are read along the reduction. As
+     * measured on an H200. */
+    const double tests = 1.17, along = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS ? 1.25 : 1;
     struct load all = { 0, 0, 0 };
     double sum = 0, longest = 0;
     for (int64_t i = 0; i < p->count; i++) {
@@ -154,7 +159,8 @@ static double compute_seconds(const struct rmcp_request *request, const struct p
         sum += seconds;
         longest = fmax(longest, seconds);
     }
-    const double seconds = merged ? fmax(load_seconds(request->caps, tile, &all), longest) : sum;
+    const double seconds =
+        along * (merged ? fmax(load_seconds(request->caps, tile, &all), longest) : sum);
     return p->padded ? seconds * tests : seconds;
 }
 
@@ -168,7 +174,7 @@ static double way_seconds(const struct rmcp_request *request, const struct produ
     double seconds =
         fmax(compute, rmcp_traffic_seconds(conv, caps)) + launches * caps->launch_seconds;
     if (splits > 1) {
-        struct rmcp_gemm_way way = { tile, splits, 0 };
+        const struct rmcp_gemm_way way = { .tile = tile, .splits = splits };
         seconds += caps->launch_seconds +
                    2.0 * (double)rmcp_gemm_workspace(conv, &way) / caps->bytes_per_second;
     }
@@ -192,8 +198,11 @@ struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool s
     for (int i = 0; i < N_TILES; i++) {
         if (!(tiles[i].variants & neighbours_of(request->problem, &tiles[i]))) continue;
         for (int64_t splits = first; splits <= most; splits += splits > 1 ? splits / 2 : 1) {
-            struct rmcp_gemm_way way = { &tiles[i], splits,
-                                         way_seconds(request, &products, &tiles[i], splits) };
+            const struct rmcp_gemm_way way = {
+                .tile = &tiles[i],
+                .splits = splits,
+                .seconds = way_seconds(request, &products, &tiles[i], splits),
+            };
             const bool fits =
                 rmcp_gemm_workspace(request->problem, &way) <= request->caps->max_buffer_bytes;
             if (!best.tile || (fits && way.seconds < best.seconds)) best = way;
@@ -221,7 +230,7 @@ static rmcp_status emit_launch(const struct rmcp_request *request, const struct 
     variant_of(conv, way->tile, variant, sizeof variant);
     g->row_tiles = rmcp_divider_of(ceil_divide(g->rows, way->tile->rows));
     g->share = (unsigned)share_of(products->longest, way->tile, way->splits);
-    g->partial = way->splits > 1;
+    g->partial = way->splits > 1 || way->partial;
     g->part = (unsigned)rmcp_conv_elements(conv, output);
 
     const int64_t n = tiles_of(g->rows, g->columns, way->tile) << p->shift;
@@ -238,7 +247,8 @@ static rmcp_status emit_launch(const struct rmcp_request *request, const struct 
         g->first_tile = (unsigned)first;
         launch->grid[1] = (uint32_t)conv->groups;
         launch->grid[2] = (uint32_t)way->splits;
-        rmcp_kernel_tensors(launch, conv, way->splits > 1 ? RMCP_SLOT_WORKSPACE : output);
+        rmcp_kernel_tensors(launch, conv, g->partial ? RMCP_SLOT_WORKSPACE : output);
+        launch->args[OUTPUT].offset = (uint64_t)(way->first_part * g->part) * sizeof(float);
         rmcp_arg_value(launch, g, sizeof *g);
         rmcp_arg_value(launch, p, sizeof *p);
     }
@@ -253,8 +263,9 @@ rmcp_status rmcp_gemm_emit(const struct rmcp_request *request, const struct rmcp
     for (int64_t i = 0; i < rmcp_gemm_launches(request->problem) && !status; i++) {
         struct rmcp_gemm g;
         struct rmcp_phases p;
-        if (rmcp_gemm_init_launch(&g, &p, request->problem, i))
-            status = emit_launch(request, way, &products, &g, &p, list);
+        if (!rmcp_gemm_init_launch(&g, &p, request->problem, i)) continue;
+        g.steps.linear_tap += (unsigned)way->first_tap;
+        status = emit_launch(request, way, &products, &g, &p, list);
     }
     return status;
 }
