@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST_ROWS = 32, THREADS = 128, MOST_APART = 8, CHUNK = 64 };
+enum { MOST_ROWS = 32, THREADS = 128, MOST_APART = 8 };
 
 /* A way to compute a request: rows and pixels that a work-item of thin.cl has. */
 struct way {
@@ -39,7 +39,7 @@ static int64_t tiles_of(const struct rmcp_gemm *g, const struct way *way)
 /* Instructions for each pixel: to find and store it, and for each step of its reduction a load with
  * its address (and tests for padding), its part of the loads from local memory, and a
  * multiplication a row. And the time in which few workgroups wait for their loads: four or eight
- * steps at once, and CHUNK steps of all rows on their way to local memory. */
+ * steps at once, and first for all rows on their way to local memory. */
 static double compute_seconds(const struct rmcp_request *request, const struct way *way)
 {
     const double efficiency = way->rows == MOST_ROWS ? 0.36 : 0.48;
@@ -61,8 +61,7 @@ static double compute_seconds(const struct rmcp_request *request, const struct w
     }
     const double filled = groups / (ceil(groups / units) * units); /* the last round's units idle */
     return hypot(instructions / (efficiency * filled * caps->flops_per_second / 2),
-                 longest * seconds_each +
-                     ceil(longest / CHUNK) * rows * fill); /* each hides some of the other */
+                 longest * seconds_each + rows * fill); /* each hides some of the other */
 }
 
 /* The faster one of many pixels a work-item, which share what comes from local memory, and one,
