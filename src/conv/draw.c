@@ -32,6 +32,7 @@ static void draw_dimension(struct rmcp_random *r, rmcp_conv *p, uint32_t i, bool
 {
     static const int64_t largest[] = { 0, 200, 40, 12 };
     p->filter[i] = pointwise ? 1 : rmcp_random_between(r, 1, chance(r, 8) ? 11 : 4);
+    if (!pointwise && chance(r, 30)) p->filter[i] = rmcp_random_between(r, 12, 70);
     p->stride[i] = chance(r, 3) ? rmcp_random_between(r, 2, 4) : 1;
     p->dilation[i] = chance(r, 4) ? rmcp_random_between(r, 2, 4) : 1;
     if (chance(r, 2)) p->pad_begin[i] = p->pad_end[i] = rmcp_random_between(r, 0, 3);
@@ -42,16 +43,17 @@ static void draw_dimension(struct rmcp_random *r, rmcp_conv *p, uint32_t i, bool
     p->input[i] = least - 1 + size(r, largest[p->dims]);
 }
 
-/* What Winograd takes, which all the dice above rarely give: 3x3 with enough channels. */
+/* What Winograd takes, which all the dice above rarely give: 3x3 and 5x5 with enough channels. */
 static void draw_square(struct rmcp_random *r, rmcp_conv *p)
 {
+    const int64_t filter = chance(r, 2) ? 5 : 3;
     p->groups = chance(r, 4) ? 2 : 1;
     p->c = p->groups * rmcp_random_between(r, 16, 70);
     p->k = p->groups * rmcp_random_between(r, 16, 70);
     for (int i = 0; i < 2; i++) {
-        p->filter[i] = 3;
+        p->filter[i] = filter;
         p->stride[i] = p->dilation[i] = 1;
-        if (p->input[i] + p->pad_begin[i] + p->pad_end[i] < 3) p->input[i] = 3;
+        if (p->input[i] + p->pad_begin[i] + p->pad_end[i] < filter) p->input[i] = filter;
     }
 }
 
@@ -73,7 +75,8 @@ void rmcp_conv_draw(uint64_t seed, rmcp_conv *problem, rmcp_conv_pass *pass)
         bool pointwise = chance(&r, 5);
         for (uint32_t i = 0; i < p.dims; i++) draw_dimension(&r, &p, i, pointwise);
         if (p.dims == 2 && chance(&r, 8)) draw_square(&r, &p);
-        p.type = (uint32_t)(chance(&r, 2) ? RMCP_F32 : rmcp_random_between(&r, RMCP_F16, RMCP_BF16));
+        p.type =
+            (uint32_t)(chance(&r, 2) ? RMCP_F32 : rmcp_random_between(&r, RMCP_F16, RMCP_BF16));
         p.layout = (uint32_t)rmcp_random_between(&r, RMCP_NCHW, RMCP_NHWC);
         p.bias = (uint32_t)chance(&r, 3);
         p.activation = chance(&r, 3) ? (uint32_t)rmcp_random_between(&r, RMCP_RELU, RMCP_CLAMP)

@@ -222,7 +222,7 @@ static double weights_between(const struct rmcp_conv_reference *r, int64_t k, in
     return isfinite(sum) ? sum : HUGE_VAL;
 }
 
-enum { NEAR = 5 }; /* tiles have at most 6 x 6 elements */
+enum { NEAR = 7 }; /* tiles have at most 8 x 8 elements */
 
 /* A product of magnitudes in which 0 * Inf is Inf: a NaN is somewhere near. */
 static double times(double a, double b)

@@ -27,14 +27,19 @@ static const char *refuse(const struct rmcp_request *request)
     return NULL;
 }
 
-/* One launch, by its instructions; a few are lost waiting. No launch is faster than one round of
- * work-items on the whole device. */
+/* Instructions; a few are lost waiting. */
+static double instruction_seconds(const struct rmcp_request *request, double instructions)
+{
+    return 2 * instructions / (0.7 * request->caps->flops_per_second);
+}
+
+/* One launch. None is faster than one round of work-items on the whole device. */
 static double compute_seconds(const struct rmcp_request *request,
                               const struct rmcp_depthwise_way *way, double items)
 {
     enum { ROUND = 128 };
     const double round = (double)request->caps->compute_units * ROUND;
-    return 2 * way->instructions * fmax(items, round) / (0.7 * request->caps->flops_per_second);
+    return instruction_seconds(request, way->instructions * fmax(items, round));
 }
 
 /* ---- forward and backward data ---- */
@@ -51,7 +56,7 @@ static double outputs_seconds(const struct rmcp_request *request,
         launches++;
     }
     return fmax(compute, rmcp_traffic_seconds(conv, request->caps)) +
-           launches * request->caps->launch_seconds;
+           launches * (way->waiting + request->caps->launch_seconds);
 }
 
 static rmcp_status emit_outputs(const struct rmcp_request *request,
@@ -79,6 +84,18 @@ static rmcp_status emit_outputs(const struct rmcp_request *request,
 
 /* ---- weight gradients ---- */
 
+/* Workgroups come in rounds; in each they wait for the loads of every turn, and for each other when
+ * they add up. */
+static double rounds_seconds(const struct rmcp_request *request,
+                             const struct rmcp_depthwise_way *way,
+                             const struct rmcp_depthwise_slices *s)
+{
+    const double level = 100e-9;
+    const double at_once = (double)(request->caps->compute_units * way->at_once);
+    const double rounds = ceil((double)s->groups / fmax(at_once, 1));
+    return rounds * ((double)s->turns * way->waiting + (double)s->levels * level);
+}
+
 static double sums_seconds(const struct rmcp_request *request, const struct rmcp_depthwise_way *way)
 {
     const struct rmcp_convolution *conv = request->problem;
@@ -87,8 +104,12 @@ static double sums_seconds(const struct rmcp_request *request, const struct rmcp
     if (!rmcp_depthwise_init(&p, conv, way, 0)) return 0;
     const struct rmcp_depthwise_slices s = rmcp_depthwise_slice(request, way, &p);
     const double items = (double)rmcp_depthwise_items(&p, conv) * s.sums.chunks.divisor;
-    double seconds = fmax(compute_seconds(request, way, items), rmcp_traffic_seconds(conv, caps)) +
-                     caps->launch_seconds;
+    const double compute =
+        compute_seconds(request, way, items) +
+        instruction_seconds(request, (double)(s.groups * way->threads) * way->setup);
+    double seconds =
+        hypot(fmax(compute, rmcp_traffic_seconds(conv, caps)), rounds_seconds(request, way, &s)) +
+        caps->launch_seconds;
     if (s.slices > 1)
         seconds += caps->launch_seconds +
                    2 * sizeof(float) * (double)s.slices * s.sums.part / caps->bytes_per_second;
@@ -178,7 +199,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 
 const struct rmcp_algo rmcp_algo_conv_depthwise = {
     .name = "depthwise",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

@@ -41,15 +41,16 @@ static double compute_seconds(const struct rmcp_request *request)
  * fill the device. */
 static double waiting_seconds(const struct rmcp_request *request)
 {
-    const double product = 25e-9, line = 450e-9;
     const struct rmcp_convolution *conv = request->problem;
-    const double lines = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS ? 1 / (double)conv->output[2] : 0;
-    return rmcp_conv_reduction(conv) * (product * strided_factor(conv) + line * lines);
+    const bool weights = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS;
+    const double begin = 1200e-9, product = weights ? 60e-9 : 25e-9, line = 450e-9;
+    const double lines = weights ? 1 / (double)conv->output[2] : 0;
+    return begin + rmcp_conv_reduction(conv) * (product + line * lines);
 }
 
 static double cost(const struct rmcp_request *request)
 {
-    return fmax(compute_seconds(request), waiting_seconds(request)) +
+    return compute_seconds(request) + waiting_seconds(request) +
            rmcp_traffic_seconds(request->problem, request->caps) + request->caps->launch_seconds;
 }
 

@@ -17,17 +17,25 @@ static const char *refuse(const struct rmcp_request *request)
     return rmcp_gemm_refuse(conv);
 }
 
+/* Weight gradients: neighbours that differ in channel. With channels last they share sectors. */
+static unsigned lanes_of(const struct rmcp_convolution *conv)
+{
+    return conv->layout == RMCP_NHWC ? SECTOR / (unsigned)rmcp_type_bytes(conv->type) : 1;
+}
+
 /* Besides its FMA each product takes two loads and their addresses, and each row of taps its own
  * tests: instructions fitted to what an H200 took for 1x1 and 3x3 filters. In weight gradients the
- * pixel is decoded anew for each product. */
+ * pixel is decoded anew for each product, and the work-items of each output's workgroup begin and
+ * add up. */
 static double compute_seconds(const struct rmcp_request *request)
 {
-    enum { PRODUCT = 36, ROW = 110, PIXEL = 120 };
+    enum { PRODUCT = 36, ROW = 110, PIXEL = 120, OUTPUT = 250 };
     const struct rmcp_convolution *conv = request->problem;
-    const double instructions = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS
-                                    ? PIXEL
-                                    : PRODUCT + (double)ROW / (double)conv->filter[2];
-    return conv->flops / 2 * instructions / (request->caps->flops_per_second / 2);
+    const double products = conv->flops / 2, rate = request->caps->flops_per_second / 2;
+    if (conv->pass != RMCP_CONV_BACKWARD_WEIGHTS)
+        return products * (PRODUCT + (double)ROW / (double)conv->filter[2]) / rate;
+    const double groups = (double)conv->w_elements / lanes_of(conv);
+    return (products * PIXEL + groups * THREADS * OUTPUT) / rate;
 }
 
 /* Weight gradients have one workgroup an output, and its work-items wait for each pixel's loads. In
@@ -92,8 +100,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
             status = emit_launches(request, list, "narrow", channels * g.columns, 1, &g, o);
             continue;
         }
-        /* With channels last, work-items share sectors when neighbours differ in channel. */
-        if (conv->layout == RMCP_NHWC) o.lanes = SECTOR / (unsigned)rmcp_type_bytes(conv->type);
+        o.lanes = lanes_of(conv);
         const int64_t blocks = (channels + o.lanes - 1) / o.lanes;
         status = emit_launches(request, list, "narrow_weights", blocks * g.columns, THREADS, &g, o);
     }

@@ -32,6 +32,12 @@ static int64_t square_of(const struct rmcp_convolution *conv)
                : 0;
 }
 
+/* ---- what they take, as measured on an H200 ---- */
+
+/* To wait for loads of a plane that follow each other; for one row of them behind those that are
+ * under way at once; for a row and a tap of any filter. */
+static const double plane_wait = 550e-9, row_wait = 280e-9, any_row = 135e-9, any_tap = 75e-9;
+
 /* Instructions to load a tile and to multiply it: each element takes a load, its address and a
  * test, each row an address and a test. */
 static double tile_instructions(int64_t rows, int64_t columns, int64_t products)
@@ -39,12 +45,28 @@ static double tile_instructions(int64_t rows, int64_t columns, int64_t products)
     return (double)(rows * (4 + 3 * columns) + products);
 }
 
-/* Those of a work-item that makes outputs, besides each plane of each filter that it adds up. */
+/* Planes of filters that a work-item which makes outputs adds up. */
+static double planes_of(const struct rmcp_convolution *conv)
+{
+    const int64_t sums = conv->pass == RMCP_CONV_BACKWARD_DATA ? conv->group_k : 1;
+    return (double)(sums * conv->filter[0]);
+}
+
+/* Its instructions, besides each plane. */
 static double output_instructions(const struct rmcp_convolution *conv, int64_t outputs,
                                   double plane)
 {
-    const int64_t sums = conv->pass == RMCP_CONV_BACKWARD_DATA ? conv->group_k : 1;
-    return 60 + 6.0 * (double)outputs + (double)(sums * conv->filter[0]) * plane;
+    return 60 + 6.0 * (double)outputs + planes_of(conv) * plane;
+}
+
+/* Taps along a dimension that meet the image: of the phases of a stride each has its share. */
+static double reach_of(const struct rmcp_convolution *conv, int i)
+{
+    const bool data = conv->pass == RMCP_CONV_BACKWARD_DATA;
+    const double taps = (double)conv->filter[i] / (data ? (double)conv->stride[i] : 1);
+    const int64_t size = data ? conv->output[i] : conv->input[i];
+    const double most = (double)ceil_divide(size, conv->dilation[i]);
+    return taps < most ? taps : most;
 }
 
 static struct rmcp_depthwise_way any_way(const struct rmcp_convolution *conv)
@@ -53,16 +75,30 @@ static struct rmcp_depthwise_way any_way(const struct rmcp_convolution *conv)
         return (struct rmcp_depthwise_way){ .stem = "depthwise_weights_any",
                                             .rows = 1,
                                             .threads = SUM_THREADS,
-                                            .instructions = 40 + 12 * ANY_TAPS };
-    /* Of the phases of a stride each has its share of the taps. */
-    const double phases = (double)rmcp_gemm_phases(conv);
-    const double taps = (double)(conv->filter[1] * conv->filter[2]) / phases;
+                                            .instructions = 40 + 12 * ANY_TAPS,
+                                            .setup = 500,
+                                            .waiting = plane_wait,
+                                            .at_once = 6 };
+    /* A single dimension stands along h. */
+    const bool line = conv->input[1] == 1 && conv->filter[1] == 1;
+    const double more = conv->filter[1] > conv->input[1] ? ANY_ROWS - 1 : 0; /* outputs differ */
+    const double rows = line ? reach_of(conv, 2) : reach_of(conv, 1) + more;
+    const double columns = line ? 1 : reach_of(conv, 2);
+    const double plane = 30 + rows * (40 + columns * (12 + 7 * ANY_ROWS));
     return (struct rmcp_depthwise_way){
         .stem = "depthwise_any",
         .rows = ANY_ROWS,
         .threads = THREADS,
-        .instructions = output_instructions(conv, ANY_ROWS, 30 + taps * (12 + 7 * ANY_ROWS)),
+        .instructions = output_instructions(conv, ANY_ROWS, plane),
+        .waiting = planes_of(conv) * (200e-9 + rows * (any_row + columns * any_tap)),
     };
+}
+
+/* Rows of a tile behind those whose loads are under way at once (AHEAD of depthwise.h). */
+static int64_t rows_behind(int64_t rows, int64_t filter)
+{
+    const int64_t ahead = filter == 3 ? 9 : filter == 5 ? 5 : 2;
+    return rows > ahead ? rows - ahead : 0;
 }
 
 struct rmcp_depthwise_way rmcp_depthwise_choose(const struct rmcp_convolution *conv)
@@ -74,6 +110,7 @@ struct rmcp_depthwise_way rmcp_depthwise_choose(const struct rmcp_convolution *c
     if (!f || stride > 2 || (f == 7 && stride == 2)) return way;
     if (data && conv->stride[0] > 1) return way;
 
+    const double more_planes = planes_of(conv) - 1;
     if (data && stride == 2) {
         const int64_t reach = (f + 1) / 2;
         const double tile = tile_instructions(PAIRS + reach - 1, reach, PAIRS * taps);
@@ -81,14 +118,23 @@ struct rmcp_depthwise_way rmcp_depthwise_choose(const struct rmcp_convolution *c
         way.spread = true;
         way.rows = PAIRS;
         way.instructions = output_instructions(conv, 4 * PAIRS, tile + 2.0 * (double)taps);
+        way.waiting = more_planes * plane_wait;
         snprintf(way.variant, sizeof way.variant, "_%d", (int)f);
         return way;
     }
-    const double tile = tile_instructions((ROWS - 1) * stride + f, f, ROWS * taps);
+    const int64_t rows = (ROWS - 1) * stride + f;
+    const double tile = tile_instructions(rows, f, ROWS * taps);
+    const double behind = (double)rows_behind(rows, f) * row_wait;
     way.stem = weights ? "depthwise_weights" : "depthwise";
     way.rows = ROWS;
     way.instructions =
         weights ? 40 + tile : output_instructions(conv, ROWS, tile + 2.0 * (double)taps);
+    way.waiting = planes_of(conv) * behind + more_planes * plane_wait;
+    if (weights) { /* rows that fill no strip are taken one by one */
+        way.waiting = behind + plane_wait * (double)(1 + conv->output[1] % ROWS);
+        way.setup = 0;
+        way.at_once = f == 3 ? 5 : f == 5 ? 3 : 2;
+    }
     snprintf(way.variant, sizeof way.variant, "_%ds%d", (int)f, (int)stride);
     return way;
 }
@@ -233,6 +279,9 @@ struct rmcp_depthwise_slices rmcp_depthwise_slice(const struct rmcp_request *req
     if (slices > MOST_SLICES) slices = MOST_SLICES;
     const int64_t length = ceil_divide(positions, slices > 1 ? slices : 1);
     slices = ceil_divide(positions, length);
+    const int64_t sharers = SUM_THREADS / p->lanes.divisor;
+    int64_t levels = 0;
+    while (INT64_C(1) << levels < sharers && INT64_C(1) << levels < length) levels++;
     return (struct rmcp_depthwise_slices){
         .sums = {
             .chunks = rmcp_divider_of(chunks),
@@ -244,5 +293,7 @@ struct rmcp_depthwise_slices rmcp_depthwise_slice(const struct rmcp_request *req
         },
         .slices = slices,
         .groups = tasks * slices,
+        .turns = ceil_divide(length, sharers),
+        .levels = levels,
     };
 }

@@ -15,6 +15,9 @@ struct rmcp_depthwise_way {
     int64_t rows;        /* positions along h that it takes                          */
     int64_t threads;     /* of a workgroup                                           */
     double instructions; /* about                                                    */
+    double setup;        /* more of them, of each work-item of weight gradients      */
+    double waiting;      /* seconds that it waits for loads at least                 */
+    int64_t at_once;     /* weight gradients: workgroups that a compute unit holds   */
 };
 
 struct rmcp_depthwise_way rmcp_depthwise_choose(const struct rmcp_convolution *conv);
@@ -34,6 +37,7 @@ int64_t rmcp_depthwise_items(const struct rmcp_depthwise *p, const struct rmcp_c
 struct rmcp_depthwise_slices {
     struct rmcp_depthwise_sums sums;
     int64_t slices, groups; /* more than one slice needs workspace; workgroups in all */
+    int64_t turns, levels;  /* of a work-item's loop; halvings when they add up       */
 };
 struct rmcp_depthwise_slices rmcp_depthwise_slice(const struct rmcp_request *request,
                                                   const struct rmcp_depthwise_way *way,

@@ -10,6 +10,7 @@ enum {
     MOST_SPLITS = 1024,
     SHORTEST = 128,     /* part of a reduction that is worth a workgroup */
     UNIT_THREADS = 256, /* work-items that a compute unit has at once */
+    OUTPUT = 2,         /* the argument of that name, as rmcp_kernel_tensors appends them */
 };
 
 /* Where neighbours in memory are: those of a along the reduction or rows, those of b along the
@@ -20,6 +21,7 @@ struct rmcp_gemm_tile {
     const char *name;
     int64_t rows, columns, threads, slices;
     double efficiency; /* share of peak that its inner loop reaches */
+    double busy;       /* work-items that keep a compute unit at that, when it has no others */
     unsigned variants; /* a mask of the enum above: those that are compiled */
     struct {
         double at_once;    /* workgroups that a compute unit has at once          */
@@ -30,11 +32,19 @@ struct rmcp_gemm_tile {
 };
 
 static const struct rmcp_gemm_tile tiles[] = {
-    { "128x128", 128, 128, 256, 16, 0.80, ALL, { 1, 1.68e-6, 0.96, 3.7 } },
-    { "64x128", 64, 128, 128, 16, 0.75, ALL, { 3, 1.07e-6, 0.63, 1.4 } },
-    { "64x64", 64, 64, 64, 16, 0.65, ALL, { 6, 1.00e-6, 0.56, 1.5 } },
-    { "32x128", 32, 128, 128, 16, 0.60, SUM_COL | SUM_SUM | ROW_COL, { 3, 0.71e-6, 0.56, 1.6 } },
-    { "32x32", 32, 32, 64, 32, 0.50, SUM_SUM | ROW_COL, { 6, 0.77e-6, 0.43, 1.1 } },
+    { "128x128", 128, 128, 256, 16, 0.80, 128, ALL, { 1, 1.68e-6, 0.96, 3.7 } },
+    { "64x128", 64, 128, 128, 16, 0.75, 256, ALL, { 3, 1.07e-6, 0.63, 1.4 } },
+    { "64x64", 64, 64, 64, 16, 0.65, 256, ALL, { 6, 1.00e-6, 0.56, 1.5 } },
+    { "32x128",
+      32,
+      128,
+      128,
+      16,
+      0.60,
+      145,
+      SUM_COL | SUM_SUM | ROW_COL,
+      { 3, 0.71e-6, 0.56, 1.6 } },
+    { "32x32", 32, 32, 64, 32, 0.50, 128, SUM_SUM | ROW_COL, { 6, 0.77e-6, 0.43, 1.1 } },
 };
 enum { N_TILES = sizeof tiles / sizeof *tiles };
 
@@ -130,9 +140,15 @@ static int64_t launches_of(const struct rmcp_convolution *conv, enum rmcp_form f
     return is_celled(form) ? 1 : rmcp_gemm_launches(conv);
 }
 
+/* Whether sums go to the workspace, from where others add them up. */
+static bool leaves_parts(const struct rmcp_gemm_way *way)
+{
+    return way->splits > 1 || way->partial;
+}
+
 static bool is_sparse(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way)
 {
-    if (way->splits == 1 || rmcp_gemm_phases(conv) == 1) return false;
+    if (way->partial || way->splits == 1 || rmcp_gemm_phases(conv) == 1) return false;
     return way->form != RMCP_FORM_CELLS && launches_of(conv, way->form) == 1;
 }
 
@@ -166,8 +182,8 @@ static void add_load(struct load *load, double workgroups, int64_t share,
 }
 
 /* Workgroups run in rounds of UNIT_THREADS work-items a compute unit; in the last, unfilled round a
- * unit still needs BUSY_THREADS to be at work on all of its lanes. However few they are, each waits
- * for its slices: those of one turn are on their way at once. */
+ * unit still needs BUSY_THREADS to be at work on all of its lanes, or more when it is the first.
+ * However few they are, each waits for its slices: those of one turn are on their way at once. */
 static double load_seconds(const struct rmcp_caps *caps, const struct rmcp_gemm_tile *tile,
                            const struct load *load)
 {
@@ -178,7 +194,8 @@ static double load_seconds(const struct rmcp_caps *caps, const struct rmcp_gemm_
     const double at_once = (double)(UNIT_THREADS / tile->threads);
     const double rounds = floor(load->groups / (units * at_once));
     const double rest = ceil((load->groups - rounds * units * at_once) / units);
-    const double busy = fmin(1, rest * (double)tile->threads / BUSY_THREADS);
+    const double needed = rounds > 0 ? BUSY_THREADS : tile->busy;
+    const double busy = fmin(1, rest * (double)tile->threads / needed);
     const double work = rounds * at_once + (rest > 0 ? rest / busy : 0);
     const double busy_seconds =
         work * (load->flops / load->groups) * units / (caps->flops_per_second * tile->efficiency);
@@ -194,7 +211,9 @@ static double compute_seconds(const struct rmcp_request *request, const struct p
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_gemm_tile *tile = way->tile;
     const bool merged = launches_of(conv, way->form) == 1;
-    const double tests = 1.17; /* of each element for padding, as measured on an H200 */
+    /* Of each element for padding; and of weight gradients, which are read along the reduction. As
+     * measured on an H200. */
+    const double tests = 1.17, along = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS ? 1.25 : 1;
     const int64_t share = part_terms(p, way);
     struct load all = { 0, 0, 0 };
     double sum = 0, longest = 0;
@@ -212,7 +231,8 @@ static double compute_seconds(const struct rmcp_request *request, const struct p
         sum += seconds;
         longest = fmax(longest, seconds);
     }
-    const double seconds = merged ? fmax(load_seconds(request->caps, tile, &all), longest) : sum;
+    const double seconds =
+        along * (merged ? fmax(load_seconds(request->caps, tile, &all), longest) : sum);
     return p->padded ? seconds * tests : seconds;
 }
 
@@ -334,7 +354,7 @@ struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, enum r
     for (int i = 0; i < N_TILES; i++) {
         if (!(tiles[i].variants & neighbours_of(request->problem, form, &tiles[i]))) continue;
         for (int64_t splits = first; splits <= most; splits += splits > 1 ? splits / 2 : 1) {
-            struct rmcp_gemm_way way = { form, &tiles[i], splits, 0 };
+            struct rmcp_gemm_way way = { .form = form, .tile = &tiles[i], .splits = splits };
             way.seconds = way_seconds(request, &products, &way);
             const bool fits =
                 rmcp_gemm_workspace(request->problem, &way) <= request->caps->max_buffer_bytes;
@@ -355,7 +375,7 @@ union last {
 static void bind_tensors(struct rmcp_kernel_launch *launch, const struct rmcp_convolution *conv,
                          const struct rmcp_gemm_way *way)
 {
-    const unsigned output = way->splits > 1 ? RMCP_SLOT_WORKSPACE : rmcp_conv_output_slot(conv);
+    const unsigned output = leaves_parts(way) ? RMCP_SLOT_WORKSPACE : rmcp_conv_output_slot(conv);
     if (!rmcp_arranged_bytes(conv, way->form)) {
         rmcp_kernel_tensors(launch, conv, output);
         return;
@@ -376,7 +396,7 @@ static rmcp_status emit_launch(const struct rmcp_request *request, const struct 
     variant_of(conv, way, variant, sizeof variant);
     g->row_tiles = rmcp_divider_of(ceil_divide(g->rows, way->tile->rows));
     g->share = (unsigned)part_terms(products, way);
-    g->partial = way->splits > 1;
+    g->partial = leaves_parts(way);
     g->part = (unsigned)rmcp_conv_elements(conv, rmcp_conv_output_slot(conv));
     g->sparse = is_sparse(conv, way);
 
@@ -396,6 +416,7 @@ static rmcp_status emit_launch(const struct rmcp_request *request, const struct 
         launch->grid[1] = (uint32_t)conv->groups;
         launch->grid[2] = (uint32_t)way->splits;
         bind_tensors(launch, conv, way);
+        launch->args[OUTPUT].offset += (uint64_t)(way->first_part * g->part) * sizeof(float);
         rmcp_arg_value(launch, g, sizeof *g);
         if (celled)
             rmcp_arg_value(launch, &last->cells, sizeof last->cells);
@@ -418,10 +439,13 @@ static rmcp_status emit_products(const struct rmcp_request *request,
         return emit_launch(request, way, products, &g, &last, list);
     }
     rmcp_status status = RMCP_OK;
-    for (int64_t i = 0; i < rmcp_gemm_launches(conv) && !status; i++)
-        if (rmcp_gemm_init_launch(&g, &last.phases, way->form == RMCP_FORM_TURNED ? &turned : conv,
-                                  i))
-            status = emit_launch(request, way, products, &g, &last, list);
+    for (int64_t i = 0; i < rmcp_gemm_launches(conv) && !status; i++) {
+        if (!rmcp_gemm_init_launch(&g, &last.phases, way->form == RMCP_FORM_TURNED ? &turned : conv,
+                                   i))
+            continue;
+        g.steps.linear_tap += (unsigned)way->first_tap;
+        status = emit_launch(request, way, products, &g, &last, list);
+    }
     return status;
 }
 
@@ -432,7 +456,7 @@ rmcp_status rmcp_gemm_emit(const struct rmcp_request *request, const struct rmcp
     const struct products products = products_of(conv, way->form);
     rmcp_status status = rmcp_arrange_emit(request, way->form, parts_bytes(conv, way), list);
     if (!status) status = emit_products(request, way, &products, list);
-    if (status || way->splits == 1) return status;
+    if (status || way->partial || way->splits == 1) return status;
     if (!is_sparse(conv, way)) return rmcp_parts_emit(request, way->splits, 0, list);
     return rmcp_sparse_parts_emit(request, way->splits, part_terms(&products, way), list);
 }

@@ -14,6 +14,11 @@ struct rmcp_gemm_way {
     const struct rmcp_gemm_tile *tile;
     int64_t splits; /* workgroups that share one reduction; more than 1 needs workspace */
     double seconds; /* estimated */
+
+    /* Zero but for a piece of a filter (algo/pieces.c): where its taps begin in the weights; its
+     * first part in the workspace; and whether it leaves a part there also when unsplit. */
+    int64_t first_tap, first_part;
+    bool partial;
 };
 
 /* The fastest way of a form by estimate: unsplit, or with two splits and more. */

@@ -41,10 +41,12 @@ static void add_work(struct work *work, const struct rmcp_convolution *conv,
     work->longest = in_turn ? work->longest + g->reduction : fmax(work->longest, g->reduction);
 }
 
-/* Few workgroups wait for their loads: four or eight steps at once. */
+/* Few workgroups wait for their loads: four or eight steps at once, and first for all rows on their
+ * way to local memory. */
 static double compute_seconds(const struct rmcp_request *request, const struct rmcp_thin_way *way)
 {
-    const double efficiency = 0.48, seconds_each = 600e-9 / (way->pixels == 1 ? 8 : 4);
+    const double efficiency = way->rows == RMCP_THIN_MOST ? 0.36 : 0.48;
+    const double seconds_each = 600e-9 / (way->pixels == 1 ? 8 : 4), fill = 80e-9;
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
     const double units = caps->compute_units ? caps->compute_units : 1;
@@ -63,7 +65,8 @@ static double compute_seconds(const struct rmcp_request *request, const struct r
     const double filled =
         work.groups / (ceil(work.groups / units) * units); /* last round: idle units */
     return hypot(work.instructions / (efficiency * filled * caps->flops_per_second / 2),
-                 work.longest * seconds_each); /* each hides some of the other */
+                 work.longest * seconds_each +
+                     (double)way->rows * fill); /* each hides some of the other */
 }
 
 /* The faster one of many pixels a work-item, which share what comes from local memory, and fewer,

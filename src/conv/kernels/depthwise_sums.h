@@ -34,11 +34,13 @@ INLINE struct task task_of(const struct rmcp_depthwise *p, const struct rmcp_dep
     return task;
 }
 
-/* Add up over the work-items of a channel; its first one then has the sums. */
-INLINE void add_levels(float sum[TAPS], uint lanes, __local float part[TAPS * THREADS / 2])
+/* Add up over the work-items of a channel; its first one then has the sums. Those beyond the `length`
+ * of a slice have none. */
+INLINE void add_levels(float sum[TAPS], uint lanes, uint length, __local float part[TAPS * THREADS / 2])
 {
     const uint thread = LOCAL_ID;
     for (uint half_way = THREADS / 2; half_way >= lanes; half_way /= 2) {
+        if (half_way >= smaller(length, THREADS) * lanes) continue;
         if (thread >= half_way && thread < 2 * half_way)
             UNROLL
             for (uint i = 0; i < TAPS; i++) part[i * (THREADS / 2) + thread - half_way] = sum[i];

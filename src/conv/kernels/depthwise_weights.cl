@@ -75,6 +75,6 @@ __kernel WORKGROUP(THREADS) void depthwise_weights(INPUT(errors), INPUT(data), O
             add_strip(sum, &p, 1, ADDRESS(errors), first + row * p.window[1].position,
                       ADDRESS(data), plane, (int)(row * STRIDE) + p.window[1].first, x);
     }
-    add_levels(sum, p.lanes.divisor, part);
+    add_levels(sum, p.lanes.divisor, o.length, part);
     store_sums(sum, &p, &o, &task, ADDRESS(out), task.chunk * TAPS);
 }

@@ -50,6 +50,6 @@ __kernel WORKGROUP(THREADS) void depthwise_weights_any(INPUT(errors), INPUT(data
         UNROLL
         for (uint i = 0; i < TAPS; i++) sum[i] = inside[i] ? sum[i] + error * value[i] : sum[i];
     }
-    add_levels(sum, p.lanes.divisor, part);
+    add_levels(sum, p.lanes.divisor, o.length, part);
     store_sums(sum, &p, &o, &task, ADDRESS(out), task.chunk * TAPS);
 }

@@ -1,10 +1,11 @@
 /* winograd4.cl: the transforms of the minimal filtering F(4x4, 3x3), 36 multiplications for 16 outputs
- * instead of 144, and of F(3x3, 4x4) for weight gradients. product.cl multiplies in between.
+ * instead of 144, or F(4x4, 5x5), 64 instead of 400; and of F(3x3, 4x4) and F(5x5, 4x4) for weight gradients.
+ * product.cl multiplies in between.
  *
  * Matrices in the workspace are f32, [position][slow][fast]: fast is the tile with channels first, the
  * channel with channels last, so that neighbours here are neighbours in the tensor.
  *
- * -D: TYPE; KERNEL: the one of the kernels below that is compiled, since each is loaded by itself */
+ * -D: TYPE; TAPS: 3 or 5; KERNEL: the one of the kernels below that is compiled, since each is loaded by itself */
 #include "conv/kernels/winograd4.h"
 
 #define PIXELS 0
@@ -23,7 +24,7 @@ __kernel WORKGROUP(THREADS) void winograd4_pixels(INPUT(in), OUTPUT(out), struct
     const uint index = GROUP_ID_X * THREADS + LOCAL_ID;
     if (index >= g.count) return;
     const struct place p = place_of(&g, index);
-    float t[SIZE][SIZE], v[SIZE][SIZE];
+    float t[SIZE][SIZE];
     UNROLL
     for (int i = 0; i < SIZE; i++) { /* lines first: their pixels are neighbours */
         float d[SIZE];
@@ -33,14 +34,12 @@ __kernel WORKGROUP(THREADS) void winograd4_pixels(INPUT(in), OUTPUT(out), struct
     }
     UNROLL
     for (int j = 0; j < SIZE; j++) {
-        const float d[SIZE] = { t[0][j], t[1][j], t[2][j], t[3][j], t[4][j], t[5][j] };
-        float u[SIZE];
-        transform_pixels(u, d);
+        float d[SIZE], u[SIZE];
         UNROLL
-        for (int i = 0; i < SIZE; i++) v[i][j] = u[i];
+        for (int i = 0; i < SIZE; i++) d[i] = t[i][j];
+        transform_pixels(u, d);
+        store_column(ADDRESS(out), g.batch, index, u, (uint)j);
     }
-    UNROLL
-    for (uint i = 0; i < SIZE; i++) store_positions(ADDRESS(out), g.batch, index, v, i);
 }
 #endif
 
@@ -50,24 +49,22 @@ __kernel WORKGROUP(THREADS) void winograd4_errors(INPUT(in), OUTPUT(out), struct
     const uint index = GROUP_ID_X * THREADS + LOCAL_ID;
     if (index >= g.count) return;
     const struct place p = place_of(&g, index);
-    float t[4][SIZE], v[SIZE][SIZE];
+    float t[4][SIZE];
     UNROLL
     for (int i = 0; i < 4; i++) {
-        float d[4];
+        float d[MOST];
         UNROLL
         for (int j = 0; j < 4; j++) d[j] = pixel_at(&g, ADDRESS(in), &p, i, j);
-        transform_taps(t[i], d, true);
+        transform_taps(t[i], d, 4);
     }
     UNROLL
     for (int j = 0; j < SIZE; j++) {
-        const float d[4] = { t[0][j], t[1][j], t[2][j], t[3][j] };
-        float u[SIZE];
-        transform_taps(u, d, true);
+        float d[MOST], u[SIZE];
         UNROLL
-        for (int i = 0; i < SIZE; i++) v[i][j] = u[i];
+        for (int i = 0; i < 4; i++) d[i] = t[i][j];
+        transform_taps(u, d, 4);
+        store_column(ADDRESS(out), g.batch, index, u, (uint)j);
     }
-    UNROLL
-    for (uint i = 0; i < SIZE; i++) store_positions(ADDRESS(out), g.batch, index, v, i);
 }
 #endif
 
@@ -81,27 +78,25 @@ __kernel WORKGROUP(THREADS) void winograd4_filter(INPUT(w), OUTPUT(out), struct 
     const bool exists = row < f.rows && channel < f.channels;
     const uint at = exists ? f.first + row * f.row + channel * f.channel : 0;
     const uint y = exists ? f.y : 0, x = exists ? f.x : 0;
-    float t[3][SIZE], u[SIZE][SIZE];
+    float t[TAPS][SIZE];
     UNROLL
-    for (uint i = 0; i < 3; i++) {
-        float g[4] = { 0 };
+    for (uint i = 0; i < TAPS; i++) {
+        float g[MOST];
         UNROLL
-        for (uint j = 0; j < 3; j++) {
+        for (uint j = 0; j < TAPS; j++) {
             const float tap = load(ADDRESS(w), at + i * y + j * x);
             g[j] = exists ? tap : 0;
         }
-        transform_taps(t[i], g, false);
+        transform_taps(t[i], g, TAPS);
     }
     UNROLL
     for (uint j = 0; j < SIZE; j++) {
-        const float g[4] = { t[0][j], t[1][j], t[2][j], 0 };
-        float line[SIZE];
-        transform_taps(line, g, false);
+        float g[MOST], u[SIZE];
         UNROLL
-        for (uint i = 0; i < SIZE; i++) u[i][j] = line[i];
+        for (uint i = 0; i < TAPS; i++) g[i] = t[i][j];
+        transform_taps(u, g, TAPS);
+        store_column(ADDRESS(out), f.batch, index, u, j);
     }
-    UNROLL
-    for (uint i = 0; i < SIZE; i++) store_positions(ADDRESS(out), f.batch, index, u, i);
 }
 #endif
 
@@ -117,10 +112,10 @@ __kernel WORKGROUP(THREADS) void winograd4_outputs(INPUT(sums), OUTPUT(out), INP
     float t[4][SIZE];
     UNROLL
     for (uint j = 0; j < SIZE; j++) {
-        float m[SIZE], y[4];
+        float m[SIZE], y[MOST];
         UNROLL
         for (uint i = 0; i < SIZE; i++) m[i] = sums[(ulong)(i * SIZE + j) * g.batch];
-        transform_sums(y, m, true);
+        transform_sums(y, m, 4);
         UNROLL
         for (uint i = 0; i < 4; i++) t[i][j] = y[i];
     }
@@ -130,8 +125,8 @@ __kernel WORKGROUP(THREADS) void winograd4_outputs(INPUT(sums), OUTPUT(out), INP
         const uint line = (uint)p.y + i;
         if (line >= g.height) continue;
         const uint at = p.offset + line * g.y + (uint)p.x * g.x;
-        float y[4];
-        transform_sums(y, t[i], true);
+        float y[MOST];
+        transform_sums(y, t[i], 4);
         UNROLL
         for (uint j = 0; j < 4; j++) y[j] = activate(&g.epilogue, y[j] + shift);
         if (g.x == 1 && (uint)p.x + 3 < g.width) {
@@ -154,26 +149,26 @@ __kernel WORKGROUP(THREADS) void winograd4_gradient(INPUT(sums), OUTPUT(out), st
     const uint row = divide(index, f.fast), channel = index - row * f.fast.divisor;
     if (row >= f.rows || channel >= f.channels) return;
     __global const float *const sums = (__global const float *)ADDRESS(sums) + index;
-    float t[3][SIZE];
+    float t[TAPS][SIZE];
     UNROLL
     for (uint j = 0; j < SIZE; j++) {
-        float m[SIZE] = { 0 }, y[4];
+        float m[SIZE] = { 0 }, y[MOST];
         for (uint part = 0; part < f.parts; part++) {
             UNROLL
             for (uint i = 0; i < SIZE; i++)
                 m[i] += sums[(ulong)part * f.part + (ulong)(i * SIZE + j) * f.batch];
         }
-        transform_sums(y, m, false);
+        transform_sums(y, m, TAPS);
         UNROLL
-        for (uint i = 0; i < 3; i++) t[i][j] = y[i];
+        for (uint i = 0; i < TAPS; i++) t[i][j] = y[i];
     }
     const uint at = row * f.row + channel * f.channel;
     UNROLL
-    for (uint i = 0; i < 3; i++) {
-        float y[4];
-        transform_sums(y, t[i], false);
+    for (uint i = 0; i < TAPS; i++) {
+        float y[MOST];
+        transform_sums(y, t[i], TAPS);
         UNROLL
-        for (uint j = 0; j < 3; j++) store(ADDRESS(out), at + i * f.y + j * f.x, y[j]);
+        for (uint j = 0; j < TAPS; j++) store(ADDRESS(out), at + i * f.y + j * f.x, y[j]);
     }
 }
 #endif
