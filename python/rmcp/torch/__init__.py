@@ -78,7 +78,7 @@ def enabled(device_types=("cuda",), strict=False, offload=None, timing=False):
         return
     before = _hook.install(config)
     try:
-        yield _status.of(config)
+        yield _status.of(config, stacklevel=4)  # behind contextlib's frame
     finally:
         if before is None:
             _hook.remove()

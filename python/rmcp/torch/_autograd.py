@@ -7,7 +7,7 @@ import contextlib
 
 import torch
 
-from . import _config, _engine, _native, _ops, _problem
+from . import _config, _engine, _native, _ops, _problem, _stats
 from ._problem import conf_of
 
 _rmcp = torch.ops.rmcp
@@ -141,7 +141,18 @@ def _untraced():
         torch._C._set_tracing_state(state)
 
 
-_known = {}  # signature: configuration, format and refusal (None: RMCP takes it) of calls seen before
+class _Known:
+    """What was decided of a signature."""
+
+    __slots__ = ("conf", "last", "reason", "row")
+
+    def __init__(self, conf, last, reason):
+        self.conf, self.last = conf, last
+        self.reason = reason  # why PyTorch does it; None: RMCP does
+        self.row = None       # of the table, once such a call was counted
+
+
+_known = {}  # by signature
 MAX_KNOWN = 1024
 
 
@@ -159,41 +170,48 @@ def _plan_refusal(input, weight, bias, conf, last):
     return None
 
 
-def _leave(input, weight, bias, conf, reason):
+def _leave(input, weight, known):
     """Count, and warn or raise, for a call that PyTorch's own operator does."""
-    _config.refused(reason, _config.current.strict)
+    if known.row is not None and _stats.count_again(known.row, "", None):
+        return  # and warned of before
+    _config.refused(known.reason, _config.current.strict)
     if type(input) in _problem.REAL_TYPES:
-        _ops.note_fallback(0, input.shape, weight.shape, input, conf, reason)
+        known.row = _ops.note_fallback(0, input.shape, weight.shape, input, known.conf, known.reason)
+
+
+def _look(input, weight, bias, arguments, signature):
+    """Decide, and remember it under the signature. None: PyTorch does it, which is no news."""
+    conf = conf_of(max(input.dim() - 2, 1), *arguments)
+    reason = _refusal(input, weight, bias, conf)
+    last = reason is None and _problem.channels_last(input, weight, bias, conf)
+    if reason is None and signature is not None:
+        reason = _plan_refusal(input, weight, bias, conf, last)
+    if reason == "":
+        return None
+    known = _Known(conf, last, reason)
+    if signature is not None:
+        if len(_known) >= MAX_KNOWN:
+            _known.clear()
+        _known[signature] = known
+    return known
 
 
 def _decide(input, weight, bias, arguments):
     """(configuration, channels_last, whether PyTorch's own operator is to do it)."""
-    if _config.DISABLED:
-        return conf_of(max(input.dim() - 2, 1), *arguments), False, True
-    signature = _problem.signature(input, weight, bias, arguments)
-    if signature is not None and (observer is not None or _problem.under_transform(input, weight, bias) is not None):
-        signature = None
-    known = _known.get(signature)
+    signature = known = None
+    if not _config.DISABLED:
+        signature = _problem.signature(input, weight, bias, arguments)
+        if observer is not None or _problem.under_transform(input, weight, bias) is not None:
+            signature = None
+        known = _known.get(signature) or _look(input, weight, bias, arguments, signature)
     if known is None:
-        conf = conf_of(max(input.dim() - 2, 1), *arguments)
-        reason = _refusal(input, weight, bias, conf)
-        last = reason is None and _problem.channels_last(input, weight, bias, conf)
-        if reason is None and signature is not None:
-            reason = _plan_refusal(input, weight, bias, conf, last)
-        if reason == "":
-            return conf, False, True
-        known = conf, last, reason
-        if signature is not None:
-            if len(_known) >= MAX_KNOWN:
-                _known.clear()
-            _known[signature] = known
-    conf, last, reason = known
-    if reason is not None:
-        _leave(input, weight, bias, conf, reason)
+        return conf_of(max(input.dim() - 2, 1), *arguments), False, True
+    if known.reason is not None:
+        _leave(input, weight, known)
     if _native.active and signature is not None:
-        text = "" if reason is None else _ops.describe(input.shape, weight.shape, input.dtype, conf)
-        _native.admit(input, weight, bias, arguments, last, text, reason or "")
-    return conf, last, reason is not None
+        text = "" if known.reason is None else _ops.describe(input.shape, weight.shape, input.dtype, known.conf)
+        _native.admit(input, weight, bias, arguments, known.last, text, known.reason or "")
+    return known.conf, known.last, known.reason is not None
 
 
 def convolution(input, weight, bias, *arguments):

@@ -33,10 +33,11 @@ def describe(input_size, weight_size, dtype, conf):
 
 
 def note_fallback(operation, input_size, weight_size, like, conf, reason):
-    """Count a pass that PyTorch's own kernel does."""
+    """Count a pass that PyTorch's own kernel does; returns its row, which may be missing."""
     name, device = _engine.OPERATIONS[operation], str(like.device)
     key = (tuple(input_size), tuple(weight_size), like.dtype, conf, device, name, reason)
-    _stats.count(key, lambda: _stats.Row(describe(input_size, weight_size, like.dtype, conf), name, device, reason))
+    return _stats.count(key, lambda: _stats.Row(describe(input_size, weight_size, like.dtype, conf), name, device,
+                                                reason))
 
 
 def _refused(operation, input_size, weight_size, like, conf, reason):
@@ -45,12 +46,16 @@ def _refused(operation, input_size, weight_size, like, conf, reason):
     note_fallback(operation, input_size, weight_size, like, conf, reason)
 
 
+_cudnn = (torch._C._get_cudnn_benchmark, torch._C._get_cudnn_deterministic, torch._C._get_cudnn_enabled,
+          torch._C._get_cudnn_allow_tf32)
+
+
 def pytorch_forward(input, weight, bias, conf):
     """PyTorch's own convolution, which aten::_convolution still leads to; differentiable."""
-    cudnn = torch.backends.cudnn
-    return torch.ops.aten._convolution(input, weight, bias, *map(_listed, conf), cudnn.benchmark,
-                                       cudnn.deterministic or torch.are_deterministic_algorithms_enabled(),
-                                       cudnn.enabled, cudnn.allow_tf32)
+    benchmark, deterministic, enabled, allow_tf32 = _cudnn
+    function = torch._convolution if _problem.unobserved(input, weight) else torch.ops.aten._convolution
+    return function(input, weight, bias, *map(_listed, conf), benchmark(),
+                    deterministic() or torch.are_deterministic_algorithms_enabled(), enabled(), allow_tf32())
 
 
 def _listed(value):

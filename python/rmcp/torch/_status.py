@@ -104,7 +104,7 @@ def _slow_cpu(config):
     return None
 
 
-def of(config):
+def of(config, stacklevel=3):
     """The Status of a configuration that is in force; warns where something is in the way."""
     problems, catches = [], []
     for kind in config.device_types:
@@ -119,7 +119,7 @@ def of(config):
             problems += filter(None, [_slow_cpu(config)])
         problems += map(say_bypassed, bypassed())
     for problem in problems:
-        warnings.warn(f"rmcp.torch: {problem}", _config.RmcpWarning, stacklevel=3)
+        warnings.warn(f"rmcp.torch: {problem}", _config.RmcpWarning, stacklevel=stacklevel)
     return Status(config.device_types, problems, catches)
 
 

@@ -35,7 +35,9 @@ using at::IntArrayRef;
 using at::Tensor;
 using c10::DispatchKey;
 using c10::DispatchKeySet;
-using MaybeTensor = std::decay_t<decltype(c10::optional<Tensor>())>;
+// The third argument of aten::convolution; releases differ in what they call an optional one.
+template <class R, class A, class B, class C, class... Rest> std::decay_t<C> third(R (*)(A, B, C, Rest...));
+using MaybeTensor = decltype(third((at::_ops::convolution::schema *)nullptr));
 
 constexpr size_t MOST_SIGNATURES = 1024, MOST_COUNTERS = 10000, MOST_WORDS = 64, MOST_DIMS = 3;
 constexpr size_t ALIGNMENT = 256;                                   // of workspace, by rmcp.h
@@ -444,6 +446,7 @@ struct Convolution : torch::autograd::Function<Convolution> {
         // Only what a gradient needs is kept: a frozen layer does not hold its input.
         ctx->save_for_backward({weight.requires_grad() ? input : Tensor(), input.requires_grad() ? weight : Tensor()});
         ctx->saved_data["layer"] = c10::IValue::make_capsule(layer);
+        ctx->saved_data["bias"] = bias.has_value() && bias->defined();
         return ::forward(*layer, *plan, input, weight, bias ? *bias : Tensor());
     }
 
@@ -458,7 +461,7 @@ struct Convolution : torch::autograd::Function<Convolution> {
         if (!grad.defined()) return results;
         if (ctx->needs_input_grad(0)) results[0] = input_gradient(layer, grad, weight);
         if (ctx->needs_input_grad(1)) results[1] = weight_gradient(layer, grad, input);
-        if (ctx->needs_input_grad(2)) results[2] = bias_gradient(grad);
+        if (ctx->saved_data["bias"].toBool() && ctx->needs_input_grad(2)) results[2] = bias_gradient(grad);
         return results;
     }
 };
