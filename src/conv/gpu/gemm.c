@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     MOST_SPLITS = 1024,
@@ -180,7 +181,7 @@ int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv)
     return products_of(conv).longest;
 }
 
-struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool split)
+static struct rmcp_gemm_way choose(const struct rmcp_request *request, bool split)
 {
     const int64_t first = split ? 2 : 1;
     const struct products products = products_of(request->problem);
@@ -200,6 +201,24 @@ struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool s
         }
     }
     return best;
+}
+
+struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, bool split)
+{
+    /* A plan asks for workspace, cost and launches in turn: the last answer is the next. */
+    static _Thread_local struct {
+        struct rmcp_gemm_way way; /* tile NULL: none yet */
+        struct rmcp_convolution problem;
+        struct rmcp_caps caps;
+    } last[2];
+    struct rmcp_gemm_way *way = &last[split].way;
+    if (way->tile && !memcmp(&last[split].problem, request->problem, sizeof last->problem) &&
+        !memcmp(&last[split].caps, request->caps, sizeof last->caps))
+        return *way;
+    *way = choose(request, split);
+    memcpy(&last[split].problem, request->problem, sizeof last->problem);
+    memcpy(&last[split].caps, request->caps, sizeof last->caps);
+    return *way;
 }
 
 uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way)
