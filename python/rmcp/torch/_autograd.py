@@ -208,7 +208,7 @@ def _decide(input, weight, bias, arguments):
         return conf_of(max(input.dim() - 2, 1), *arguments), False, True
     if known.reason is not None:
         _leave(input, weight, known)
-    if _native.active and signature is not None:
+    if _native.active and signature is not None and _problem.unobserved(input, weight):
         text = "" if known.reason is None else _ops.describe(input.shape, weight.shape, input.dtype, known.conf)
         _native.admit(input, weight, bias, arguments, known.last, text, known.reason or "")
     return known.conf, known.last, known.reason is not None

@@ -263,7 +263,7 @@ def run(operation, input, weight, output, bias, sizes, conf, last):
     else:
         seconds = _submit(plan, x, weight, y, bias, like, config)
     _count(layer, operation, pass_, plan.algorithm, seconds)
-    if _native.active and not config.offload:
+    if _native.active and _problem.unobserved(input, weight, output):
         slot = 3 if bias is not None else operation
         _native.learn(like, slot, sizes, conf, last, layer, layer.problem, pass_, options,
                       case_string(layer.problem, pass_))
