@@ -152,8 +152,10 @@ class Bench:
         status = self.rmcp.enable(self.options.device)
         if self.options.here == "native" and not status.native:
             sys.exit(f"compare_host: no native part: {status.why_not_native}")
+        calls = self.tiny()
+        self.rmcp.reset_stats()
         name = torch.cuda.get_device_name() if self.device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
-        out = {"form": self.options.here, "pytorch": torch.__version__, "device": name, "tiny": self.tiny(),
+        out = {"form": self.options.here, "pytorch": torch.__version__, "device": name, "tiny": calls,
                "networks": {}}
         if not self.options.tiny:
             for network in self.options.networks:
