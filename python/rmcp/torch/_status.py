@@ -23,7 +23,7 @@ class Status:
         self.catches = tuple(catches)
         self.problems = tuple(problems)
         self.native = _native.active
-        self.why_not_native = "" if _native.active else _native.why_not
+        self.why_not_native = "" if _native.active else _native.why_not or "not for timing or offload"
 
     def __bool__(self):
         return bool(self.catches)
@@ -31,7 +31,7 @@ class Status:
     def __str__(self):
         if self.catches:
             text = f"RMCP takes the convolutions of tensors on {' and '.join(self.catches)}"
-            text += " (native part)" if self.native else " (Python form)"
+            text += " (native part)" if self.native else f" (Python form; native part: {self.why_not_native})"
         else:
             text = "RMCP takes no convolutions"
         return "; ".join([text, *self.problems])
