@@ -114,6 +114,7 @@ class Plan:
         self._library = c.library()
         asked = c.PlanOptions(algorithm=algorithm.encode() if algorithm else None, **options)
         self._library.rmcp_conv_plan(device.handle, problem, pass_, asked, self.handle)
+        self.address = self.handle.value
         self.workspace_bytes = self._library.rmcp_plan_workspace(self.handle)
         self.algorithm = self._library.rmcp_plan_algorithm(self.handle).decode()
 

@@ -38,6 +38,18 @@ static void print_targets(void)
                packed / 1024);
 }
 
+/* What the CPU device computes with: "oneDNN 2.6.3", or plain loops and why. */
+static void write_cpu(char *text, size_t size)
+{
+    rmcp_device *device = NULL;
+    rmcp_device_info info = { .struct_size = sizeof info };
+    if (rmcp_device_open("cpu", NULL, &device) || rmcp_device_describe(device, &info))
+        snprintf(text, size, "%s", rmcp_last_error());
+    else
+        snprintf(text, size, "%s%s%s", info.driver, *info.why ? "; " : "", info.why);
+    rmcp_device_close(device);
+}
+
 int cli_version(int argc, char **argv)
 {
     bool json = false;
@@ -48,18 +60,21 @@ int cli_version(int argc, char **argv)
     const struct cli_usage usage = {
         .command = "version",
         .arguments = "",
-        .about = "Shows the version, the drivers, the operations with their algorithms and the compiled kernels of this "
+        .about = "Shows the version, the drivers, the operations with their algorithms and the "
+                 "compiled kernels of this "
                  "build.",
         .example = "  rmcp version",
         .options = options,
     };
     int n_arguments, status;
-    char name[64];
+    char name[64], cpu[400];
     if (!cli_parse(&usage, argc, argv, &n_arguments, &status)) return status;
 
+    write_cpu(cpu, sizeof cpu);
     if (json) {
         cJSON *object = cJSON_CreateObject();
         cJSON_AddStringToObject(object, "version", rmcp_version());
+        cJSON_AddStringToObject(object, "cpu", cpu);
         cJSON *drivers = cJSON_AddArrayToObject(object, "drivers");
         for (size_t i = 0; rmcp_drivers[i]; i++)
             cJSON_AddItemToArray(drivers, cJSON_CreateString(rmcp_drivers[i]->name));
@@ -73,7 +88,7 @@ int cli_version(int argc, char **argv)
     }
     printf("rmcp %s\ndrivers:   ", rmcp_version());
     for (size_t i = 0; rmcp_drivers[i]; i++) printf(" %s", rmcp_drivers[i]->name);
-    printf("\n");
+    printf("\ncpu:        %s\n", cpu);
     for (size_t o = 0; rmcp_operations[o]; o++) {
         snprintf(name, sizeof name, "%s:", rmcp_operations[o]->name);
         printf("%-11s", name);

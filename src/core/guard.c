@@ -36,13 +36,21 @@ bool rmcp_guard_applies(const struct rmcp_driver *driver)
 
 /* ---- keys ---- */
 
+static struct utsname kernel; /* it stays what it is; empty when it cannot be asked */
+
+static void ask_kernel(void)
+{
+    if (uname(&kernel) < 0) kernel.release[0] = '\0';
+}
+
 static void write_device(const rmcp_device_info *info, char text[static 20])
 {
-    struct utsname system;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, ask_kernel);
     uint64_t digest = rmcp_hash_text(RMCP_HASH_START, info->chip);
     digest = rmcp_hash_text(digest, info->driver);
     digest = rmcp_hash_text(digest, rmcp_version());
-    if (uname(&system) >= 0) digest = rmcp_hash_text(digest, system.release);
+    if (*kernel.release) digest = rmcp_hash_text(digest, kernel.release);
     snprintf(text, 20, "%016" PRIx64, digest);
 }
 

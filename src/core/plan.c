@@ -77,44 +77,94 @@ static double error_factor(const struct rmcp_algo *algo)
     return algo->error_factor > 0 ? algo->error_factor : 1;
 }
 
-/* Ask one algorithm; the reason goes to `why`, "" when it can. */
-static rmcp_status ask(const rmcp_device *device, const struct rmcp_algo *algo,
-                       const struct rmcp_request *request, const rmcp_plan_options *options,
-                       struct rmcp_choice *choice, char *why, size_t why_size)
+/* Ask one algorithm; `*why` is the reason when it cannot, written to `room` where it has numbers,
+ * and NULL when it can. */
+static rmcp_status ask(const struct rmcp_algo *algo, const struct rmcp_request *request,
+                       const rmcp_plan_options *options, struct rmcp_choice *choice,
+                       const char **why, char *room, size_t room_size)
 {
     *choice = (struct rmcp_choice){ .algo = algo };
-    const char *reason = NULL;
     if (options->algorithm && strcmp(options->algorithm, algo->name))
-        reason = "another one was asked for by name";
+        *why = "another one was asked for by name";
     else if (!(algo->kind & request->caps->kinds))
-        reason = algo->kind == RMCP_LAUNCH_KERNEL ? "is a GPU kernel, and this device is the host"
-                                                  : "runs on the host, and this device does not";
+        *why = algo->kind == RMCP_LAUNCH_KERNEL ? "is a GPU kernel, and this device is the host"
+                                                : "runs on the host, and this device does not";
     else
-        reason = algo->refuse(request);
-    snprintf(why, why_size, "%s", reason ? reason : "");
-    if (!reason && request->max_error > 0 && error_factor(algo) > request->max_error) {
-        snprintf(why, why_size, "its errors may be %g times those of plain sums, the limit is %g",
+        *why = algo->refuse(request);
+    if (*why) return RMCP_OK;
+    if (request->max_error > 0 && error_factor(algo) > request->max_error) {
+        snprintf(room, room_size, "its errors may be %g times those of plain sums, the limit is %g",
                  error_factor(algo), request->max_error);
+        *why = room;
         return RMCP_OK;
     }
-    if (reason || failed_before(device, algo, request, why, why_size)) return RMCP_OK;
 
     rmcp_status status =
         algo->workspace ? algo->workspace(request, &choice->workspace_bytes) : RMCP_OK;
     if (status == RMCP_E_NOMEM || status == RMCP_E_LOST) return status;
     if (status) { /* it finds out only now; another one may do */
-        snprintf(why, why_size, "%s", rmcp_last_error());
+        snprintf(room, room_size, "%s", rmcp_last_error());
+        *why = room;
         return RMCP_OK;
     }
     uint64_t most = options->max_workspace == RMCP_NO_WORKSPACE ? 0
                     : options->max_workspace                    ? options->max_workspace
                                                                 : UINT64_MAX;
-    if (choice->workspace_bytes > most)
-        snprintf(why, why_size, "needs %" PRIu64 " bytes of workspace, the limit is %" PRIu64,
+    if (choice->workspace_bytes > most) {
+        snprintf(room, room_size, "needs %" PRIu64 " bytes of workspace, the limit is %" PRIu64,
                  choice->workspace_bytes, most);
-    else
+        *why = room;
+    } else {
         choice->seconds = algo->cost(request);
+    }
     return RMCP_OK;
+}
+
+/* Why no algorithm will do, one after the other. */
+struct reasons {
+    const char *asked_for; /* by name; those of others go without saying */
+    char text[400];
+};
+
+static void add_reason(struct reasons *reasons, const struct rmcp_algo *algo, const char *why)
+{
+    const size_t used = strlen(reasons->text);
+    if (!reasons->asked_for || !strcmp(reasons->asked_for, algo->name))
+        snprintf(reasons->text + used, sizeof reasons->text - used, "%s%s: %s", used ? "; " : "",
+                 algo->name, why);
+}
+
+/* Drop those whose first use has failed: from the front up to one that may be taken, or all. The
+ * record of first use is a file, so an estimate looks no further than it must. */
+static size_t drop_failed(const rmcp_device *device, const struct rmcp_request *request,
+                          struct rmcp_choice *choices, size_t n, bool all, struct reasons *reasons)
+{
+    char why[160];
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool asked = all || !kept;
+        if (asked && failed_before(device, choices[i].algo, request, why, sizeof why))
+            add_reason(reasons, choices[i].algo, why);
+        else
+            choices[kept++] = choices[i];
+    }
+    return kept;
+}
+
+/* Nothing is left: say why, asking again. */
+static rmcp_status fail_all(const rmcp_device *device, const struct rmcp_request *request,
+                            const rmcp_plan_options *options, struct reasons *reasons)
+{
+    for (const struct rmcp_algo *const *algo = request->operation->algos; *algo; algo++) {
+        struct rmcp_choice choice;
+        char room[160];
+        const char *why = NULL;
+        const rmcp_status status = ask(*algo, request, options, &choice, &why, room, sizeof room);
+        if (status) return status;
+        if (why) add_reason(reasons, *algo, why);
+    }
+    return rmcp_fail(RMCP_E_UNSUPPORTED, "no algorithm can do this on %s: %s", device->info.spec,
+                     reasons->text);
 }
 
 /* Fill `choices` with the algorithms that apply, best first. */
@@ -123,29 +173,26 @@ static rmcp_status choose(rmcp_device *device, const struct rmcp_request *reques
                           size_t *n_choices)
 {
     const struct rmcp_algo *const *algos = request->operation->algos;
-    char why[160], reasons[400] = "";
+    struct reasons reasons = { .asked_for = options->algorithm };
+    const bool measure = options->effort == RMCP_MEASURE;
     size_t n = 0;
     for (size_t i = 0; algos[i] && n < RMCP_MOST_ALGOS; i++) {
         struct rmcp_choice choice;
-        rmcp_status status = ask(device, algos[i], request, options, &choice, why, sizeof why);
+        char room[160];
+        const char *why = NULL;
+        const rmcp_status status =
+            ask(algos[i], request, options, &choice, &why, room, sizeof room);
         if (status) return status;
-        if (*why) {
-            size_t used = strlen(reasons);
-            if (!options->algorithm || !strcmp(options->algorithm, algos[i]->name))
-                snprintf(reasons + used, sizeof reasons - used, "%s%s: %s", used ? "; " : "",
-                         algos[i]->name, why);
-            continue;
-        }
+        if (why) continue;
         size_t at = n++;
         for (; at > 0 && choices[at - 1].seconds > choice.seconds; at--)
             choices[at] = choices[at - 1];
         choices[at] = choice;
     }
+    n = drop_failed(device, request, choices, n, measure, &reasons);
     *n_choices = n;
-    if (n == 0)
-        return rmcp_fail(RMCP_E_UNSUPPORTED, "no algorithm can do this on %s: %s",
-                         device->info.spec, reasons);
-    if (options->effort == RMCP_MEASURE && n > 1)
+    if (n == 0) return fail_all(device, request, options, &reasons);
+    if (measure && n > 1)
         return rmcp_plan_measure(device, request, options->max_workspace, choices, n);
     return RMCP_OK;
 }
@@ -268,9 +315,15 @@ rmcp_status rmcp_plan_ask(rmcp_device *device, const struct rmcp_operation *oper
         if (n >= room) continue;
         rmcp_candidate candidate = { .struct_size = sizeof candidate };
         struct rmcp_choice choice;
-        status = ask(device, operation->algos[n], &request, &ours, &choice, candidate.refusal,
-                     sizeof candidate.refusal);
+        const char *why = NULL;
+        char text[160];
+        status = ask(operation->algos[n], &request, &ours, &choice, &why, text, sizeof text);
         if (status) return status;
+        if (!why && failed_before(device, operation->algos[n], &request, text, sizeof text)) {
+            choice = (struct rmcp_choice){ 0 };
+            why = text;
+        }
+        snprintf(candidate.refusal, sizeof candidate.refusal, "%s", why ? why : "");
         snprintf(candidate.algorithm, sizeof candidate.algorithm, "%s", operation->algos[n]->name);
         candidate.chosen = operation->algos[n] == chosen;
         candidate.estimated_seconds = choice.seconds;

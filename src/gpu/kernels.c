@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -17,11 +18,30 @@ const struct rmcp_kernel rmcp_kernels[] = {
     { NULL, NULL, NULL, NULL, NULL, 0 },
 };
 
+/* Rows by the hash of their names, 0 where there is none, else the number of the row plus 1: every
+ * launch of every plan looks one up. */
+enum { N_KERNELS = sizeof rmcp_kernels / sizeof *rmcp_kernels - 1, ROOM = 4096 };
+_Static_assert(2 * N_KERNELS < ROOM, "the table of names is to be mostly empty");
+static uint16_t rows[ROOM];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uint16_t *place_of(const char *name)
+{
+    size_t at = (size_t)rmcp_hash_text(RMCP_HASH_START, name) % ROOM;
+    while (rows[at] && strcmp(rmcp_kernels[rows[at] - 1].name, name)) at = (at + 1) % ROOM;
+    return &rows[at];
+}
+
+static void list_rows(void)
+{
+    for (size_t i = 0; i < N_KERNELS; i++) *place_of(rmcp_kernels[i].name) = (uint16_t)(i + 1);
+}
+
 const struct rmcp_kernel *rmcp_kernel_find(const char *name)
 {
-    for (const struct rmcp_kernel *k = rmcp_kernels; k->name; k++)
-        if (!strcmp(k->name, name)) return k;
-    return NULL;
+    pthread_once(&once, list_rows);
+    const uint16_t row = *place_of(name);
+    return row ? &rmcp_kernels[row - 1] : NULL;
 }
 
 const char *rmcp_kernel_source(const char *file)

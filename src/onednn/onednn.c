@@ -12,10 +12,9 @@
 
 static const struct rmcp_symbol symbols[] = {
 #define F(name) { #name, offsetof(struct rmcp_onednn, name), false },
-    RMCP_ONEDNN_COMMON(F)
-    RMCP_ONEDNN_OWN(F)
+    RMCP_ONEDNN_COMMON(F) RMCP_ONEDNN_OWN(F)
 #undef F
-    { "omp_set_num_threads", offsetof(struct rmcp_onednn, omp_set_num_threads), true },
+        { "omp_set_num_threads", offsetof(struct rmcp_onednn, omp_set_num_threads), true },
     { "omp_get_max_threads", offsetof(struct rmcp_onednn, omp_get_max_threads), true },
     { NULL, 0, false },
 };
@@ -30,6 +29,12 @@ static const char *const names[] = {
 #endif
     NULL,
 };
+
+#if DNNL_VERSION_MAJOR >= 3
+static const char *const other_names[] = { "libdnnl.so.2", NULL };
+#else
+static const char *const other_names[] = { "libdnnl.so.3", NULL };
+#endif
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct rmcp_onednn library;
@@ -49,12 +54,28 @@ static bool amx_is_broken(void)
 #endif
 }
 
+/* There may be one that we cannot use. */
+static void explain_missing(const char *why)
+{
+    static const struct rmcp_symbol nothing[] = { { NULL, 0, false } };
+    char ignored[8];
+    void *other = rmcp_dynlib_open(other_names, nothing, NULL, ignored, sizeof ignored);
+    if (other)
+        snprintf(
+            load_error, sizeof load_error,
+            "this librmcp was built for oneDNN %d (%s), and here is %s, whose interface differs",
+            DNNL_VERSION_MAJOR, names[0], other_names[0]);
+    else
+        snprintf(load_error, sizeof load_error, "oneDNN is not installed: %s", why);
+    rmcp_dynlib_close(other);
+}
+
 static void load(void)
 {
     char why[128];
     void *handle = rmcp_dynlib_open(names, symbols, &library, why, sizeof why);
     if (!handle) {
-        snprintf(load_error, sizeof load_error, "oneDNN is not installed: %s", why);
+        explain_missing(why);
         return;
     }
     library.amx_is_broken = amx_is_broken();
@@ -119,10 +140,10 @@ dnnl_status_t rmcp_onednn_desc_init(const struct rmcp_onednn *dnn, struct rmcp_o
                                     int n_dims, const dnnl_dim_t *dims, dnnl_data_type_t type,
                                     const dnnl_dim_t *strides)
 {
-    return strides ? dnn->dnnl_memory_desc_create_with_strides(&desc->desc, n_dims, dims, type,
-                                                               strides)
-                   : dnn->dnnl_memory_desc_create_with_tag(&desc->desc, n_dims, dims, type,
-                                                           dnnl_format_tag_any);
+    return strides
+               ? dnn->dnnl_memory_desc_create_with_strides(&desc->desc, n_dims, dims, type, strides)
+               : dnn->dnnl_memory_desc_create_with_tag(&desc->desc, n_dims, dims, type,
+                                                       dnnl_format_tag_any);
 }
 
 void rmcp_onednn_desc_deinit(const struct rmcp_onednn *dnn, struct rmcp_onednn_desc *desc)
@@ -247,7 +268,8 @@ dnnl_status_t rmcp_onednn_conv_create(const struct rmcp_onednn *dnn,
                                       const struct rmcp_onednn_conv *conv,
                                       dnnl_primitive_desc_t *out)
 {
-    if (conv->pass == RMCP_CONV_FORWARD) return create_pass(dnn, conv, RMCP_CONV_FORWARD, NULL, out);
+    if (conv->pass == RMCP_CONV_FORWARD)
+        return create_pass(dnn, conv, RMCP_CONV_FORWARD, NULL, out);
     dnnl_primitive_desc_t hint = NULL;
     dnnl_status_t status = create_pass(dnn, conv, RMCP_CONV_FORWARD, NULL, &hint);
     if (!status) status = create_pass(dnn, conv, conv->pass, hint, out);

@@ -273,6 +273,42 @@ def channels_last():
 
 
 @section
+def volumes():
+    """3-D outputs have the strides that PyTorch's have, twice: the second call may go another way."""
+    x, w = torch.randn(2, 8, 6, 7, 8, device=options.device), torch.randn(8, 8, 3, 3, 3, device=options.device)
+    formats = (torch.contiguous_format, torch.channels_last_3d)
+    for form_x in formats:
+        for form_w in formats:
+            tensors = x.contiguous(memory_format=form_x), w.contiguous(memory_format=form_w)
+            for call in (F.conv3d, F.conv_transpose3d):
+                expected = call(*tensors)
+                with ours():
+                    for _ in range(2):
+                        got = call(*tensors)
+                check(got.stride() == expected.stride(), f"strides {got.stride()}, PyTorch's {expected.stride()}")
+                check(float((got - expected).abs().max()) < 1e-3, "wrong values")
+    return "strides as PyTorch's"
+
+
+@section
+def optimized():
+    """torch.jit.optimize_for_inference makes fused convolutions on a GPU: these are ours, too."""
+    need_gpu()
+    model = torch.jit.script(nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 8, 3), nn.ReLU())
+                             .to(options.device).eval())
+    x = torch.randn(2, 3, 16, 16, device=options.device)
+    with torch.no_grad():
+        expected = model(x)
+        fused = torch.jit.optimize_for_inference(model)
+        with ours():
+            got = fused(x)
+    calls = rmcp.torch.stats().calls
+    check(calls == 2, f"{calls} convolutions of 2 in RMCP")
+    check(float((got - expected).abs().max()) < 1e-4, "wrong values")
+    return "cudnn_convolution_relu" if "convolution_relu" in str(fused.graph) else "no fused convolution was made"
+
+
+@section
 def compiled():
     if not hasattr(torch, "compile"):
         raise Skip("no torch.compile")

@@ -22,6 +22,14 @@ sys.path.insert(0, str(ROOT / "python"))
 
 import rmcp.torch  # noqa: E402
 
+# RMCP_TORCH_NATIVE=1: the tests are about the native part, which must be there; =0: about the Python form.
+NATIVE = os.environ.get("RMCP_TORCH_NATIVE") == "1"
+if NATIVE:
+    from rmcp.torch import _native
+    if _native.library() is None:
+        print(f"skipped: no native part: {_native.why_not}")
+        sys.exit(77)
+
 SEED = int(os.environ.get("RMCP_SEED", random.SystemRandom().randrange(2**32)))
 CONVS = ((F.conv1d, F.conv2d, F.conv3d),
          (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d))
@@ -156,7 +164,11 @@ class Judge:
 
     def ours(self, case, tensors, grad):
         rmcp.torch.reset_stats()
-        with rmcp.torch.enabled(**self.arguments):
+        with rmcp.torch.enabled(**self.arguments) as status:
+            if NATIVE and status is not None and "offload" not in self.arguments:
+                assert status.native, status.why_not_native
+                results(case, leaves(tensors, case.wanted), grad)  # the first call goes the long way, the next the short one
+                rmcp.torch.reset_stats()
             got = results(case, leaves(tensors, case.wanted), grad)
         self.check_counts(case, got)
         return got
@@ -170,6 +182,9 @@ class Judge:
                     "weight gradient": int("grad weight" in got and not empty)}
         assert stats.by_pass == expected, f"{case}: RMCP did {stats.by_pass}, not {expected}"
         assert stats.fallbacks == 0, f"{case}: {stats.reasons}"
+        if NATIVE and "offload" not in self.arguments:
+            short = sum(row[5] for row in _native.rows())
+            assert short == sum(expected.values()), f"{case}: {short} of {expected} went the short way"
         self.passes += sum(expected.values())
 
     def check(self, case, generator):

@@ -11,14 +11,15 @@ to PyTorch's own kernel with one warning per reason, or raises with strict=True.
 import contextlib
 
 from .. import _library
-from . import _config, _engine, _hook, _stats
+from . import _config, _engine, _hook, _stats, _status
 from ._config import RmcpWarning, Unsupported
 from ._modules import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ._report import report
+from ._status import Status
 from ._traced import adopt_traced
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d",
-           "RmcpWarning", "Unsupported", "adopt_traced", "disable", "enable", "enabled", "is_enabled",
+           "RmcpWarning", "Status", "Unsupported", "adopt_traced", "disable", "enable", "enabled", "is_enabled",
            "report", "reset_stats", "stats"]
 
 
@@ -51,13 +52,15 @@ def enable(device_types=("cuda",), strict=False, offload=None, timing=False):
     offload: tensors stay on the CPU and the convolutions run on this RMCP device, such as "opencl".
     timing:  measure GPU times for stats(), which waits for every convolution.
 
-    With RMCP_DISABLE=1 in the environment nothing changes, and one warning says so.
+    Returns a Status: true when convolutions will be caught, with .catches, .native and .problems; what is in
+    the way is also warned of. With RMCP_DISABLE=1 in the environment nothing changes, and one warning says so.
     """
     config = _checked(device_types, strict, offload, timing)
     if config is None:
         _config.say_disabled()
-    else:
-        _hook.install(config)
+        return _status.disabled()
+    _hook.install(config)
+    return _status.of(config)
 
 
 def disable():
@@ -67,15 +70,15 @@ def disable():
 
 @contextlib.contextmanager
 def enabled(device_types=("cuda",), strict=False, offload=None, timing=False):
-    """A context manager: enable() inside, what was there before outside."""
+    """A context manager: enable() inside, what was there before outside. Gives the Status."""
     config = _checked(device_types, strict, offload, timing)
     if config is None:
         _config.say_disabled()
-        yield
+        yield _status.disabled()
         return
     before = _hook.install(config)
     try:
-        yield
+        yield _status.of(config, stacklevel=4)  # behind contextlib's frame
     finally:
         if before is None:
             _hook.remove()

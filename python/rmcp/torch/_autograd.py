@@ -7,7 +7,7 @@ import contextlib
 
 import torch
 
-from . import _config, _ops, _problem
+from . import _config, _engine, _native, _ops, _problem, _stats
 from ._problem import conf_of
 
 _rmcp = torch.ops.rmcp
@@ -21,18 +21,38 @@ def _wants_graph(*tensors):
 def _apply(input, weight, bias, conf, last):
     if _wants_graph(input, weight, bias):
         return Convolution.apply(input, weight, bias, conf, last)
-    return _rmcp.conv_forward(input, weight, bias, *conf, last)
+    return _forward(input, weight, bias, conf, last)
 
 
 def _input_gradient(grad, weight, size, conf, last):
     if _wants_graph(grad, weight):
         return InputGradient.apply(grad, weight, size, conf, last)
-    return _rmcp.conv_input_gradient(grad, weight, size, *conf, last)
+    return _below_input_gradient(grad, weight, size, conf, last)
 
 
 def _weight_gradient(grad, input, size, conf, last):
     if _wants_graph(grad, input):
         return WeightGradient.apply(grad, input, size, conf, last)
+    return _below_weight_gradient(grad, input, size, conf, last)
+
+
+# Below autograd: through the operators where somebody may be looking, else without that detour.
+
+def _forward(input, weight, bias, conf, last):
+    if _problem.unobserved(input, weight):
+        return _ops.forward(input, weight, bias, conf, last)
+    return _rmcp.conv_forward(input, weight, bias, *conf, last)
+
+
+def _below_input_gradient(grad, weight, size, conf, last):
+    if _problem.unobserved(grad, weight):
+        return _ops.input_gradient(grad, weight, size, conf, last)
+    return _rmcp.conv_input_gradient(grad, weight, size, *conf, last)
+
+
+def _below_weight_gradient(grad, input, size, conf, last):
+    if _problem.unobserved(grad, input):
+        return _ops.weight_gradient(grad, input, size, conf, last)
     return _rmcp.conv_weight_gradient(grad, input, size, *conf, last)
 
 
@@ -44,17 +64,18 @@ class Convolution(torch.autograd.Function):
         # Only what a gradient needs is kept: a frozen layer does not hold its input.
         ctx.save_for_backward(input if ctx.needs_input_grad[1] else None,
                               weight if ctx.needs_input_grad[0] else None)
-        return _rmcp.conv_forward(input, weight, bias, *conf, last)
+        return _forward(input, weight, bias, conf, last)
 
     @staticmethod
     def backward(ctx, grad):
         input, weight = ctx.saved_tensors
         grads = [None] * 5
-        if ctx.needs_input_grad[0]:
+        wanted = ctx.needs_input_grad
+        if wanted[0]:
             grads[0] = _input_gradient(grad, weight, ctx.sizes[0], ctx.conf, ctx.last)
-        if ctx.needs_input_grad[1]:
+        if wanted[1]:
             grads[1] = _weight_gradient(grad, input, ctx.sizes[1], ctx.conf, ctx.last)
-        if ctx.needs_input_grad[2]:
+        if wanted[2]:
             # Summed in float32 whatever the type, as RMCP sums.
             grads[2] = grad.sum([0, *range(2, grad.dim())], dtype=torch.float32).to(grad.dtype)
         return tuple(grads)
@@ -65,7 +86,7 @@ class InputGradient(torch.autograd.Function):
     def forward(ctx, grad, weight, size, conf, last):
         ctx.conf, ctx.last, ctx.weight_size = conf, last, weight.shape
         ctx.save_for_backward(grad, weight)
-        return _rmcp.conv_input_gradient(grad, weight, size, *conf, last)
+        return _below_input_gradient(grad, weight, size, conf, last)
 
     @staticmethod
     def backward(ctx, second):
@@ -83,7 +104,7 @@ class WeightGradient(torch.autograd.Function):
     def forward(ctx, grad, input, size, conf, last):
         ctx.conf, ctx.last, ctx.input_size = conf, last, input.shape
         ctx.save_for_backward(grad, input)
-        return _rmcp.conv_weight_gradient(grad, input, size, *conf, last)
+        return _below_weight_gradient(grad, input, size, conf, last)
 
     @staticmethod
     def backward(ctx, second):
@@ -96,21 +117,17 @@ class WeightGradient(torch.autograd.Function):
         return tuple(grads)
 
 
-def _left_to_pytorch(input, weight, bias, conf):
-    """Whether PyTorch's own operator is to do it; counts, warns or raises where that is news."""
+def _refusal(input, weight, bias, conf):
+    """Why PyTorch's own operator is to do it: a reason, "" where that is no news, or None: RMCP does it."""
     _problem.same_device(input, weight, bias)
     if _problem.malformed(input, weight, bias, conf):
-        return True  # PyTorch's message says what is wrong
+        return ""  # PyTorch's message says what is wrong
     if observer is not None:
         observer(input, weight, bias, conf)
     reason = _problem.refusal(input, weight, bias, conf)
-    if reason is None:
-        # Nothing to compute: PyTorch returns empty tensors and zero gradients without a kernel.
-        return input.numel() == 0 or weight.numel() == 0
-    _config.refused(reason, _config.current.strict)
-    if type(input) in _problem.REAL_TYPES:
-        _ops.note_fallback(0, input.shape, weight.shape, input, conf, reason)
-    return True
+    if reason is None and (input.numel() == 0 or weight.numel() == 0):
+        return ""  # nothing to compute: PyTorch returns empty tensors and zero gradients without a kernel
+    return reason
 
 
 @contextlib.contextmanager
@@ -124,27 +141,77 @@ def _untraced():
         torch._C._set_tracing_state(state)
 
 
-_known = {}  # signature: configuration and format of calls that RMCP takes
-MAX_KNOWN = 4096
+class _Known:
+    """What was decided of a signature."""
+
+    __slots__ = ("conf", "last", "reason", "row")
+
+    def __init__(self, conf, last, reason):
+        self.conf, self.last = conf, last
+        self.reason = reason  # why PyTorch does it; None: RMCP does
+        self.row = None       # of the table, once such a call was counted
+
+
+_known = {}  # by signature
+MAX_KNOWN = 1024
+
+
+def forget():
+    """Decide anew: the settings have changed."""
+    _known.clear()
+
+
+def _plan_refusal(input, weight, bias, conf, last):
+    """Why RMCP has no plan for a forward pass on memory that is there; None: it has."""
+    try:
+        _engine.prepare(0, input, (input.shape, weight.shape), conf, last, bias is not None and not conf[3])
+    except _engine.Refused as refused:
+        return str(refused)
+    return None
+
+
+def _leave(input, weight, known):
+    """Count, and warn or raise, for a call that PyTorch's own operator does."""
+    if known.row is not None and _stats.count_again(known.row, "", None):
+        return  # and warned of before
+    _config.refused(known.reason, _config.current.strict)
+    if type(input) in _problem.REAL_TYPES:
+        known.row = _ops.note_fallback(0, input.shape, weight.shape, input, known.conf, known.reason)
+
+
+def _look(input, weight, bias, arguments, signature):
+    """Decide, and remember it under the signature. None: PyTorch does it, which is no news."""
+    conf = conf_of(max(input.dim() - 2, 1), *arguments)
+    reason = _refusal(input, weight, bias, conf)
+    last = reason is None and _problem.channels_last(input, weight, bias, conf)
+    if reason is None and signature is not None:
+        reason = _plan_refusal(input, weight, bias, conf, last)
+    if reason == "":
+        return None
+    known = _Known(conf, last, reason)
+    if signature is not None:
+        if len(_known) >= MAX_KNOWN:
+            _known.clear()
+        _known[signature] = known
+    return known
 
 
 def _decide(input, weight, bias, arguments):
     """(configuration, channels_last, whether PyTorch's own operator is to do it)."""
-    if _config.DISABLED:
+    signature = known = None
+    if not _config.DISABLED:
+        signature = _problem.signature(input, weight, bias, arguments)
+        if observer is not None or _problem.under_transform(input, weight, bias) is not None:
+            signature = None
+        known = _known.get(signature) or _look(input, weight, bias, arguments, signature)
+    if known is None:
         return conf_of(max(input.dim() - 2, 1), *arguments), False, True
-    signature = _problem.signature(input, weight, bias, arguments)
-    known = _known.get(signature)
-    if known is not None and observer is None and _problem.under_transform(input, weight, bias) is None:
-        return (*known, False)
-    conf = conf_of(max(input.dim() - 2, 1), *arguments)
-    if _left_to_pytorch(input, weight, bias, conf):
-        return conf, False, True
-    last = _problem.channels_last(input, weight)
-    if signature is not None:
-        if len(_known) >= MAX_KNOWN:
-            _known.clear()
-        _known[signature] = conf, last
-    return conf, last, False
+    if known.reason is not None:
+        _leave(input, weight, known)
+    if _native.active and signature is not None and _problem.unobserved(input, weight):
+        text = "" if known.reason is None else _ops.describe(input.shape, weight.shape, input.dtype, known.conf)
+        _native.admit(input, weight, bias, arguments, known.last, text, known.reason or "")
+    return known.conf, known.last, known.reason is not None
 
 
 def convolution(input, weight, bias, *arguments):
@@ -167,7 +234,16 @@ def convolution_below_autograd(input, weight, bias, *arguments):
     conf, last, leave = _decide(input, weight, bias, arguments)
     if leave:
         return _ops.pytorch_forward(input, weight, bias, conf)
-    return _rmcp.conv_forward(input, weight, bias, *conf, last)
+    return _forward(input, weight, bias, conf, last)
+
+
+def slow_input_gradient(grad, weight, size, *rest):
+    """What native.cpp calls where it has no plan, or a graph is wanted."""
+    return _input_gradient(grad, weight, tuple(size), conf_of(grad.dim() - 2, *rest[:6]), rest[6])
+
+
+def slow_weight_gradient(grad, input, size, *rest):
+    return _weight_gradient(grad, input, tuple(size), conf_of(grad.dim() - 2, *rest[:6]), rest[6])
 
 
 def named_convolution(input, weight, bias, *arguments):

@@ -6,6 +6,7 @@ same stream, so workspace may be dropped right after the submission and nothing 
 """
 import atexit
 import collections
+import ctypes
 import os
 import threading
 import time
@@ -14,12 +15,12 @@ import torch
 
 from .. import _library as c
 from .._api import Device, Plan, case_string, on_notice
-from . import _config, _problem, _stats
+from . import _config, _native, _problem, _stats
 
 MAX_LAYERS = 512  # shapes whose plans are kept
 ALIGNMENT = 256   # of workspace, by rmcp.h
 
-OPERATIONS = ("forward", "input gradient", "weight gradient")
+OPERATIONS = _stats.OPERATIONS
 # Pass of each operation; those of a transposed convolution in the second row.
 PASSES = ((c.CONV_FORWARD, c.CONV_BACKWARD_DATA, c.CONV_BACKWARD_WEIGHTS),
           (c.CONV_BACKWARD_DATA, c.CONV_FORWARD, c.CONV_BACKWARD_WEIGHTS))
@@ -33,7 +34,7 @@ _lock = threading.Lock()
 _devices = {}                        # spec and threads: Device, or the reason why there is none
 _layers = collections.OrderedDict()  # least recently used first
 _forked = False
-latest = threading.local()           # .ran: case, device, algorithm of this thread's last execution
+latest = threading.local()           # .row: that of this thread's last execution; .reason: of the last refusal
 
 
 def _after_fork():
@@ -41,6 +42,7 @@ def _after_fork():
     global _lock, _devices, _layers, _forked
     _lock, _devices, _layers, _forked = threading.Lock(), {}, collections.OrderedDict(), True
     _stats.after_fork()
+    _native.after_fork()
 
 
 os.register_at_fork(after_in_child=_after_fork)
@@ -99,18 +101,16 @@ class Layer:
         self.spec = device_key[0]
         self.device = open_device(device_key)
         self.problem = _problem.make(*arguments)
-        self.plans = {}
+        self.plans = {}  # pass and options: plan, or the reason why there is none
+        self.rows = {}   # operation: row of the table
 
-    def plan(self, pass_, effort, nondeterministic):
-        key = pass_, effort, nondeterministic
+    def plan(self, pass_, options):
+        key = pass_, options
         plan = self.plans.get(key)
         if plan is None:
-            problem = self.problem
-            if problem.bias and pass_ != c.CONV_FORWARD:
-                problem = c.Problem.from_buffer_copy(problem)
-                problem.bias = 0
+            effort, nondeterministic = options
             try:
-                plan = Plan(self.device, problem, pass_, effort=effort, nondeterministic=nondeterministic)
+                plan = Plan(self.device, self.problem, pass_, effort=effort, nondeterministic=nondeterministic)
             except c.Error as error:
                 if error.status not in (c.E_ARG, c.E_UNSUPPORTED, c.E_NOMEM):
                     raise
@@ -143,42 +143,67 @@ def clear():
         _devices.clear()
 
 
+_switches = torch.are_deterministic_algorithms_enabled, torch._C._get_cudnn_deterministic, torch._C._get_cudnn_benchmark
+# Effort and determinism as a plan takes them, by (measured, deterministic).
+_OPTIONS = {(measured, strict): (c.MEASURE if measured else c.ESTIMATE, int(not strict))
+            for measured in (False, True) for strict in (False, True)}
+
+
 def _options(on_gpu):
     """Effort and determinism, by PyTorch's own switches."""
-    strict = torch.are_deterministic_algorithms_enabled() or torch.backends.cudnn.deterministic
-    effort = c.ESTIMATE
-    if on_gpu and torch.backends.cudnn.benchmark and not torch.cuda.is_current_stream_capturing():
-        effort = c.MEASURE
-    return effort, int(not strict)
+    algorithms, cudnn, benchmark = _switches
+    measured = on_gpu and benchmark() and not torch.cuda.is_current_stream_capturing()
+    return _OPTIONS[measured, algorithms() or cudnn()]
 
 
-def _memory(tensor):
-    return c.Memory(base=tensor.data_ptr(), offset=0)
+class _Flat(ctypes.Structure):
+    """rmcp_conv_tensors with its places as plain numbers."""
+    _fields_ = [("struct_size", ctypes.c_uint32), ("reserved", ctypes.c_uint32),
+                *[(name, ctypes.c_uint64) for name in ("x", "x_offset", "w", "w_offset", "y", "y_offset", "bias",
+                                                       "bias_offset", "workspace", "workspace_offset",
+                                                       "workspace_bytes")]]
 
 
-def _workspace(n_bytes, like):
-    """Aligned memory on the device of `like`: the tensor that owns it, and its place."""
-    owner = torch.empty(n_bytes + ALIGNMENT, dtype=torch.uint8, device=like.device)
-    start = owner.data_ptr()
-    return owner, c.Memory(base=start + -start % ALIGNMENT, offset=0)
+_FLAT_BYTES = ctypes.sizeof(_Flat)
+assert _FLAT_BYTES == ctypes.sizeof(c.Tensors)
+_raw_execute = None  # rmcp_conv_execute without conversions of its arguments
 
 
-def _submit(plan, arrays, like, config):
+def _executor():
+    global _raw_execute
+    if _raw_execute is None:
+        address = ctypes.cast(c.library().rmcp_conv_execute, ctypes.c_void_p).value
+        _raw_execute = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(address)
+    return _raw_execute
+
+
+def _stream(device):
+    return torch._C._cuda_getCurrentRawStream(device.index)
+
+
+def _submit(plan, x, w, y, bias, like, config):
     """Execute on tensors where they are; returns seconds, or None where that would mean waiting."""
-    tensors = c.Tensors(workspace_bytes=plan.workspace_bytes)
-    for name, tensor in arrays.items():
-        setattr(tensors, name, _memory(tensor))
-    if plan.workspace_bytes:
-        owner, tensors.workspace = _workspace(plan.workspace_bytes, like)
-    if like.device.type == "cpu":
+    n_bytes, workspace, device = plan.workspace_bytes, 0, like.device
+    if n_bytes:
+        owner = torch.empty(n_bytes + ALIGNMENT, dtype=torch.uint8, device=device)
+        workspace = owner.data_ptr()
+        workspace += -workspace % ALIGNMENT
+    tensors = _Flat(_FLAT_BYTES, 0, x.data_ptr(), 0, w.data_ptr(), 0, y.data_ptr(), 0,
+                    0 if bias is None else bias.data_ptr(), 0, workspace, 0, n_bytes)
+    execute = _raw_execute or _executor()
+    seconds = None
+    if device.type == "cpu":
         start = time.perf_counter()
-        plan.execute(tensors)
-        return time.perf_counter() - start
-    stream = torch.cuda.current_stream(like.device).cuda_stream
-    if config.timing and not torch.cuda.is_current_stream_capturing():
-        return plan.execute_timed(tensors, stream)
-    plan.execute(tensors, stream)
-    return None
+        status = execute(plan.address, None, ctypes.byref(tensors))
+        seconds = time.perf_counter() - start
+    elif config.timing and not torch.cuda.is_current_stream_capturing():
+        return plan.execute_timed(c.Tensors.from_buffer(tensors), _stream(device))
+    else:
+        status = execute(plan.address, _stream(device), ctypes.byref(tensors))
+    if status:
+        lib = c.library()
+        raise c.Error(status, lib.rmcp_status_name(status).decode(), lib.rmcp_last_error().decode())
+    return seconds
 
 
 def _offload(plan, arrays, written):
@@ -213,25 +238,42 @@ def _offload(plan, arrays, written):
     return time.perf_counter() - start
 
 
+def prepare(operation, like, sizes, conf, last, bias):
+    """(layer, plan, pass, options) of one operation on tensors on the device of `like`. Raises Refused."""
+    device = like.device
+    layer = _layer(device, _config.current, *sizes, like.dtype, conf, last, bias)
+    pass_ = PASSES[conf[3]][operation]
+    options = _options(device.type != "cpu")
+    return layer, layer.plan(pass_, options), pass_, options
+
+
 def run(operation, input, weight, output, bias, sizes, conf, last):
     """Execute one operation (an index of OPERATIONS). `input`, `weight`, `output` play the parts of
     the forward call; which of them is written follows from the operation. All are dense in the
     layout that `last` says. `sizes` are those of input and weight. Raises Refused."""
     config = _config.current
     like = output if operation else input
-    layer = _layer(like.device, config, *sizes, like.dtype, conf, last, bias is not None)
-    transposed = conf[3]
-    pass_ = PASSES[transposed][operation]
-    plan = layer.plan(pass_, *_options(like.device.type != "cpu"))
-    arrays = {"x": output, "y": input} if transposed else {"x": input, "y": output}
-    arrays["w"] = weight
-    if bias is not None:
-        arrays["bias"] = bias
+    layer, plan, pass_, options = prepare(operation, like, sizes, conf, last, bias is not None)
+    x, y = (output, input) if conf[3] else (input, output)
     if config.offload and like.device.type == "cpu":
+        arrays = {"x": x, "w": weight, "y": y}
+        if bias is not None:
+            arrays["bias"] = bias
         seconds = _offload(plan, arrays, ("y", "x", "w")[pass_])
     else:
-        seconds = _submit(plan, arrays, like, config)
-    name = OPERATIONS[operation]
-    row = _stats.count((layer.key, name), lambda: _stats.Row(case_string(layer.problem, pass_), name, layer.spec),
-                       plan.algorithm, seconds)
-    latest.ran = row and (row.case, row.device, row.algorithm)
+        seconds = _submit(plan, x, weight, y, bias, like, config)
+    _count(layer, operation, pass_, plan.algorithm, seconds)
+    if _native.active and _problem.unobserved(input, weight, output):
+        slot = 3 if bias is not None else operation
+        _native.learn(like, slot, sizes, conf, last, layer, layer.problem, pass_, options,
+                      case_string(layer.problem, pass_))
+
+
+def _count(layer, operation, pass_, algorithm, seconds):
+    row = layer.rows.get(operation)
+    if row is None or not _stats.count_again(row, algorithm, seconds):
+        name = OPERATIONS[operation]
+        row = _stats.count((layer.key, name), lambda: _stats.Row(case_string(layer.problem, pass_), name, layer.spec),
+                           algorithm, seconds)
+        layer.rows[operation] = row
+    latest.row = row

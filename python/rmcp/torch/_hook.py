@@ -4,7 +4,7 @@ import threading
 
 import torch
 
-from . import _autograd, _config, _ops
+from . import _autograd, _config, _native, _ops, _status
 
 DEVICE_TYPES = ("cpu", "cuda")
 
@@ -12,6 +12,23 @@ _operators = _ops.define()
 for _key in ("CPU", "CUDA"):
     _operators.impl("convolution", _autograd.named_convolution, f"Autograd{_key}")
     _operators.impl("convolution", _autograd.convolution_below_autograd, _key)
+
+
+def _convolution_relu(input, weight, bias, stride, padding, dilation, groups):
+    zeros = [0] * (input.dim() - 2)
+    return torch.ops.aten.convolution(input, weight, bias, stride, padding, dilation, False, zeros, groups).relu_()
+
+
+def _convolution_add_relu(input, weight, other, alpha, bias, *rest):
+    stride, padding, dilation, groups = rest
+    zeros = [0] * (input.dim() - 2)
+    output = torch.ops.aten.convolution(input, weight, bias, stride, padding, dilation, False, zeros, groups)
+    return output.add_(other, alpha=1 if alpha is None else alpha).relu_()
+
+
+# What torch.jit.optimize_for_inference makes of convolutions on a GPU.
+_FUSED = {"cudnn_convolution_relu": _convolution_relu, "cudnn_convolution_add_relu": _convolution_add_relu,
+          "miopen_convolution_relu": _convolution_relu, "miopen_convolution_add_relu": _convolution_add_relu}
 
 _lock = threading.RLock()
 _override = None  # the library object that holds aten::convolution; None: not enabled
@@ -44,6 +61,8 @@ def _unregister():
     library, _override = _override, None
     if library is None:
         return
+    _native.give_back()
+    _status.watch(False)
     if hasattr(library, "_destroy"):
         library._destroy()
     del library  # its destructor gives aten::convolution back
@@ -58,10 +77,17 @@ def install(config):
         before = _config.current if _override is not None else None
         _unregister()
         _config.replace(config)
+        _autograd.forget()
         library = torch.library.Library("aten", "IMPL")
-        for name in config.device_types:
-            library.impl("convolution", _autograd.convolution, f"Autograd{name.upper()}")
-            library.impl("convolution", _autograd.convolution_below_autograd, name.upper())
+        if not _native.take(config):
+            for name in config.device_types:
+                library.impl("convolution", _autograd.convolution, f"Autograd{name.upper()}")
+                library.impl("convolution", _autograd.convolution_below_autograd, name.upper())
+        if "cuda" in config.device_types:
+            for name, kernel in _FUSED.items():
+                if hasattr(torch.ops.aten, name):
+                    library.impl(name, kernel, "CUDA")
+        _status.watch("cpu" in config.device_types)
         _override = library
         _tag_cache(True)
         _forget_compiled()

@@ -33,10 +33,11 @@ def describe(input_size, weight_size, dtype, conf):
 
 
 def note_fallback(operation, input_size, weight_size, like, conf, reason):
-    """Count a pass that PyTorch's own kernel does."""
+    """Count a pass that PyTorch's own kernel does; returns its row, which may be missing."""
     name, device = _engine.OPERATIONS[operation], str(like.device)
     key = (tuple(input_size), tuple(weight_size), like.dtype, conf, device, name, reason)
-    _stats.count(key, lambda: _stats.Row(describe(input_size, weight_size, like.dtype, conf), name, device, reason))
+    return _stats.count(key, lambda: _stats.Row(describe(input_size, weight_size, like.dtype, conf), name, device,
+                                                reason))
 
 
 def _refused(operation, input_size, weight_size, like, conf, reason):
@@ -45,12 +46,16 @@ def _refused(operation, input_size, weight_size, like, conf, reason):
     note_fallback(operation, input_size, weight_size, like, conf, reason)
 
 
+_cudnn = (torch._C._get_cudnn_benchmark, torch._C._get_cudnn_deterministic, torch._C._get_cudnn_enabled,
+          torch._C._get_cudnn_allow_tf32)
+
+
 def pytorch_forward(input, weight, bias, conf):
     """PyTorch's own convolution, which aten::_convolution still leads to; differentiable."""
-    cudnn = torch.backends.cudnn
-    return torch.ops.aten._convolution(input, weight, bias, *map(_listed, conf), cudnn.benchmark,
-                                       cudnn.deterministic or torch.are_deterministic_algorithms_enabled(),
-                                       cudnn.enabled, cudnn.allow_tf32)
+    benchmark, deterministic, enabled, allow_tf32 = _cudnn
+    function = torch._convolution if _problem.unobserved(input, weight) else torch.ops.aten._convolution
+    return function(input, weight, bias, *map(_listed, conf), benchmark(),
+                    deterministic() or torch.are_deterministic_algorithms_enabled(), enabled(), allow_tf32())
 
 
 def _listed(value):
@@ -62,51 +67,58 @@ def pytorch_backward(grad, input, weight, conf, mask):
     return torch.ops.aten.convolution_backward(grad, input, weight, None, *map(_listed, conf), [*mask, False])
 
 
-def conv_forward(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups,
-                 channels_last):
-    conf = conf_of(input.dim() - 2, stride, padding, dilation, transposed, output_padding, groups)
-    form = memory_format(input.dim(), channels_last)
-    sizes = tuple(input.shape), tuple(weight.shape)
-    output = _empty(_problem.known_output_size(*sizes, conf), input, channels_last)
+def forward(input, weight, bias, conf, last):
+    """One pass on memory that is there, below autograd."""
+    form = memory_format(input.dim(), last)
+    sizes = input.shape, weight.shape
+    output = _empty(_problem.known_output_size(*sizes, conf), input, last)
     try:
         _engine.run(0, input.contiguous(memory_format=form), weight.contiguous(memory_format=form), output,
-                    None if bias is None or transposed else bias.contiguous(), sizes, conf, channels_last)
+                    None if bias is None or conf[3] else bias.contiguous(), sizes, conf, last)
     except _engine.Refused as refused:
         _refused(0, *sizes, input, conf, str(refused))
         return pytorch_forward(input, weight, bias, conf).contiguous(memory_format=form)
-    if transposed and bias is not None:
+    if conf[3] and bias is not None:
         output += bias.view(-1, *[1] * (input.dim() - 2))
     return output
 
 
-def conv_input_gradient(grad, weight, input_size, stride, padding, dilation, transposed, output_padding, groups,
-                        channels_last):
-    conf = conf_of(grad.dim() - 2, stride, padding, dilation, transposed, output_padding, groups)
-    form = memory_format(grad.dim(), channels_last)
-    sizes = tuple(input_size), tuple(weight.shape)
-    result = _empty(input_size, grad, channels_last)
+def input_gradient(grad, weight, input_size, conf, last):
+    form = memory_format(grad.dim(), last)
+    sizes = torch.Size(input_size), weight.shape
+    result = _empty(input_size, grad, last)
     try:
         _engine.run(1, result, weight.contiguous(memory_format=form), grad.contiguous(memory_format=form), None,
-                    sizes, conf, channels_last)
+                    sizes, conf, last)
     except _engine.Refused as refused:
         _refused(1, *sizes, grad, conf, str(refused))
         result = pytorch_backward(grad, result, weight, conf, (True, False))[0].contiguous(memory_format=form)
     return result
 
 
-def conv_weight_gradient(grad, input, weight_size, stride, padding, dilation, transposed, output_padding, groups,
-                         channels_last):
-    conf = conf_of(grad.dim() - 2, stride, padding, dilation, transposed, output_padding, groups)
-    form = memory_format(grad.dim(), channels_last)
-    sizes = tuple(input.shape), tuple(weight_size)
-    result = _empty(weight_size, grad, channels_last)
+def weight_gradient(grad, input, weight_size, conf, last):
+    form = memory_format(grad.dim(), last)
+    sizes = input.shape, torch.Size(weight_size)
+    result = _empty(weight_size, grad, last)
     try:
         _engine.run(2, input.contiguous(memory_format=form), result, grad.contiguous(memory_format=form), None,
-                    sizes, conf, channels_last)
+                    sizes, conf, last)
     except _engine.Refused as refused:
         _refused(2, *sizes, grad, conf, str(refused))
         result = pytorch_backward(grad, input, result, conf, (False, True))[1].contiguous(memory_format=form)
     return result
+
+
+def conv_forward(input, weight, bias, *rest):
+    return forward(input, weight, bias, conf_of(input.dim() - 2, *rest[:6]), rest[6])
+
+
+def conv_input_gradient(grad, weight, input_size, *rest):
+    return input_gradient(grad, weight, input_size, conf_of(grad.dim() - 2, *rest[:6]), rest[6])
+
+
+def conv_weight_gradient(grad, input, weight_size, *rest):
+    return weight_gradient(grad, input, weight_size, conf_of(grad.dim() - 2, *rest[:6]), rest[6])
 
 
 def _meta_forward(input, weight, bias, *rest):
@@ -119,7 +131,8 @@ def _meta_gradient(grad, _other, size, *rest):
 
 
 def _meta_convolution(input, weight, bias, *rest):
-    return _meta_forward(input, weight, bias, *rest, _problem.channels_last(input, weight))
+    conf = conf_of(input.dim() - 2, *rest)
+    return _meta_forward(input, weight, bias, *rest, _problem.channels_last(input, weight, bias, conf))
 
 
 def define():

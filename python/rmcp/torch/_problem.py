@@ -33,6 +33,30 @@ except ImportError:
         return None
 
 
+_tracing = torch._C._get_tracing_state
+_modes = getattr(torch._C, "_len_torch_dispatch_stack", None)
+if _modes is None:  # before 2.0
+    _mode = getattr(torch._C, "_get_torch_dispatch_mode", None)
+
+    def _modes():
+        return _mode is not None and _mode() is not None
+
+
+def unobserved(*tensors):
+    """Whether nobody would notice that an operator is not called by its name: no tracer, transform or mode, and
+    tensors that are memory."""
+    if _tracing() is not None or _modes() or _transform() is not None:
+        return False
+    for tensor in tensors:
+        if type(tensor) not in REAL_TYPES or _functional(tensor):
+            return False
+    return True
+
+
+# Wrappers for functionalisation are of the plain type.
+_functional = getattr(torch, "_is_functional_tensor", None) or (lambda tensor: False)
+
+
 @functools.lru_cache(maxsize=4096)
 def _conf(n, *arguments):
     def spread(values):
@@ -79,9 +103,30 @@ def _like_channels_last(tensor):
     return True
 
 
-def channels_last(input, weight):
+# How PyTorch chooses the format of a result, where it tells (2.0 and later).
+_select_backend = getattr(torch._C, "_select_conv_backend", None)
+_backend_format = getattr(torch._C, "_conv_determine_backend_memory_format", None)
+
+
+def _volume_channels_last(input, weight, bias, conf):
+    """Whether PyTorch itself gives the result of a 3-D convolution in channels_last_3d: that differs between its
+    releases and the kernels that it has."""
+    if getattr(torch.version, "hip", None):
+        return True
+    if _backend_format is None:
+        return input.device.type != "cpu"
+    try:
+        backend = _select_backend(input, weight, bias, *conf[:4], conf[4], conf[5], None)
+        return _backend_format(input, weight, backend) == torch.channels_last_3d
+    except (RuntimeError, TypeError):
+        return True
+
+
+def channels_last(input, weight, bias, conf):
     """Whether PyTorch would give the result in channels_last."""
-    return input.dim() in FORMATS and (_like_channels_last(input) or _like_channels_last(weight))
+    if input.dim() not in FORMATS or not (_like_channels_last(input) or _like_channels_last(weight)):
+        return False
+    return input.dim() == 4 or type(input) not in REAL_TYPES or _volume_channels_last(input, weight, bias, conf)
 
 
 def memory_format(dim, last):
@@ -132,9 +177,10 @@ def signature(input, weight, bias, arguments):
     else:
         return None
     stride, padding, dilation, transposed, output_padding, groups = arguments
-    return (input.shape, input.stride(), input.dtype, input.device, weight.shape, weight.stride(), weight.dtype,
+    device = input.device
+    return (input.shape, input.stride(), input.dtype, device, weight.shape, weight.stride(), weight.dtype,
             weight.device, third, tuple(stride), tuple(padding), tuple(dilation), transposed, tuple(output_padding),
-            groups)
+            groups, torch.get_num_threads() if device.type == "cpu" else 0)
 
 
 def refusal(input, weight, bias, conf):

@@ -3,7 +3,7 @@ import time
 
 import torch
 
-from . import _autograd, _config, _engine, _hook, _ops, _problem, _stats
+from . import _autograd, _config, _engine, _hook, _native, _ops, _problem, _stats
 
 REPEATS = 3
 
@@ -86,7 +86,7 @@ class _Observer:
 
     def observe(self, input, weight, bias, conf):
         reason = _problem.refusal(input, weight, bias, conf)
-        last = reason is None and _problem.channels_last(input, weight)
+        last = reason is None and _problem.channels_last(input, weight, bias, conf)
         grad = torch.randn_like(_ops.pytorch_forward(input, weight, bias, conf)) if reason else torch.randn(
             _problem.output_size(input.shape, weight.shape, conf), dtype=input.dtype, device=input.device)
         rmcp = torch.ops.rmcp
@@ -107,13 +107,13 @@ class _Observer:
                "algorithm": None, "reason": reason, "difference": None, "seconds": None, "pytorch_seconds": None}
         got = None
         if reason is None:
-            _engine.latest.ran = None
+            _engine.latest.row = None
             got, row["seconds"] = _timed(ours, input.device)
-            ran = _engine.latest.ran
+            ran = _engine.latest.row
             if ran is None:
                 row["reason"], row["seconds"] = _engine.latest.reason, None
             else:
-                row["case"], row["device"], row["algorithm"] = ran
+                row["case"], row["device"], row["algorithm"] = ran.case, ran.device, ran.algorithm
         if self.reference is None:
             return row
         if self.reference == "cpu":
@@ -147,8 +147,10 @@ def report(model, *inputs, reference="pytorch", backward=True):
     try:
         with _stats.preserved(), torch.no_grad():
             _autograd.observer = observer
+            _native.pause(True)
             model(*inputs)
     finally:
+        _native.pause(False)
         _autograd.observer = None
         for handle in handles:
             handle.remove()

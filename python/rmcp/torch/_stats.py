@@ -4,8 +4,9 @@ import threading
 
 from .. import _api
 from .. import _library as c
-from . import _config
+from . import _config, _native
 
+OPERATIONS = ("forward", "input gradient", "weight gradient")
 MAX_ROWS = 10000  # shapes without end (every image another size) must not fill the memory
 
 
@@ -20,6 +21,7 @@ class Row:
         self.algorithm = ""
         self.calls = 0
         self.seconds = None   # total; None where it was not measured
+        self.table = None     # that it is counted in
 
     def __repr__(self):
         return f"Row({self.case!r}, calls={self.calls}, algorithm={self.algorithm!r}, reason={self.reason!r})"
@@ -128,11 +130,39 @@ def count(key, make_row, algorithm="", seconds=None):
             if len(_rows) >= MAX_ROWS:
                 return None
             row = _rows[key] = make_row()
+            row.table = _rows
         row.calls += 1
         row.algorithm = algorithm
         if seconds is not None:
             row.seconds = (row.seconds or 0.0) + seconds
         return row
+
+
+def count_again(row, algorithm, seconds):
+    """The same for a row that count() gave; False when it is none of the table's any more."""
+    with _lock:
+        if row.table is not _rows:
+            return False
+        row.calls += 1
+        row.algorithm = algorithm
+        if seconds is not None:
+            row.seconds = (row.seconds or 0.0) + seconds
+        return True
+
+
+def _add_native(copies):
+    """Rows of the native part, added to those of the same layer, pass and device."""
+    known = {(row.case, row.pass_name, row.device, row.reason): row for row in copies}
+    for case, device, algorithm, reason, operation, calls, seconds in _native.rows():
+        key = case, OPERATIONS[operation], device, reason
+        row = known.get(key)
+        if row is None:
+            row = known[key] = Row(*key)
+            copies.append(row)
+        row.calls += calls
+        row.algorithm = algorithm
+        if seconds is not None:
+            row.seconds = (row.seconds or 0.0) + seconds
 
 
 def snapshot():
@@ -142,12 +172,15 @@ def snapshot():
             copy = Row(row.case, row.pass_name, row.device, row.reason)
             copy.algorithm, copy.calls, copy.seconds = row.algorithm, row.calls, row.seconds
             copies.append(copy)
+    _add_native(copies)
     return Stats(copies)
 
 
 def reset():
+    global _rows
     with _lock:
-        _rows.clear()
+        _rows = {}
+    _native.rows(reset=True)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ enum rmcp_form {
     RMCP_FORM_TURNED, /* the same, with weights arranged so that rows are side by side      */
     RMCP_FORM_LONE,   /* one: in each cell only one input meets any tap, the others are zero */
     RMCP_FORM_CELLS,  /* one with a row for each channel and input of a cell, weights arranged */
+    RMCP_N_FORMS
 };
 
 /* NULL when the kernels with CELLS can do it in this form, else the reason why not. */

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     MOST_SPLITS = 1024,
@@ -341,8 +342,8 @@ int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv, enum rmcp_form 
     return products_of(conv, form).longest;
 }
 
-struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, enum rmcp_form form,
-                                      bool split)
+static struct rmcp_gemm_way choose(const struct rmcp_request *request, enum rmcp_form form,
+                                   bool split)
 {
     const int64_t first = split ? 2 : 1;
     const struct products products = products_of(request->problem, form);
@@ -362,6 +363,25 @@ struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, enum r
         }
     }
     return best;
+}
+
+struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, enum rmcp_form form,
+                                      bool split)
+{
+    /* A plan asks for workspace, cost and launches in turn: the last answer is the next. */
+    static _Thread_local struct answer {
+        struct rmcp_gemm_way way; /* tile NULL: none yet */
+        struct rmcp_convolution problem;
+        struct rmcp_caps caps;
+    } answers[RMCP_N_FORMS][2];
+    struct answer *last = &answers[form][split];
+    if (last->way.tile && !memcmp(&last->problem, request->problem, sizeof last->problem) &&
+        !memcmp(&last->caps, request->caps, sizeof last->caps))
+        return last->way;
+    last->way = choose(request, form, split);
+    memcpy(&last->problem, request->problem, sizeof last->problem);
+    memcpy(&last->caps, request->caps, sizeof last->caps);
+    return last->way;
 }
 
 /* ---- launches ---- */
