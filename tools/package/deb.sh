@@ -37,7 +37,7 @@ split() {
     shift
     for path; do
         for found in "$work/root"$path; do
-            [ -e "$found" ] || fail "nothing was installed as $path"
+            [ -e "$found" ] || [ -L "$found" ] || fail "nothing was installed as $path"
             target=$work/$package${found#"$work/root"}
             mkdir -p "$(dirname "$target")"
             mv "$found" "$target"
