@@ -20,9 +20,10 @@ usage: ./setup.sh COMMAND
   test    build in every configuration and run all tests, sanitizers included
   build   build only: the command is build/rmcp, the library build/librmcp.so
   release the same in build-release, with kernels for every chip, not only RDNA1, RDNA2 and NVIDIA's
-  package [tarball|wheel|pure|deb|all]
+  package [tarball|wheel|pure|deb|kernels|all]
           a release, packed into build-package: a tarball that runs wherever it is unpacked, a wheel for
-          pip, the same of Python alone, Debian packages; docs/install.md tells what is in them
+          pip, the same of Python alone, Debian packages, the compiled kernels (for building
+          where there is no clang 19); docs/install.md tells what is in them
 
 Missing Debian packages are installed with apt-get (through sudo when not root). Without apt-get the tools and
 libraries must be there already; what is missing is said (docs/install.md has the packages of other systems).
@@ -137,9 +138,9 @@ release() {
 
 # package KIND: without tests, which are those of `./setup.sh test`.
 package() {
-    case $1 in tarball | wheel | pure | deb | all) ;; *) fail "no kind of package '$1'" ;; esac
+    case $1 in tarball | wheel | pure | deb | kernels | all) ;; *) fail "no kind of package '$1'" ;; esac
     say "building what is packed, with kernels for ${targets:-no target}"
-    case $1 in tarball | wheel | all)
+    case $1 in tarball | wheel | kernels | all)
         configure build-release "-Dkernel_targets=$targets" "$(portable)"
         compile build-release shipped ;;
     esac
@@ -148,7 +149,7 @@ package() {
         compile build-debian shipped ;;
     esac
     say "packing"
-    for kind in tarball wheel pure; do
+    for kind in tarball wheel pure kernels; do
         case $1 in "$kind" | all) tools/package/package.sh "$kind" build-release build-package ;; esac
     done
     case $1 in deb | all) tools/package/deb.sh build-debian build-package ;; esac
