@@ -48,6 +48,26 @@ mv "$place/moved" "$work/moved" # what follows splits paths at colons and blanks
 expect 0 bare PYTHONPATH="$work/moved/python" PYTHONDONTWRITEBYTECODE=1 "$python" -c \
     'import rmcp, rmcp._library as l; rmcp.version(); print(l._candidates()[0])'
 has "/moved/lib/librmcp.so.0"
+# Installed into a PyTorch, it brings along what it needs, and takes it away again.
+if command -v cc >/dev/null; then
+    mkdir -p "$work/torch/lib"
+    printf 'int miopenCreate(void **handle) { *handle = 0; return 1; }\n' >"$work/toy.c"
+    cc -shared -fPIC -Wl,-soname,libMIOpen.so "$work/toy.c" -o "$work/torch/lib/libMIOpen.so"
+    cp "$work/torch/lib/libMIOpen.so" "$work/toy.so"
+    expect 0 bare "$work/moved/bin/rmcp" run --install-into "$work/torch"
+    installed=$work/torch/lib/rmcp
+    for file in "$installed/rmcp" "$installed/librmcp.so.0"; do
+        bare /usr/bin/ldd "$file" | grep -qF "libgomp.so.1 => $installed/" || fail "$file has no libgomp of its own"
+    done
+    expect 0 bare "$installed/rmcp" version
+    expect 0 bare "$work/moved/bin/rmcp" run --install-into "$work/torch"
+    rm "$installed/libgomp.so.1"
+    expect 0 bare "$work/moved/bin/rmcp" run --install-into "$work/torch"
+    [ -f "$installed/libgomp.so.1" ] || fail "installing again does not complete it"
+    expect 0 bare "$work/moved/bin/rmcp" run --restore "$work/torch"
+    cmp "$work/toy.so" "$work/torch/lib/libMIOpen.so" || fail "the original is not back"
+    [ "$(find "$work/torch/lib" | wc -l)" = 2 ] || fail "restoring leaves $(find "$work/torch/lib")"
+fi
 # A program in C: pkg-config says everything, the place of the library included.
 if command -v pkg-config >/dev/null && command -v cc >/dev/null; then
     printf '#include <rmcp.h>\n#include <stdio.h>\nint main(void) { puts(rmcp_version()); return 0; }\n' >"$work/p.c"
