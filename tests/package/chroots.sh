@@ -201,4 +201,18 @@ for release in ${RELEASES:-bookworm trixie sid}; do
         done
     done
 done
+
+# ---- the table of docs/install.md ----
+
+# release_of PACKAGE: its version in $release with tools, without Debian's own part.
+release_of() {
+    chroot "$cache/$release+" dpkg-query -W -f '${Version}\n' "$1" 2>/dev/null | grep . | sort -V | tail -n 1 | sed 's/^[0-9]*://; s/[-+].*//'
+}
+verdict() { if [ "$(cat "$cache/results/$release$2-$1.ok" 2>/dev/null)" = "$sum" ]; then echo right; else echo "**not right**"; fi; }
+echo "| system | tarball, bare | with tools | wheel | Debian packages, bare | with tools |"
+echo "|---|---|---|---|---|---|"
+for release in ${RELEASES:-bookworm trixie sid}; do
+    echo "| $release: glibc $(release_of libc6), GCC $(release_of gcc), Python $(release_of python3), HIP $(release_of 'libamdhip64-*')" \
+        "| $(verdict tarball "") | $(verdict tarball +) | $(verdict wheel +) | $(verdict deb "") | $(verdict deb +) |"
+done
 finish chroots
