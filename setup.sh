@@ -112,7 +112,9 @@ compile() {
 
 build() {
     say "building (some minutes the first time, most of them for the GPU kernels)"
-    configure build "$(portable)"
+    # Word splitting is wanted here and below: options.
+    # shellcheck disable=SC2046
+    configure build $(portable)
     compile build
 }
 
@@ -124,14 +126,15 @@ portable() {
         *) echo -Dportable=false; return ;;
         esac
     done
-    echo -Dportable=true
+    echo -Dportable=true --libdir=lib
 }
 
 # The kernels of all targets; about a minute of one core for each that is compiled the first time.
 targets=${RMCP_KERNEL_TARGETS-gfx803,gfx900,gfx906,gfx1010,gfx1030,gfx1102,gfx1200,nvptx}
 release() {
     say "building with kernels for ${targets:-no target}"
-    configure build-release "-Dkernel_targets=$targets" "$(portable)"
+    # shellcheck disable=SC2046
+    configure build-release "-Dkernel_targets=$targets" $(portable)
     compile build-release
     build-release/rmcp version
 }
@@ -141,7 +144,8 @@ package() {
     case $1 in tarball | wheel | pure | deb | kernels | all) ;; *) fail "no kind of package '$1'" ;; esac
     say "building what is packed, with kernels for ${targets:-no target}"
     case $1 in tarball | wheel | kernels | all)
-        configure build-release "-Dkernel_targets=$targets" "$(portable)"
+        # shellcheck disable=SC2046
+        configure build-release "-Dkernel_targets=$targets" $(portable)
         compile build-release shipped ;;
     esac
     case $1 in deb | all)

@@ -30,7 +30,7 @@ static bool find_library(char path[static PATH_MAX])
     char *slash = strrchr(self, '/');
     if (!slash) return false;
     *slash = 0;
-    static const char *const folders[] = { "sim/driver", "../lib/rmcp", "../" RMCP_SIM_FOLDER };
+    static const char *const folders[] = { "sim/driver", "../" RMCP_SIM_FOLDER };
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         const int length = snprintf(path, PATH_MAX, "%s/%s/librmcp-sim.so", self, folders[i]);
         if (length > 0 && length < PATH_MAX && !access(path, R_OK)) return true;

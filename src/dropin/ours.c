@@ -92,12 +92,10 @@ static rmcp_status take_named(const char *named, struct dropin_ours *out)
     return RMCP_OK;
 }
 
-/* librmcp.so.0: named, beside the command, where a package that was unpacked anywhere has it, or
- * where the command's installation has it. */
+/* librmcp.so.0: named, beside the command, or where the command's installation has it. */
 static void find_library(const char *folder, struct dropin_ours *out)
 {
-    static const char *const places[] = { "librmcp.so.0", "../lib/librmcp.so.0",
-                                          "../" RMCP_LIBRARY_FOLDER "/librmcp.so.0",
+    static const char *const places[] = { "librmcp.so.0", "../" RMCP_LIBRARY_FOLDER "/librmcp.so.0",
                                           RMCP_LIBRARY_FOLDER "/librmcp.so.0" };
     const char *named = getenv("RMCP_LIBRARY");
     if (named && *named && realpath(named, out->library)) return;
@@ -112,8 +110,7 @@ static void find_library(const char *folder, struct dropin_ours *out)
 
 rmcp_status dropin_ours_find(struct dropin_ours *out)
 {
-    static const char *const places[] = { "src/miopen", "../lib/rmcp",
-                                          "../" RMCP_LIBRARY_FOLDER "/rmcp",
+    static const char *const places[] = { "src/miopen", "../" RMCP_LIBRARY_FOLDER "/rmcp",
                                           RMCP_LIBRARY_FOLDER "/rmcp" };
     *out = (struct dropin_ours){ 0 };
     const ssize_t length = readlink("/proc/self/exe", out->command, sizeof out->command - 1);
@@ -123,7 +120,8 @@ rmcp_status dropin_ours_find(struct dropin_ours *out)
     *strrchr(folder, '/') = '\0';
     find_library(folder, out);
     char beside[PATH_MAX];
-    if (!dropin_join(beside, folder, "../lib/rmcp") || !realpath(beside, out->carried))
+    if (!dropin_join(beside, folder, "../" RMCP_LIBRARY_FOLDER "/rmcp") ||
+        !realpath(beside, out->carried))
         out->carried[0] = '\0';
     const char *named = getenv("RMCP_MIOPEN_LIBRARY");
     if (named && *named) return take_named(named, out);

@@ -2,13 +2,14 @@
 # The tarball and the wheel of a build: they run from any folder with a bare environment, need no newer C library and no
 # other library than they say, install without a network, and packing twice gives the same bytes.
 # usage: check_package.sh SOURCE-DIR BUILD-DIR
-# Skipped where the build was not configured with -Dportable=true.
+# Skipped where the build was not configured with -Dportable=true -Dlibdir=lib, as ./setup.sh does on Debian.
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
 source=$1 build=$2
 need dpkg-query readelf objdump meson
-meson introspect "$build" --buildoptions | tr '{' '\n' | grep '"name": "portable"' | grep -q '"value": true' ||
-    skip "this build is not portable"
+options=$(meson introspect "$build" --buildoptions | tr '{' '\n')
+echo "$options" | grep '"name": "portable"' | grep -q '"value": true' || skip "this build is not portable"
+echo "$options" | grep '"name": "libdir"' | grep -q '"value": "lib"' || skip "this build does not install into lib"
 
 # ---- the tarball ----
 

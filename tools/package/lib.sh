@@ -25,6 +25,12 @@ set_times() {
     find "$1" -exec touch -hd "@$SOURCE_DATE_EPOCH" {} +
 }
 
+# option BUILD NAME: the text of an option of a build: true, false, a path.
+option() {
+    meson introspect "$1" --buildoptions | tr '{' '\n' |
+        sed -n "s/.*\"name\": \"$2\", \"value\": \"*\([^\",]*\)\"*,.*/\1/p" | head -n 1
+}
+
 # is_elf FILE
 is_elf() { [ "$(head -c 4 "$1" | tail -c 3)" = ELF ]; }
 

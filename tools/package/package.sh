@@ -20,12 +20,6 @@ pack() {
     tar -C "$work" --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cf - "$1"
 }
 
-# option NAME: the text of an option of the build.
-option() {
-    meson introspect "$build" --buildoptions |
-        "$python" -c 'import json, sys; print(*(o["value"] for o in json.load(sys.stdin) if o["name"] == sys.argv[1]))' "$1"
-}
-
 case $kind in
 tarball)
     "$root/tools/package/stage.sh" "$build" "$work/$name"
@@ -42,7 +36,7 @@ pure)
     echo "$out/$wheel" ;;
 kernels)
     name=rmcp-$version-kernels
-    folder=$(option kernel_folder)
+    folder=$(option "$build" kernel_folder)
     [ -n "$folder" ] || folder=$build/tools/kernels/compiled
     mkdir "$work/$name"
     for image in "$build"/tools/kernels/kernels_*.S; do

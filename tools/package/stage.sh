@@ -1,6 +1,6 @@
 #!/bin/sh
 # Lays out what the tarball and the wheel have, so that it runs wherever it is unpacked: stage.sh BUILD FOLDER
-# BUILD was configured with -Dportable=true. Libraries that a bare system may lack are copied beside ours, each with
+# BUILD was configured with -Dportable=true -Dlibdir=lib. Libraries that a bare system may lack are copied beside ours, each with
 # its licence; what is linked statically has its licence there too.
 set -eu
 . "$(dirname "$0")/lib.sh"
@@ -8,8 +8,8 @@ set -eu
 build=$1 stage=$2
 need readelf objdump dpkg-query meson
 
-meson introspect "$build" --buildoptions | tr '{' '\n' | grep '"name": "portable"' | grep -q '"value": true' ||
-    fail "$build is not portable: meson configure $build -Dportable=true"
+[ "$(option "$build" portable) $(option "$build" libdir)" = "true lib" ] ||
+    fail "$build is not portable: meson configure $build -Dportable=true -Dlibdir=lib"
 rm -rf "$stage"
 mkdir -p "$stage/bin" "$stage/lib/rmcp" "$stage/share/doc/rmcp/licences"
 stage=$(cd "$stage" && pwd)
