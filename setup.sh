@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what RMCP needs on Debian or Ubuntu, builds it, and runs it: ./setup.sh demo|test|build|release
+# Installs what RMCP needs on Debian or Ubuntu, builds it, and runs it: ./setup.sh demo|test|build|release|package
 set -eu
 cd "$(dirname "$0")"
 
@@ -20,8 +20,14 @@ usage: ./setup.sh COMMAND
   test    build in every configuration and run all tests, sanitizers included
   build   build only: the command is build/rmcp, the library build/librmcp.so
   release the same in build-release, with kernels for every chip, not only RDNA1, RDNA2 and NVIDIA's
+  package [tarball|wheel|pure|deb|kernels|all]
+          a release, packed into build-package: a tarball that runs wherever it is unpacked, a wheel for
+          pip, the same of Python alone, Debian packages, the compiled kernels (for building
+          where there is no clang 19); docs/install.md tells what is in them
 
-Missing Debian packages are installed with apt-get (through sudo when not root).
+Missing Debian packages are installed with apt-get (through sudo when not root). Without apt-get the tools and
+libraries must be there already; what is missing is said (docs/install.md has the packages of other systems).
+RMCP_KERNEL_TARGETS=gfx1010,nvptx ./setup.sh release compiles kernels for these targets only (package, too).
 RMCP_PYTHON=PROGRAM ./setup.sh test takes the PyTorch of another Python than the system's.
 RMCP_DEVICE=opencl ./setup.sh demo takes another device than the best one.
 TEXT
@@ -35,7 +41,7 @@ install_packages() {
             missing="$missing $package"
     done
     [ -n "$missing" ] || return 0
-    command -v apt-get >/dev/null || fail "these packages are missing, and there is no apt-get:$missing"
+    command -v apt-get >/dev/null || { check_tools; return; }
     say "installing$missing"
     as_root=
     [ "$(id -u)" = 0 ] || as_root=sudo
@@ -44,8 +50,36 @@ install_packages() {
     { $as_root apt-get update -q && DEBIAN_FRONTEND=noninteractive $as_root apt-get install -qy \
         --no-install-recommends $missing; } >"$log" 2>&1 || {
         tail -n 20 "$log" >&2
-        fail "apt-get could not install$missing"
+        echo "setup.sh: apt-get could not install$missing; is it there from elsewhere?" >&2
+        check_tools
     }
+}
+
+# Whether what a build needs is there, wherever it came from: commands that run, headers that the compiler finds.
+check_tools() {
+    lacking=
+    lack() { lacking="$lacking
+  $*"; }
+    cc=${CC:-cc}
+    for row in "meson|Meson 1.0 or later" "ninja|Ninja" "pkg-config|pkg-config or pkgconf" "readelf|GNU binutils"; do
+        command -v "${row%%|*}" >/dev/null || lack "${row#*|} (the command ${row%%|*})"
+    done
+    if ! command -v "$cc" >/dev/null; then
+        lack "a C compiler (the command $cc; CC names another)"
+    else
+        for row in "oneapi/dnnl/dnnl.h|oneDNN" "CL/cl.h|OpenCL's headers" "zlib.h|zlib" "zstd.h|Zstandard" \
+            "bzlib.h|bzip2" "sqlite3.h|SQLite 3" "cjson/cJSON.h|cJSON"; do
+            printf '#include <stddef.h>\n#include <stdio.h>\n#include <%s>\n' "${row%%|*}" |
+                "$cc" -DCL_TARGET_OPENCL_VERSION=120 -E -x c -o /dev/null - >"$log" 2>&1 ||
+                lack "${row#*|}, with what compiling needs (the header ${row%%|*})"
+        done
+    fi
+    [ -z "$lacking" ] || fail "these are missing; docs/install.md has their packages on some systems:$lacking"
+    found=
+    for clang in clang-19 clang-20 clang-21 clang-22 clang; do
+        ! tools/kernels/probe.sh "$clang" gfx1010 >"$log" 2>&1 || { found=$clang; break; }
+    done
+    [ -n "$found" ] || echo "setup.sh: there is no clang 19 or later with lld: built without GPU kernels"
 }
 
 # configure FOLDER OPTIONS…: again only when a source file or a test tool came or went, or the options
@@ -72,23 +106,60 @@ configure() {
 
 # What the kernels of each operation and target took is said where they are compiled.
 compile() {
-    ninja -C "$1" >"$log" 2>&1 || { grep -v '^\[[0-9]*/' "$log" >&2; fail "cannot build $1"; }
+    ninja -C "$@" >"$log" 2>&1 || { grep -v '^\[[0-9]*/' "$log" >&2; fail "cannot build $1"; }
     grep -E '^[a-z0-9]+: [a-z_]+: ([1-9][0-9]* of [0-9]+ kernels compiled|.* packed$)' "$log" || true
 }
 
 build() {
     say "building (some minutes the first time, most of them for the GPU kernels)"
-    configure build
+    # Word splitting is wanted here and below: options.
+    # shellcheck disable=SC2046
+    configure build $(portable)
     compile build
 }
 
+# A build can be packed when what it links statically for that is there, as it is in Debian.
+portable() {
+    for archive in libz.a libzstd.a libbz2.a libsqlite3.a; do
+        case $("${CC:-cc}" "-print-file-name=$archive") in
+        /*) ;;
+        *) echo -Dportable=false; return ;;
+        esac
+    done
+    echo -Dportable=true --libdir=lib
+}
+
 # The kernels of all targets; about a minute of one core for each that is compiled the first time.
+targets=${RMCP_KERNEL_TARGETS-gfx803,gfx900,gfx906,gfx1010,gfx1030,gfx1102,gfx1200,nvptx}
 release() {
-    say "building with kernels for every target"
-    configure build-release -Dkernel_targets=gfx803,gfx900,gfx906,gfx1010,gfx1030,gfx1102,gfx1200,nvptx
+    say "building with kernels for ${targets:-no target}"
+    # shellcheck disable=SC2046
+    configure build-release "-Dkernel_targets=$targets" $(portable)
     compile build-release
     build-release/rmcp version
 }
+
+# package KIND: without tests, which are those of `./setup.sh test`.
+package() {
+    case $1 in tarball | wheel | pure | deb | kernels | all) ;; *) fail "no kind of package '$1'" ;; esac
+    say "building what is packed, with kernels for ${targets:-no target}"
+    case $1 in tarball | wheel | kernels | all)
+        # shellcheck disable=SC2046
+        configure build-release "-Dkernel_targets=$targets" $(portable)
+        compile build-release shipped ;;
+    esac
+    case $1 in deb | all)
+        configure build-debian "-Dkernel_targets=$targets" --prefix=/usr "--libdir=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)"
+        compile build-debian shipped ;;
+    esac
+    say "packing"
+    for kind in tarball wheel pure kernels; do
+        case $1 in "$kind" | all) tools/package/package.sh "$kind" build-release build-package ;; esac
+    done
+    case $1 in deb | all) tools/package/deb.sh build-debian build-package ;; esac
+}
+
+package_one() { package "$kind"; }
 
 # set_up STEP: with what building needs installed.
 set_up() {
@@ -160,6 +231,10 @@ demo) demo ;;
 test) run_all_tests ;;
 build) set_up build ;;
 release) set_up release ;;
+package)
+    kind=${2:-all}
+    build_packages="$build_packages dpkg-dev"
+    set_up package_one ;;
 -h | --help | help) usage ;;
 '') usage >&2; exit 2 ;;
 *) printf "setup.sh: no command '%s'\n" "$1" >&2; usage >&2; exit 2 ;;

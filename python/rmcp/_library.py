@@ -237,11 +237,23 @@ def _candidates():
     if named:
         return [named]  # who names one wants no other
     here = pathlib.Path(__file__).resolve().parent
-    return [*map(str, sorted(here.glob("librmcp.so*"))), SONAME, "librmcp.so"]
+    # In a wheel; in the tarball, whose folders python and lib are neighbours.
+    carried = [folder / SONAME for folder in (here / "native" / "lib", here.parents[1] / "lib")]
+    return [*(str(path) for path in carried if path.is_file()), SONAME, "librmcp.so"]
+
+
+def _prefer_system():
+    """Packages carry GCC's OpenMP for systems without it. Where the system has one, it comes first: what else the
+    process loads was built with that, and of two of the same name only the first is loaded."""
+    try:
+        ctypes.CDLL("libgomp.so.1")
+    except OSError:
+        pass
 
 
 def _open():
     tried = []
+    _prefer_system()
     for name in _candidates():
         try:
             return name, ctypes.CDLL(name)

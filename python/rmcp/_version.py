@@ -8,7 +8,7 @@ def _header():
     for path in (here / "rmcp.h", here.parents[1] / "include" / "rmcp.h"):
         if path.is_file():
             return path
-    raise ImportError(f"there is no rmcp.h in {here}: install the package (pip install python/) or use "
+    raise ImportError(f"there is no rmcp.h in {here}: install the package (docs/install.md) or use "
                       "it in a checkout")
 
 

@@ -23,6 +23,7 @@ struct dropin_ours {
     char copies[DROPIN_COPIES][PATH_MAX];
     char library[PATH_MAX]; /* librmcp.so.0 of the same installation, or "" */
     char command[PATH_MAX]; /* this program */
+    char carried[PATH_MAX]; /* folder of what a package brings along for both (libgomp …), or "" */
 };
 
 /* Find our files: $RMCP_MIOPEN_LIBRARY (a folder with libMIOpen.so.1 and wheel/libMIOpen.so, or one

@@ -2,6 +2,7 @@
  *
  *     FOLDER/libMIOpen.so                   ours
  *     FOLDER/rmcp/librmcp.so.0, rmcp        what it needs: the library, the command for first uses
+ *     FOLDER/rmcp/libgomp.so.1 …            what these need, where a package brought it along
  *     FOLDER/rmcp/libMIOpen.so.original     what was there before
  *     FOLDER/libMIOpen.so.rmcp-original     a link to it: opened here, it finds its own libraries
  *     FOLDER/rmcp/manifest                  what is what
@@ -24,6 +25,9 @@
 
 static const char room_name[] = "rmcp", backup[] = "libMIOpen.so.original",
                   library[] = "librmcp.so.0", command[] = "rmcp", manifest_name[] = "manifest";
+/* What tools/package puts beside our own files for systems without it. */
+static const char *const carried[] = { "libgomp.so.1", "libcjson.so.1" };
+enum { CARRIED = sizeof carried / sizeof *carried };
 
 enum state {
     GONE,     /* no library of that name                                */
@@ -129,9 +133,10 @@ static bool remove_room(struct work *w)
     if (!fstatat(w->folder, beside, &about, AT_SYMLINK_NOFOLLOW) && S_ISLNK(about.st_mode))
         unlinkat(w->folder, beside, 0);
     if (w->room < 0) return true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        dropin_discard(w->room, names[i]);
-        unlinkat(w->room, names[i], 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names + CARRIED; i++) {
+        const char *name = i < CARRIED ? carried[i] : names[i - CARRIED];
+        dropin_discard(w->room, name);
+        unlinkat(w->room, name, 0);
     }
     const bool removed = !unlinkat(w->folder, room_name, AT_REMOVEDIR);
     dropin_sync(w->folder);
@@ -312,11 +317,29 @@ static rmcp_status link_beside(const struct work *w)
     return status ? status : dropin_commit(w->folder, beside);
 }
 
+/* The path of the package's own `name`, where it brought one along. */
+static bool find_carried(const struct dropin_ours *ours, const char *name,
+                         char path[static PATH_MAX])
+{
+    return *ours->carried && dropin_join(path, ours->carried, name) && !access(path, R_OK);
+}
+
+static rmcp_status put_carried(const struct work *w, const struct dropin_ours *ours)
+{
+    rmcp_status status = RMCP_OK;
+    char path[PATH_MAX];
+    for (size_t i = 0; i < CARRIED && !status; i++)
+        if (find_carried(ours, carried[i], path))
+            status = dropin_copy(path, w->room, carried[i], 0644);
+    return status;
+}
+
 static rmcp_status put_in(struct work *w, const struct dropin_ours *ours, const char *copy,
                           bool is_upgrade)
 {
     struct dropin_map map;
     rmcp_status status = make_room(w);
+    if (!status) status = put_carried(w, ours);
     if (!status) status = dropin_copy(ours->library, w->room, library, 0755);
     if (!status) status = dropin_copy(ours->command, w->room, command, 0755);
     if (!status && !is_upgrade) status = keep(w);
@@ -337,6 +360,10 @@ static rmcp_status put_in(struct work *w, const struct dropin_ours *ours, const 
 
 static bool is_up_to_date(const struct work *w, const struct dropin_ours *ours, const char *copy)
 {
+    char path[PATH_MAX];
+    for (size_t i = 0; i < CARRIED; i++)
+        if (find_carried(ours, carried[i], path) && !same_at(w->room, carried[i], AT_FDCWD, path))
+            return false;
     return w->has_manifest && same_at(w->folder, w->name, AT_FDCWD, copy) &&
            same_at(w->room, library, AT_FDCWD, ours->library) &&
            same_at(w->room, command, AT_FDCWD, ours->command);

@@ -119,6 +119,10 @@ rmcp_status dropin_ours_find(struct dropin_ours *out)
     snprintf(folder, sizeof folder, "%s", out->command);
     *strrchr(folder, '/') = '\0';
     find_library(folder, out);
+    char beside[PATH_MAX];
+    if (!dropin_join(beside, folder, "../" RMCP_LIBRARY_FOLDER "/rmcp") ||
+        !realpath(beside, out->carried))
+        out->carried[0] = '\0';
     const char *named = getenv("RMCP_MIOPEN_LIBRARY");
     if (named && *named) return take_named(named, out);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
