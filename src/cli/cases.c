@@ -71,7 +71,7 @@ rmcp_status cli_cases_suite(struct cli_cases *cases, const char *suite)
     snprintf(name, sizeof name, "verify-%s.txt", suite);
     const char *at = data_file(name);
     if (!at)
-        return rmcp_fail(RMCP_E_ARG, "no suite '%.40s'; known are quick, full and fuzz", suite);
+        return rmcp_fail(RMCP_E_ARG, "no suite '%.40s'; known are quick, full, check and fuzz", suite);
     while (next_line(&at, line, sizeof line)) {
         if (!*line || *line == '#') continue;
         rmcp_status status = add_text(cases, line);

@@ -109,6 +109,7 @@ struct cli_first_owner {
 };
 int cli_first_owner(const struct cli_first_owner *options);
 
+int cli_check(int argc, char **argv);
 int cli_devices(int argc, char **argv);
 int cli_verify(int argc, char **argv);
 int cli_bench(int argc, char **argv);

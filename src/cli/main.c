@@ -10,6 +10,7 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
+    { "check", cli_check, "does this machine's PyTorch use RMCP, and rightly?" },
     { "devices", cli_devices, "list the devices that convolutions can run on" },
     { "verify", cli_verify, "check a device against a double-precision reference" },
     { "bench", cli_bench, "time convolutions: networks, DeepBench, single cases" },
