@@ -38,8 +38,8 @@ static cJSON *candidate_json(const rmcp_candidate *c)
     return row;
 }
 
-static void print_row(const struct request *r, const char *text, const rmcp_candidate *list, size_t n,
-                      const rmcp_candidate *chosen)
+static void print_row(const struct request *r, const char *text, const rmcp_candidate *list,
+                      size_t n, const rmcp_candidate *chosen)
 {
     if (r->rows) {
         cJSON *row = cJSON_CreateObject();
@@ -68,10 +68,10 @@ static int plan_case(const struct request *r, const struct cli_case *one)
     char text[RMCP_CASE_MAX];
     rmcp_candidate list[RMCP_MOST_ALGOS] = { { .struct_size = sizeof list[0] } };
     size_t n = RMCP_MOST_ALGOS;
-    rmcp_status status =
-        rmcp_case_print(one->operation, one->problem.bytes, text, sizeof text);
+    rmcp_status status = rmcp_case_print(one->operation, one->problem.bytes, text, sizeof text);
     if (!status)
-        status = rmcp_plan_ask(r->device, one->operation, one->problem.bytes, &r->options, list, &n);
+        status =
+            rmcp_plan_ask(r->device, one->operation, one->problem.bytes, &r->options, list, &n);
     if (status) return cli_failed("plan", status);
 
     const rmcp_candidate *chosen = NULL;
@@ -90,7 +90,8 @@ int cli_plan(int argc, char **argv)
     struct request r = { .options.struct_size = sizeof r.options };
     const struct cli_option options[] = {
         { "device", CLI_TEXT, &device, "SPEC", "device to plan for (default auto)", NULL },
-        { "explain", CLI_FLAG, &r.explain, NULL, "every algorithm: its cost, or why it refused", NULL },
+        { "explain", CLI_FLAG, &r.explain, NULL, "every algorithm: its cost, or why it refused",
+          NULL },
         { "effort", CLI_CHOICE, &effort, "E", "estimate (default) or measure", cli_efforts },
         { "algorithm", CLI_TEXT, &algorithm, "NAME", "this algorithm or none", NULL },
         { "max-workspace", CLI_NUMBER, &max_workspace, "BYTES", "limit of workspace", NULL },

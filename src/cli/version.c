@@ -48,7 +48,8 @@ int cli_version(int argc, char **argv)
     const struct cli_usage usage = {
         .command = "version",
         .arguments = "",
-        .about = "Shows the version, the drivers, the operations with their algorithms and the compiled kernels of this "
+        .about = "Shows the version, the drivers, the operations with their algorithms and the "
+                 "compiled kernels of this "
                  "build.",
         .example = "  rmcp version",
         .options = options,
