@@ -127,7 +127,7 @@ is_json 1 rmcp.audit/1 audit --json /bin/sh
 [ -n "$(cat "$work/err")" ] || fail 'audit of a host program: no word that it has no GPU code'
 expect 1 "$rmcp" audit --csv /bin/sh
 has '^library,target,kind,'
-is_json 0 rmcp.devices.forget/1 devices --forget --json
+XDG_CACHE_HOME=$work is_json 0 rmcp.devices.forget/1 devices --forget --json
 is_json 0 rmcp.version/1 version --json
 
 # ---- verify --limit ----
