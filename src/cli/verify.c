@@ -28,7 +28,7 @@ struct tally {
 struct session {
     rmcp_device *device;
     const char *algorithm; /* only this one; NULL: all that apply */
-    uint64_t seed;
+    uint64_t seed, repeat;
     bool fuzz; /* one kind of data per case, in turn */
     cJSON *failures;
     size_t n_cases, n_runs, n_failed, n_left_out;
@@ -83,6 +83,12 @@ static void run(struct session *s, const struct cli_case *one, const char *name,
     struct rmcp_judgement judgement;
     rmcp_status status = rmcp_judge_problem(s->device, one->operation, one->problem.bytes, name,
                                             data, data_seed(s, text), 0, &judgement);
+    if (!status && judgement.passed && s->repeat > 1 && data == RMCP_DATA_REALS) {
+        const double worst = judgement.worst;
+        status = rmcp_judge_repeats(s->device, one->operation, one->problem.bytes, name,
+                                    data_seed(s, text), s->repeat, &judgement);
+        judgement.worst = worst;
+    }
     s->n_runs++;
     if (status) {
         fail(s, status != RMCP_E_NOMEM, text, name, data_names[data], rmcp_last_error());
@@ -374,7 +380,7 @@ int cli_verify(int argc, char **argv)
     bool json = false, list_only = false, first_owner = false, trial = false;
     FILE *answer = NULL;
     struct cli_first_owner owner = { 0 };
-    struct session s = { .seed = 1 };
+    struct session s = { .seed = 1, .repeat = 1 };
     const struct cli_option options[] = {
         { "device", CLI_TEXT, &device, "SPEC", "device to check (default auto)", NULL },
         { "suite", CLI_TEXT, &suite, "NAME",
@@ -385,6 +391,7 @@ int cli_verify(int argc, char **argv)
         { "seed", CLI_NUMBER, &s.seed, "S", "seed of problems and data (default 1)", NULL },
         { "algorithm", CLI_TEXT, &s.algorithm, "NAME", "only this one (default: all that apply)",
           NULL },
+        { "repeat", CLI_NUMBER, &s.repeat, "N", "execute N times: the same bits each time", NULL },
         { "threads", CLI_NUMBER, &threads, "N", "threads of the cpu device", NULL },
         { "limit", CLI_NUMBER, &limit, "SECONDS", "give up after this time (default: none)", NULL },
         { "list", CLI_FLAG, &list_only, NULL, "print the cases and do not run them", NULL },
@@ -420,9 +427,9 @@ int cli_verify(int argc, char **argv)
     if (!cli_parse(&usage, argc, argv, &n_texts, &exit_status)) return exit_status;
     owner.device = device;
     if (first_owner) {
-        exit_status =
-            cli_refuse(&usage, "suite cases operation seed algorithm threads limit list json trial",
-                       "has no meaning for --first-owner");
+        exit_status = cli_refuse(
+            &usage, "suite cases operation seed repeat algorithm threads limit list json trial",
+            "has no meaning for --first-owner");
         if (!exit_status && n_texts)
             exit_status = cli_complain(
                 "verify", "'%.60s' is too much: --first-owner has its own cases", argv[0]);
@@ -440,9 +447,11 @@ int cli_verify(int argc, char **argv)
     s.fuzz = !strcmp(suite, "fuzz");
     if (s.fuzz && (n_drawn < 1 || n_drawn > 100000000))
         return cli_complain("verify", "--cases is %" PRIu64 "; from 1 to 100000000", n_drawn);
+    if (s.repeat < 1 || s.repeat > 1000000)
+        return cli_complain("verify", "--repeat is %" PRIu64 "; from 1 to 1000000", s.repeat);
     if (limit > 86400 || (!limit && cli_given(&usage, "limit")))
         return cli_complain("verify", "--limit is %" PRIu64 "; from 1 to 86400 seconds", limit);
-    if (list_only && (exit_status = cli_refuse(&usage, "algorithm threads limit trial",
+    if (list_only && (exit_status = cli_refuse(&usage, "algorithm threads repeat limit trial",
                                                "has no meaning for --list")))
         return exit_status;
     if (trial && json) return cli_complain("verify", "--trial and --json: only one of them");

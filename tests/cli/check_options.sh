@@ -52,7 +52,7 @@ for option in '--step nosuch' '--log x' --yes '--skip large'; do
     # shellcheck disable=SC2086
     bad "${option%% *} is only for --first-owner" verify $option
 done
-for option in '--suite full' '--cases 3' '--operation conv' '--seed 2' '--algorithm direct' '--threads 1' '--limit 5' \
+for option in '--suite full' '--cases 3' '--operation conv' '--seed 2' '--algorithm direct' '--threads 1' '--limit 5' '--repeat 2' \
     --list --json; do
     # shellcheck disable=SC2086
     bad "${option%% *} has no meaning for --first-owner" verify --first-owner --device cpu $option
