@@ -158,7 +158,6 @@ def choose(wish, torch, report):
     if wish == "cpu":
         return "cpu", {"device_types": ("cpu",)}
     if word not in ("auto", "cuda", "hip", "gpu"):
-        report.notes.append(f"tensors are on the CPU, convolutions on {wish}")
         return "cpu", {"device_types": ("cpu",), "offload": wish}
     made_for_gpus = report.torch["hip"] or report.torch["cuda"]
     if made_for_gpus and sees_gpu(torch):
@@ -251,6 +250,8 @@ def check_adapter(report, wish, say):
         except RuntimeError as error:
             raise InTheWay("device", str(error), "rmcp devices lists RMCP's devices and why one is not usable") from None
         adapter.disable()
+        if "offload" in arguments:
+            report.notes.append(f"tensors are on the CPU, convolutions on {wish}")
         wrong = run_networks(report, say, device, lambda: adapter.enable(**arguments), adapter.disable)
     stats = adapter.stats()
     report.set(convolutions=stats.calls, left_to_pytorch=stats.fallbacks)

@@ -143,8 +143,7 @@ int cli_audit(int argc, char **argv)
         return exit_status;
     if (form.csv && (exit_status = cli_refuse(&usage, "worst", "has no meaning for --csv")))
         return exit_status;
-    if (!threads && cli_given(&usage, "threads"))
-        return cli_complain("audit", "--threads is 0; at least 1");
+    if ((exit_status = cli_refuse_zero(&usage, "threads", threads))) return exit_status;
     if (threads > 1024)
         return cli_complain("audit", "--threads is %" PRIu64 "; at most 1024", threads);
     if (n_worst > 100000)

@@ -258,8 +258,9 @@ int cli_bench(int argc, char **argv)
         return cli_complain("bench", "--repeats is %" PRIu64 "; from 1 to 1000000", s.repeats);
     if (wish.batch > INT32_MAX)
         return cli_complain("bench", "--batch is %" PRIu64 ", too large", wish.batch);
-    if (!wish.batch && cli_given(&usage, "batch"))
-        return cli_complain("bench", "--batch is 0; at least 1");
+    if ((exit_status = cli_refuse_zero(&usage, "batch", wish.batch)) ||
+        (exit_status = cli_refuse_zero(&usage, "threads", wish.threads)))
+        return exit_status;
     if (n_texts && (exit_status = cli_refuse(&usage, "batch type layout",
                                              "is for --network alone; a case says it itself, as in "
                                              "n8c64h56w56k64r3s3p1:f16:nhwc")))

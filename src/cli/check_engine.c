@@ -142,8 +142,7 @@ static void conclude(const struct engine_answer *a, size_t n_cases, cJSON *repor
     const bool right = a->ended && a->n_good == n_cases;
     const char *verdict = right ? "right" : a->n_bad ? "wrong" : "in the way";
     if (!a->device)
-        snprintf(says, sizeof says, "RMCP itself opens no device%s%.600s", a->closed ? ": " : "",
-                 a->closed ? a->closed : "");
+        snprintf(says, sizeof says, "RMCP itself opens no device");
     else
         snprintf(says, sizeof says,
                  "RMCP itself on %s, %s%s: %zu of %zu convolutions, compared with the CPU, %s",

@@ -60,6 +60,10 @@ int cli_check_algorithm(const char *command, const char *name);
 const char *cli_algorithm(const struct rmcp_operation *operation, const struct rmcp_algo *algo,
                           char text[static 64]);
 
+/* Complain about an option of a number that was given as 0, where that only stands for its default.
+ * Returns 0 or an exit status. */
+int cli_refuse_zero(const struct cli_usage *usage, const char *name, uint64_t value);
+
 /* Open a device for a command; NULL spec means auto, 0 threads the default; other numbers are for
  * the CPU device alone. Returns 0 or an exit status. */
 int cli_open(const char *command, const char *spec, uint64_t threads, rmcp_device **out);

@@ -96,6 +96,12 @@ int cli_refuse(const struct cli_usage *usage, const char *names, const char *why
     return CLI_OK;
 }
 
+int cli_refuse_zero(const struct cli_usage *usage, const char *name, uint64_t value)
+{
+    if (value || !cli_given(usage, name)) return CLI_OK;
+    return cli_complain(usage->command, "--%s is 0; at least 1", name);
+}
+
 /* Sets one option from argv[*i]; advances over its value. */
 static int set_option(const struct cli_usage *usage, int argc, char **argv, int *i)
 {

@@ -88,8 +88,7 @@ int cli_sim(int argc, char **argv)
     if (cli.trace && cli.threads > 1)
         return cli_complain("sim", "--trace runs on one thread, --threads is %" PRIu64,
                             cli.threads);
-    if (!cli.limit && cli_given(&usage, "limit"))
-        return cli_complain("sim", "--limit is 0; at least 1");
+    if ((exit_status = cli_refuse_zero(&usage, "limit", cli.limit))) return exit_status;
     if (cli.lds > 65536) return cli_complain("sim", "--lds is %" PRIu64 "; at most 65536", cli.lds);
     return sim_kernel(&cli, n_words, argv);
 }

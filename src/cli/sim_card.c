@@ -66,9 +66,7 @@ static int check_values(const struct cli_usage *usage, const struct sim_request 
                             r->override);
     if (r->threads > 1024 || (!r->threads && cli_given(usage, "threads")))
         return cli_complain("sim", "--threads is %" PRIu64 "; from 1 to 1024", r->threads);
-    if (!r->limit && cli_given(usage, "limit"))
-        return cli_complain("sim", "--limit is 0; at least 1");
-    return CLI_OK;
+    return cli_refuse_zero(usage, "limit", r->limit);
 }
 
 int cli_sim_card(int argc, char **argv)

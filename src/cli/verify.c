@@ -454,6 +454,7 @@ int cli_verify(int argc, char **argv)
     if (list_only && (exit_status = cli_refuse(&usage, "algorithm threads repeat limit trial",
                                                "has no meaning for --list")))
         return exit_status;
+    if ((exit_status = cli_refuse_zero(&usage, "threads", threads))) return exit_status;
     if (trial && json) return cli_complain("verify", "--trial and --json: only one of them");
     const struct rmcp_operation *only =
         operation ? rmcp_operation_find(operation, strlen(operation)) : NULL;

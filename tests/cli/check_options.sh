@@ -102,6 +102,8 @@ bad "--plant is 'hang:'" sim --plant hang: -- true
 bad "--wave is 0" sim --kernel "$work/file" x --wave 0
 bad '--trace runs on one thread' sim --kernel "$work/file" x --trace --threads 4
 bad "no option '--kernels'" sim --kernels x
+for command in verify bench plan; do bad '--threads is 0' $command --device cpu --threads 0 $case; done
+bad '--max-error is 0' plan --device cpu --max-error 0 $case
 if "$rmcp" devices | grep -q '^opencl '; then
     bad '--threads is for the device cpu' bench --device opencl --threads 2 $case
 fi
