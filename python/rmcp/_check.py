@@ -96,11 +96,11 @@ def import_torch(report):
                        "PyTorch suits this machine")
     try:
         import torch
+        import torch.version as version
     except Exception as error:
         raise InTheWay("torch-broken", f"PyTorch cannot be imported: {type(error).__name__}: {error}",
                        "python -c 'import torch' shows it whole; rmcp explain may know it; else install PyTorch "
                        "again") from None
-    version = torch.version
     report.set(torch={"version": str(getattr(torch, "__version__", getattr(version, "__version__", "?"))),
                       "hip": getattr(version, "hip", None), "cuda": getattr(version, "cuda", None)})
     return torch
@@ -288,7 +288,8 @@ def check_miopen(report, wish, say):
     if not status["rmcp"]:
         remark = f" ({remarks[0].message})" if remarks else ""
         raise InTheWay("other-miopen", f"calls reach {status['library'] or 'no MIOpen'}, not RMCP's{remark}",
-                       "rmcp run -- rmcp check --miopen; rmcp run --print -- python shows what it would load")
+                       f"rmcp run --python {sys.executable} -- rmcp check --miopen --python {sys.executable}; rmcp run "
+                       "--print -- python shows what it would load")
     if not sees_gpu(torch):
         raise no_gpu(report.torch)
     number = wish.partition(":")[2]
@@ -380,8 +381,9 @@ def main(words):
         (check_miopen if "miopen" in flags else check_adapter)(report, device, say)
     except InTheWay as obstacle:
         report.add(obstacle)
-        if obstacle.id == "wrong":
-            report.set(verdict="wrong")
+    except Exception as error:  # of PyTorch, or ours: in no case no answer
+        report.add(InTheWay("failed", f"{type(error).__name__}: {error}", "rmcp doctor looks for causes in the machine; "
+                            "rmcp check --engine tries RMCP without PyTorch"))
     if not report.says:
         report.set(says="RMCP is not used" if not report.torch else f"this PyTorch ({name_of(report.torch)}) does not use "
                    "RMCP")

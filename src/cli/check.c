@@ -122,7 +122,7 @@ int cli_check(int argc, char **argv)
         "Exit status: 0 right, 1 wrong, not used or something in the way, 2 wrong usage.",
         "  rmcp check\n"
         "  rmcp check --python ~/venv/bin/python --device hip:0\n"
-        "  rmcp run -- rmcp check --miopen\n"
+        "  rmcp check --miopen\n"
         "  rmcp check --engine --device hip:0",
         options,
     };
