@@ -20,8 +20,8 @@ convolutions in RMCP, on the GPU if there is one, and compares all results with 
 in the way, and what helps.
 
 options:
-  --device D   auto (default), cpu, cuda or hip, also with a number (hip:1), or another device of RMCP for tensors on
-               the CPU (opencl)
+  --device D   auto (default), cpu, cuda or hip, also with a number (hip:1), or offload:SPEC: tensors on the CPU,
+               convolutions on a device of RMCP (offload:opencl)
   --miopen     check RMCP's MIOpen in the place of AMD's (rmcp run, import rmcp.miopen) instead of rmcp.torch
   --engine     no PyTorch: the same convolutions in RMCP itself, by the rmcp command
   --json       print JSON (schema rmcp.check/1)
@@ -158,7 +158,7 @@ def choose(wish, torch, report):
     if wish == "cpu":
         return "cpu", {"device_types": ("cpu",)}
     if word not in ("auto", "cuda", "hip", "gpu"):
-        return "cpu", {"device_types": ("cpu",), "offload": wish}
+        return "cpu", {"device_types": ("cpu",), "offload": number if word == "offload" else wish}
     made_for_gpus = report.torch["hip"] or report.torch["cuda"]
     if made_for_gpus and sees_gpu(torch):
         if number and int(number) >= torch.cuda.device_count():
@@ -218,6 +218,9 @@ def run_networks(report, say, device, before, after):
 
 def judge(report, where, wrong):
     """The verdict and its sentence."""
+    report.set(simulated=bool(os.environ.get("RMCP_SIM_ROOT")) and where.startswith("hip"))  # rmcp sim
+    if report.simulated:
+        where += " (simulated)"
     name = name_of(report.torch)
     count = f"{report.convolutions} convolutions"
     if wrong:
@@ -251,7 +254,7 @@ def check_adapter(report, wish, say):
             raise InTheWay("device", str(error), "rmcp devices lists RMCP's devices and why one is not usable") from None
         adapter.disable()
         if "offload" in arguments:
-            report.notes.append(f"tensors are on the CPU, convolutions on {wish}")
+            report.notes.append(f"tensors are on the CPU, convolutions on {arguments['offload']}")
         wrong = run_networks(report, say, device, lambda: adapter.enable(**arguments), adapter.disable)
     stats = adapter.stats()
     report.set(convolutions=stats.calls, left_to_pytorch=stats.fallbacks)
@@ -359,7 +362,9 @@ def _parse(words):
             _complain(f"no option {ascii(word)[1:-1]}" if word.startswith("-") else f"{ascii(word)} is too much")
     kind, colon, number = device.partition(":")
     if kind in ("auto", "cpu", "cuda", "hip", "gpu") and colon and (kind in ("auto", "cpu") or not number.isdigit()):
-        _complain(f"--device is {device!r}: auto, cpu, cuda:N, hip:N or a device of RMCP")
+        _complain(f"--device is {device!r}: auto, cpu, cuda:N, hip:N or offload:SPEC")
+    if kind == "offload" and not number:
+        _complain("--device offload: needs a device: offload:opencl")
     if {"miopen", "engine"} <= flags:
         _complain("--miopen and --engine: only one at a time")
     if "miopen" in flags and kind not in ("auto", "cuda", "hip", "gpu"):

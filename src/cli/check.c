@@ -102,7 +102,7 @@ int cli_check(int argc, char **argv)
           "                         PATH, the system's: the first that has PyTorch)",
           NULL },
         { "device", CLI_TEXT, &r.device, "SPEC",
-          "auto (default: the GPU if there is one), cpu, hip:0, opencl …", NULL },
+          "auto (default: the GPU if there is one), cpu, hip:0, offload:opencl …", NULL },
         { "miopen", CLI_FLAG, &r.miopen, NULL,
           "RMCP's MIOpen in the place of AMD's, instead of rmcp.torch", NULL },
         { "engine", CLI_FLAG, &r.engine, NULL, "RMCP itself, without PyTorch", NULL },
