@@ -99,8 +99,8 @@ def _install(action, folder):
             paths = _hooks.remove_hook()
             print("\n".join(f"removed {path}" for path in paths) or "there is no hook in this Python")
         elif action == "--install-comfyui":
-            print(f"wrote {_hooks.install_comfyui(folder)}; ComfyUI uses RMCP from its next start on, if its Python has "
-                  "the package rmcp")
+            print(f"wrote {_hooks.install_comfyui(folder)}; ComfyUI uses RMCP from its next start on, if its Python "
+                  "has the package rmcp")
         else:
             place = _hooks.remove_comfyui(folder)
             print(f"removed {place}" if place else "there is no node of RMCP")
@@ -114,7 +114,8 @@ def _say_stats(only_check):
     """At the end of the program, on stderr."""
     adapter = sys.modules.get("rmcp.torch")
     if adapter is None:
-        text = _enabling.failure or ("the program did not import torch" if _enabling.armed() else "RMCP was not enabled")
+        text = "the program did not import torch" if _enabling.armed() else "RMCP was not enabled"
+        text = _enabling.failure or text
     elif only_check:
         text = str(adapter.stats().check or "RMCP_CHECK: nothing was executed")
     else:

@@ -3,15 +3,14 @@
 Small networks run through the adapter, forward and backward, and are compared with PyTorch's own results on the CPU;
 rmcp.torch.stats() must have counted every convolution. What is in the way is named, with its cure.
 """
-import glob
-import importlib.util
 import json
 import os
 import shutil
 import subprocess
 import sys
 
-from . import _library
+from . import _check_obstacles as obstacles
+from ._check_obstacles import InTheWay, name_of
 
 HELP = """usage: python -m rmcp check [options]
 
@@ -28,17 +27,6 @@ options:
   --help       this text
 
 Exit status: 0 right, 1 wrong, not used or something in the way, 2 wrong usage."""
-
-_ON = ("", "0")
-
-
-class InTheWay(Exception):
-    """Why RMCP is not used: what, in words, and what helps."""
-
-    def __init__(self, id, what, cure):
-        super().__init__(what)
-        self.id, self.what, self.cure = id, what, cure
-
 
 class Report:
     """What becomes JSON, and text."""
@@ -69,117 +57,6 @@ class Report:
         return "\n".join(lines)
 
 
-# ---- what may be in the way ----
-
-def check_library(report):
-    from . import _api
-    try:
-        report.set(rmcp=_api.version())
-    except _library.LibraryNotFound as error:
-        raise InTheWay("librmcp-missing", str(error), "install RMCP's wheel, which has librmcp in it, or let "
-                       "RMCP_LIBRARY name librmcp.so.0") from None
-    except _library.VersionMismatch as error:
-        raise InTheWay("librmcp-version", str(error), "install librmcp and the package rmcp from the same release; "
-                       "unset RMCP_LIBRARY if it names an old one") from None
-
-
-def check_disabled():
-    if os.environ.get("RMCP_DISABLE", "") not in _ON:
-        raise InTheWay("disabled", f"RMCP_DISABLE is {os.environ['RMCP_DISABLE']}: RMCP does nothing",
-                       "unset RMCP_DISABLE")
-
-
-def import_torch(report):
-    if importlib.util.find_spec("torch") is None:
-        raise InTheWay("no-torch", f"{sys.executable} has no PyTorch",
-                       "activate the environment that has it, or: rmcp check --python PYTHON; rmcp doctor says which "
-                       "PyTorch suits this machine")
-    try:
-        import torch
-        import torch.version as version
-    except Exception as error:
-        raise InTheWay("torch-broken", f"PyTorch cannot be imported: {type(error).__name__}: {error}",
-                       "python -c 'import torch' shows it whole; rmcp explain may know it; else install PyTorch "
-                       "again") from None
-    report.set(torch={"version": str(getattr(torch, "__version__", getattr(version, "__version__", "?"))),
-                      "hip": getattr(version, "hip", None), "cuda": getattr(version, "cuda", None)})
-    return torch
-
-
-def name_of(torch):
-    """This PyTorch in words: "2.5.1, ROCm 6.2"."""
-    kind = ("ROCm " + ".".join(torch["hip"].split(".")[:2]) if torch["hip"]
-            else f"CUDA {torch['cuda']}" if torch["cuda"] else "for the CPU")
-    return f"{torch['version']}, {kind}"
-
-
-def no_gpu(torch, folder="/dev", environment=os.environ):
-    """Why a PyTorch for GPUs sees none."""
-    name = name_of(torch)
-    hiding = [f"{variable}={environment[variable]}" for variable in
-              ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "CUDA_VISIBLE_DEVICES")
-              if environment.get(variable, "0").strip() in ("", "-1")]
-    if hiding:
-        return InTheWay("gpu-hidden", f"{' and '.join(hiding)} hides every GPU from PyTorch",
-                        "unset " + " ".join(one.split("=")[0] for one in hiding))
-    if not torch["hip"]:
-        return InTheWay("no-gpu", f"this PyTorch ({name}) sees no GPU",
-                        "nvidia-smi tells whether the driver works; an AMD card needs a PyTorch for ROCm, and rmcp "
-                        "doctor says which")
-    kfd = os.path.join(folder, "kfd")
-    if not os.path.exists(kfd):
-        return InTheWay("no-gpu", f"this PyTorch ({name}) sees no GPU: there is no {kfd}",
-                        "load the kernel's driver (sudo modprobe amdgpu), in a container pass /dev/kfd and /dev/dri; "
-                        "rmcp doctor tells more")
-    closed = [path for path in [kfd, *sorted(glob.glob(os.path.join(folder, "dri", "renderD*")))]
-              if not os.access(path, os.R_OK | os.W_OK)]
-    if closed:
-        return InTheWay("no-access", f"{' and '.join(closed)} cannot be opened by this user",
-                        "sudo usermod -aG render,video $USER, then log in again")
-    return InTheWay("no-gpu", f"this PyTorch ({name}) sees no GPU, though {kfd} can be opened",
-                    "its ROCm may not know the chip: rmcp doctor says which PyTorch does; rmcp devices whether RMCP "
-                    "sees it")
-
-
-def sees_gpu(torch):
-    try:
-        return bool(torch.cuda.is_available())
-    except Exception:
-        return False
-
-
-def has_amd_card():
-    return os.path.exists("/dev/kfd")
-
-
-def choose(wish, torch, report):
-    """Where tensors lie and how to enable: (device of PyTorch, arguments of enable())."""
-    word, _, number = wish.partition(":")
-    if wish == "cpu":
-        return "cpu", {"device_types": ("cpu",)}
-    if word not in ("auto", "cuda", "hip", "gpu"):
-        return "cpu", {"device_types": ("cpu",), "offload": number if word == "offload" else wish}
-    made_for_gpus = report.torch["hip"] or report.torch["cuda"]
-    if made_for_gpus and sees_gpu(torch):
-        if number and int(number) >= torch.cuda.device_count():
-            raise InTheWay("no-gpu", f"PyTorch sees {torch.cuda.device_count()} GPUs, not {wish}",
-                           "the first is number 0; HIP_VISIBLE_DEVICES may hide others")
-        return f"cuda:{number or 0}", {"device_types": ("cuda",)}
-    if made_for_gpus:
-        obstacle = no_gpu(report.torch)
-    else:
-        obstacle = InTheWay("cpu-only-torch", f"this PyTorch ({name_of(report.torch)}) has no code for GPUs",
-                            "rmcp doctor says which PyTorch suits the card; until then rmcp.torch.enable('cpu', "
-                            "offload='opencl') computes convolutions on a card")
-    if word != "auto":
-        raise obstacle
-    if made_for_gpus or has_amd_card():
-        report.add(obstacle)
-    report.notes.append("no GPU was used: this is about the CPU"
-                        + ("" if made_for_gpus or has_amd_card() else "; this PyTorch has no code for GPUs"))
-    return "cpu", {"device_types": ("cpu",)}
-
-
 # ---- the check itself ----
 
 def run_networks(report, say, device, before, after):
@@ -194,9 +71,9 @@ def run_networks(report, say, device, before, after):
         try:
             found = small.run(network, data, device)
         except Exception as error:
-            raise InTheWay("failed", f"the network \"{network.name}\" failed on {device}: {type(error).__name__}: {error}",
-                           "rmcp explain may know the message; rmcp doctor looks for causes in the machine; rmcp check "
-                           "--engine tries RMCP without PyTorch") from None
+            raise InTheWay("failed", f"the network \"{network.name}\" failed on {device}: {type(error).__name__}: "
+                           f"{error}", "rmcp explain may know the message; rmcp doctor looks for causes in the "
+                           "machine; rmcp check --engine tries RMCP without PyTorch") from None
         finally:
             after()
         error, where = small.compare(network, found, wanted)
@@ -208,8 +85,8 @@ def run_networks(report, say, device, before, after):
         worst = max(worst, error)
         if not right:
             wrong.append(network.name)
-            report.add(InTheWay("wrong", f"wrong results: network \"{network.name}\", {where}: {error:.2g} of the largest "
-                                f"value, at most {small.BOUND[network.dtype]:.0e} is allowed",
+            report.add(InTheWay("wrong", f"wrong results: network \"{network.name}\", {where}: {error:.2g} of the "
+                                f"largest value, at most {small.BOUND[network.dtype]:.0e} is allowed",
                                 "RMCP_CHECK=1 names the convolution; rmcp verify tries every algorithm of the device; "
                                 "please report it"))
     report.set(worst=worst if worst != float("inf") else None)
@@ -237,11 +114,11 @@ def judge(report, where, wrong):
 
 def check_adapter(report, wish, say):
     import warnings
-    check_library(report)
-    check_disabled()
+    obstacles.check_library(report)
+    obstacles.check_disabled()
     say("import torch")
-    torch = import_torch(report)
-    device, arguments = choose(wish, torch, report)
+    torch = obstacles.import_torch(report)
+    device, arguments = obstacles.choose(wish, torch, report)
     say("enable")
     from . import torch as adapter
     adapter.disable()  # RMCP_TORCH may have enabled it
@@ -251,7 +128,8 @@ def check_adapter(report, wish, say):
         try:
             adapter.enable(**arguments)
         except RuntimeError as error:
-            raise InTheWay("device", str(error), "rmcp devices lists RMCP's devices and why one is not usable") from None
+            raise InTheWay("device", str(error),
+                           "rmcp devices lists RMCP's devices and why one is not usable") from None
         adapter.disable()
         if "offload" in arguments:
             report.notes.append(f"tensors are on the CPU, convolutions on {arguments['offload']}")
@@ -272,17 +150,18 @@ def check_miopen(report, wish, say):
     import warnings
     from . import _api
     os.environ["RMCP_CHECK"] = os.environ.get("RMCP_CHECK") or "1"  # which also counts
-    check_library(report)
-    check_disabled()
+    obstacles.check_library(report)
+    obstacles.check_disabled()
     say("import rmcp.miopen")
     with warnings.catch_warnings(record=True) as remarks:
         warnings.simplefilter("always")
         try:
             from . import miopen
         except ImportError as error:
-            raise InTheWay("miopen", str(error), "start the program with rmcp run, or import rmcp.miopen first") from None
+            raise InTheWay("miopen", str(error),
+                           "start the program with rmcp run, or import rmcp.miopen first") from None
     say("import torch")
-    torch = import_torch(report)
+    torch = obstacles.import_torch(report)
     status = miopen.status()
     report.set(miopen=status)
     if not report.torch["hip"]:
@@ -293,8 +172,8 @@ def check_miopen(report, wish, say):
         raise InTheWay("other-miopen", f"calls reach {status['library'] or 'no MIOpen'}, not RMCP's{remark}",
                        f"rmcp run --python {sys.executable} -- rmcp check --miopen --python {sys.executable}; rmcp run "
                        "--print -- python shows what it would load")
-    if not sees_gpu(torch):
-        raise no_gpu(report.torch)
+    if not obstacles.sees_gpu(torch):
+        raise obstacles.no_gpu(report.torch)
     number = wish.partition(":")[2]
     device = f"cuda:{number or 0}"
     if "rmcp.torch" in sys.modules:
@@ -332,7 +211,8 @@ def find_command():
 def run_engine(device, as_json):
     command = find_command()
     if not command:
-        print("rmcp check: the rmcp command, which has this part, is neither in the package nor in PATH", file=sys.stderr)
+        print("rmcp check: the rmcp command, which has this part, is neither in the package nor in PATH",
+              file=sys.stderr)
         return 1
     words = [command, "check", "--engine", *(["--device", device] if device != "auto" else []),
              *(["--json"] if as_json else [])]
@@ -387,10 +267,11 @@ def main(words):
     except InTheWay as obstacle:
         report.add(obstacle)
     except Exception as error:  # of PyTorch, or ours: in no case no answer
-        report.add(InTheWay("failed", f"{type(error).__name__}: {error}", "rmcp doctor looks for causes in the machine; "
-                            "rmcp check --engine tries RMCP without PyTorch"))
+        report.add(InTheWay("failed", f"{type(error).__name__}: {error}",
+                            "rmcp doctor looks for causes in the machine; rmcp check --engine tries RMCP without "
+                            "PyTorch"))
     if not report.says:
-        report.set(says="RMCP is not used" if not report.torch else f"this PyTorch ({name_of(report.torch)}) does not use "
-                   "RMCP")
+        name = f"this PyTorch ({name_of(report.torch)}) does not use RMCP" if report.torch else "RMCP is not used"
+        report.set(says=name)
     print(json.dumps(report.fields, indent=None if "stages" in flags else 2) if "json" in flags else report.text())
     return report.status

@@ -16,7 +16,7 @@ from unittest import mock
 
 from torch_support import ROOT, rmcp, torch  # skips without PyTorch
 
-from rmcp import _check, _check_networks as small, _library  # noqa: E402
+from rmcp import _check, _check_networks as small, _check_obstacles as obstacles, _library  # noqa: E402
 
 ROCM = {"version": "2.5.1", "hip": "6.2.41133-dd7f95766", "cuda": None}
 # No GPU of the machine that runs this test, whatever it has.
@@ -220,10 +220,10 @@ class TestInTheWay(unittest.TestCase):
             for wish in ("cuda", "hip:0", "gpu"):
                 status, report = check("--device", wish)
                 self.assertEqual((status, ids(report)), (1, ["cpu-only-torch"]))
-            with mock.patch.object(_check, "has_amd_card", lambda: True):
+            with mock.patch.object(obstacles, "has_amd_card", lambda: True):
                 status, report = check()  # there is a card, and this PyTorch cannot use it
             self.assertEqual((status, ids(report), report["device"]), (1, ["cpu-only-torch"], "cpu"))
-            with mock.patch.object(_check, "has_amd_card", lambda: False):
+            with mock.patch.object(obstacles, "has_amd_card", lambda: False):
                 status, report = check()
             self.assertEqual((status, report["in_the_way"], report["device"]), (0, [], "cpu"))
             self.assertIn("no GPU was used", report["notes"][0])
@@ -231,7 +231,7 @@ class TestInTheWay(unittest.TestCase):
     @NO_GPU
     def test_no_gpu_for_rocm(self):
         with mock.patch.object(torch.version, "hip", ROCM["hip"], create=True), \
-                mock.patch.object(_check, "no_gpu", lambda torch: _check.InTheWay("no-gpu", "none", "get one")):
+                mock.patch.object(obstacles, "no_gpu", lambda torch: obstacles.InTheWay("no-gpu", "none", "get one")):
             status, report = check()
             self.assertEqual((status, report["verdict"], ids(report)), (1, "in the way", ["no-gpu"]))
             self.assertIn("ROCm 6.2", report["says"])
@@ -241,24 +241,24 @@ class TestInTheWay(unittest.TestCase):
     def test_why_there_is_no_gpu(self):
         with tempfile.TemporaryDirectory() as folder:
             device = pathlib.Path(folder)
-            why = _check.no_gpu(ROCM, folder, {})
+            why = obstacles.no_gpu(ROCM, folder, {})
             self.assertEqual(why.id, "no-gpu")
             self.assertIn("modprobe amdgpu", why.cure)
             for variable in ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"):
                 for value in ("", "-1"):
-                    why = _check.no_gpu(ROCM, folder, {variable: value})
+                    why = obstacles.no_gpu(ROCM, folder, {variable: value})
                     self.assertEqual((why.id, why.cure), ("gpu-hidden", f"unset {variable}"))
             (device / "dri").mkdir()
             for path in (device / "kfd", device / "dri" / "renderD128"):
                 path.touch()
-            self.assertEqual(_check.no_gpu(ROCM, folder, {"HIP_VISIBLE_DEVICES": "0"}).id, "no-gpu")
+            self.assertEqual(obstacles.no_gpu(ROCM, folder, {"HIP_VISIBLE_DEVICES": "0"}).id, "no-gpu")
             with mock.patch("os.access", lambda path, mode: not path.endswith("kfd")):
-                why = _check.no_gpu(ROCM, folder, {})
+                why = obstacles.no_gpu(ROCM, folder, {})
             self.assertEqual(why.id, "no-access")
             self.assertIn("render,video", why.cure)
             self.assertIn("kfd", why.what)
             self.assertNotIn("renderD128", why.what)
-        self.assertIn("nvidia-smi", _check.no_gpu({"version": "2.5", "hip": None, "cuda": "12.4"}).cure)
+        self.assertIn("nvidia-smi", obstacles.no_gpu({"version": "2.5", "hip": None, "cuda": "12.4"}).cure)
 
     def test_miopen(self):
         done = subprocess.run([sys.executable, "-m", "rmcp", "check", "--miopen", "--json"], stdout=subprocess.PIPE,
