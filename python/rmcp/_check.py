@@ -199,7 +199,7 @@ def find_command():
     """The rmcp program: in this package, beside librmcp, or in PATH; None: nowhere."""
     named = os.environ.get("RMCP_LIBRARY", "")
     here = os.path.dirname(os.path.realpath(__file__))
-    places = [here, os.path.join(here, "bin"), os.path.dirname(os.path.realpath(named)) if named else "",
+    places = [here, os.path.join(here, "native", "bin"), os.path.dirname(os.path.realpath(named)) if named else "",
               os.path.dirname(sys.executable)]
     for place in places:
         path = os.path.join(place, "rmcp")
