@@ -34,8 +34,9 @@ static int find_library(char path[static PATH_MAX])
     for (size_t i = 0; i < sizeof library_folders / sizeof *library_folders; i++) {
         const bool absolute = library_folders[i][0] == '/',
                    beside = !strcmp(library_folders[i], ".");
-        if (!strncmp(library_folders[i], "..//", 4))
-            continue; /* an absolute folder, which follows */
+        /* Meson's folder may be absolute, and is the last one then. */
+        if (!strncmp(library_folders[i], "..//", 4)) continue;
+        if (i == sizeof library_folders / sizeof *library_folders - 1 && !absolute) continue;
         const size_t used = strlen(looked);
         const int length =
             snprintf(path, PATH_MAX, "%s%s%s/librmcp-sim.so", absolute ? "" : self,
