@@ -61,7 +61,13 @@ static bool has_findings(const struct audit_report *report)
     return false;
 }
 
-static int audit_all(struct audit_options *options, int n_paths, char **paths, bool json, bool csv)
+/* How to print. */
+struct audit_form {
+    bool json, csv, full;
+};
+
+static int audit_all(struct audit_options *options, int n_paths, char **paths,
+                     const struct audit_form *form)
 {
     struct audit_report *report;
     uint64_t n_troubles = 0;
@@ -75,12 +81,12 @@ static int audit_all(struct audit_options *options, int n_paths, char **paths, b
     bool complete = all_have_code(report, n_paths, paths) && !n_troubles, any = false;
     int exit_status = CLI_OK;
     for (size_t i = 0; i < report->n_libraries; i++) any |= audit_has_code(&report->libraries[i]);
-    if (any && json)
+    if (form->json) /* programs read it: also when there is nothing to tell */
         exit_status = audit_print_json(report);
-    else if (any && csv)
+    else if (form->csv)
         audit_print_csv(report);
     else if (any)
-        audit_print_text(report);
+        audit_print_text(report, form->full);
     if (!exit_status && (!complete || has_findings(report))) exit_status = CLI_FINDINGS;
     audit_report_destroy(report);
     return exit_status;
@@ -90,16 +96,18 @@ int cli_audit(int argc, char **argv)
 {
     const char *target = "gfx1010", *kernel = NULL;
     uint64_t threads = 0, n_worst = 10;
-    bool json = false, csv = false;
+    struct audit_form form = { .json = false };
     const struct cli_option options[] = {
         { "target", CLI_TEXT, &target, "CHIP",
           "gfx1010 (default) and its like, or auto: this machine's", NULL },
-        { "kernel", CLI_TEXT, &kernel, "NAME", "print the code of this kernel, findings marked", NULL },
-        { "worst", CLI_NUMBER, &n_worst, "N",
-          "how many of the worst kernels to name (default 10)", NULL },
+        { "kernel", CLI_TEXT, &kernel, "NAME", "print the code of this kernel, findings marked",
+          NULL },
+        { "worst", CLI_NUMBER, &n_worst, "N", "how many of the worst kernels to name (default 10)",
+          NULL },
         { "threads", CLI_NUMBER, &threads, "N", "threads (default: one for each core)", NULL },
-        { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
-        { "csv", CLI_FLAG, &csv, NULL, "print a line for each library and target", NULL },
+        { "full", CLI_FLAG, &form.full, NULL, "names of kernels whole, however long", NULL },
+        { "json", CLI_FLAG, &form.json, NULL, "print JSON", NULL },
+        { "csv", CLI_FLAG, &form.csv, NULL, "print a line for each library and target", NULL },
         { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
     const struct cli_usage usage = {
@@ -125,8 +133,17 @@ int cli_audit(int argc, char **argv)
     struct audit_options what = { 0 };
     if (!cli_parse(&usage, argc, argv, &n_paths, &exit_status)) return exit_status;
     if (!n_paths) return cli_complain("audit", "no file given; rmcp audit --help has examples");
-    if (json + csv + !!kernel > 1)
+    if (form.json + form.csv + !!kernel > 1)
         return cli_complain("audit", "--json, --csv and --kernel exclude each other");
+    if (kernel &&
+        (exit_status = cli_refuse(&usage, "worst threads full", "has no meaning for --kernel")))
+        return exit_status;
+    if ((form.json || form.csv) &&
+        (exit_status = cli_refuse(&usage, "full", "is for text: JSON and CSV are whole")))
+        return exit_status;
+    if (form.csv && (exit_status = cli_refuse(&usage, "worst", "has no meaning for --csv")))
+        return exit_status;
+    if ((exit_status = cli_refuse_zero(&usage, "threads", threads))) return exit_status;
     if (threads > 1024)
         return cli_complain("audit", "--threads is %" PRIu64 "; at most 1024", threads);
     if (n_worst > 100000)
@@ -138,5 +155,5 @@ int cli_audit(int argc, char **argv)
     if (kernel) return audit_print_kernel(kernel, what.chip, n_paths, argv);
     what.threads = (uint32_t)threads;
     what.n_worst = (size_t)n_worst;
-    return audit_all(&what, n_paths, argv, json, csv);
+    return audit_all(&what, n_paths, argv, &form);
 }

@@ -5,7 +5,8 @@
 #include "audit/audit.h"
 #include "cli/cli.h"
 
-void audit_print_text(const struct audit_report *report);
+/* `full`: names of kernels whole, however long. */
+void audit_print_text(const struct audit_report *report, bool full);
 void audit_print_csv(const struct audit_report *report);
 int audit_print_json(const struct audit_report *report); /* an exit status */
 

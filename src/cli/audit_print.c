@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const kind_names[AUDIT_N_KINDS] = { "native", "foreign", "other" };
 
@@ -128,20 +129,29 @@ static void print_opcodes(const struct audit_report *report)
     }
 }
 
-static void print_worst(const struct audit_report *report)
+static void print_worst(const struct audit_report *report, bool full)
 {
+    /* rocBLAS has names of 500 characters. */
+    enum { BEFORE = 34, BEHIND = 18, LEAST = 20, USUAL = 100 };
+    const int columns = cli_width(STDOUT_FILENO), room = (columns ? columns : USUAL) - BEFORE;
+    bool shortened = false;
     if (!report->n_worst) return;
     printf("\nkernels with the most findings\n  %9s %9s  %-10s %s\n", "lacking", "patterns",
            "target", "kernel");
     for (size_t i = 0; i < report->n_worst; i++) {
         const struct audit_worst *w = &report->worst[i];
         printf("  %9" PRIu64 " %9" PRIu64 "  %-10s ", w->lacking, w->patterns, w->target);
-        print_name(w->name);
+        const int left = room - (w->is_kernel ? 0 : BEHIND), width = full           ? 0
+                                                                     : left < LEAST ? LEAST
+                                                                                    : left;
+        cli_print_shortened(stdout, w->name, width);
+        shortened |= width && strlen(w->name) > (size_t)width;
         puts(w->is_kernel ? "" : " (device function)");
     }
+    if (shortened) puts("  names were shortened: --full has them whole");
 }
 
-void audit_print_text(const struct audit_report *report)
+void audit_print_text(const struct audit_report *report, bool full)
 {
     printf("target     %s; read from the files alone, nothing was run on silicon\n",
            isa_chip_name(report->chip));
@@ -152,7 +162,7 @@ void audit_print_text(const struct audit_report *report)
     }
     print_totals(report);
     print_opcodes(report);
-    print_worst(report);
+    print_worst(report, full);
     printf("\n%zu of %zu libraries have no code for %s\n", without, report->n_libraries,
            isa_chip_name(report->chip));
     puts("A kernel that has a pattern may still work: the pattern is what LLVM keeps out of code "

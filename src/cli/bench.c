@@ -109,8 +109,7 @@ static void bench(struct bench_session *s, const struct cli_case *one)
     rmcp_plan *plan = NULL;
     rmcp_status status = rmcp_case_print(one->operation, one->problem.bytes, text, sizeof text);
     if (!status)
-        status =
-            rmcp_plan_make(s->device, one->operation, one->problem.bytes, &s->options, &plan);
+        status = rmcp_plan_make(s->device, one->operation, one->problem.bytes, &s->options, &plan);
     if (!status) status = time_plan(s, one, plan, &timing);
     cli_progress(0, 0, NULL);
     if (status) {
@@ -158,8 +157,8 @@ static void keep_pass(struct cli_cases *cases, int pass)
 {
     size_t kept = 0;
     for (size_t i = 0; i < cases->n; i++)
-        if (pass < 0 || cases->list[i].operation->trait(cases->list[i].problem.bytes, 0) ==
-                            (unsigned)pass)
+        if (pass < 0 ||
+            cases->list[i].operation->trait(cases->list[i].problem.bytes, 0) == (unsigned)pass)
             cases->list[kept++] = cases->list[i];
     cases->n = kept;
 }
@@ -171,7 +170,13 @@ static int collect(const struct wish *wish, int n_texts, char **texts, struct cl
         /* --pass chooses among the passes that a text leaves open. */
         struct cli_cases open = { 0 };
         int exit_status = cli_cases_read("bench", &open, 1, &texts[i]);
-        if (open.n > 1) keep_pass(&open, wish->pass);
+        if (!exit_status && wish->pass >= 0 && open.list[0].operation != &rmcp_operation_conv)
+            exit_status =
+                cli_complain("bench", "--pass is for convolutions; '%.200s' is none", texts[i]);
+        if (!exit_status) keep_pass(&open, wish->pass);
+        if (!exit_status && !open.n)
+            exit_status = cli_complain("bench", "--pass is %s, and '%.200s' is another one",
+                                       cli_passes[wish->pass], texts[i]);
         for (size_t k = 0; k < open.n && !exit_status; k++)
             if (cli_case_add(cases, &open.list[k])) exit_status = CLI_INTERNAL;
         cli_cases_deinit(&open);
@@ -215,15 +220,20 @@ static int run(struct bench_session *s, const struct wish *wish, const struct cl
 int cli_bench(int argc, char **argv)
 {
     struct wish wish = { .type = -1, .layout = -1, .pass = -1 };
-    struct bench_session s = { .options.struct_size = sizeof s.options, .repeats = 20, .seconds_each = 1 };
+    struct bench_session s = { .options.struct_size = sizeof s.options,
+                               .repeats = 20,
+                               .seconds_each = 1 };
     const struct cli_option options[] = {
         { "device", CLI_TEXT, &wish.device, "SPEC", "device to time (default auto)", NULL },
         { "network", CLI_TEXT, &wish.network, "NAME", cli_networks(), NULL },
-        { "batch", CLI_NUMBER, &wish.batch, "N", "images at once (default: 1, DeepBench: its own)", NULL },
+        { "batch", CLI_NUMBER, &wish.batch, "N", "images at once (default: 1, DeepBench: its own)",
+          NULL },
         { "type", CLI_CHOICE, &wish.type, "T", "f32, f16 or bf16, for networks", rmcp_type_names },
         { "layout", CLI_CHOICE, &wish.layout, "L", "nchw or nhwc, for networks", cli_layouts },
-        { "pass", CLI_CHOICE, &wish.pass, "P", "fwd, bwd_data or bwd_weights (default all)", cli_passes },
-        { "repeats", CLI_NUMBER, &s.repeats, "N", "runs of each, within a second (default 20)", NULL },
+        { "pass", CLI_CHOICE, &wish.pass, "P", "fwd, bwd_data or bwd_weights (default all)",
+          cli_passes },
+        { "repeats", CLI_NUMBER, &s.repeats, "N", "runs of each, within a second (default 20)",
+          NULL },
         { "effort", CLI_CHOICE, &wish.effort, "E", "estimate (default) or measure", cli_efforts },
         { "algorithm", CLI_TEXT, &s.options.algorithm, "NAME", "this algorithm or none", NULL },
         { "threads", CLI_NUMBER, &wish.threads, "N", "threads of the cpu device", NULL },
@@ -233,10 +243,11 @@ int cli_bench(int argc, char **argv)
     const struct cli_usage usage = {
         .command = "bench",
         .arguments = "[CASE…]",
-        .about = "Times operations: the fastest of several runs; the rate, a convolution's counted as\n"
-                 "direct convolution (2 operations per multiplication); and the memory's, each\n"
-                 "tensor counted as often as it must be read or written. Totals weigh each layer\n"
-                 "by how often the network has it.",
+        .about =
+            "Times operations: the fastest of several runs; the rate, a convolution's counted as\n"
+            "direct convolution (2 operations per multiplication); and the memory's, each\n"
+            "tensor counted as often as it must be read or written. Totals weigh each layer\n"
+            "by how often the network has it.",
         .example = "  rmcp bench --network resnet50 --batch 8 --pass fwd\n"
                    "  rmcp bench n8c64h56w56k64r3s3p1:f32:nchw:fwd",
         .options = options,
@@ -247,6 +258,13 @@ int cli_bench(int argc, char **argv)
         return cli_complain("bench", "--repeats is %" PRIu64 "; from 1 to 1000000", s.repeats);
     if (wish.batch > INT32_MAX)
         return cli_complain("bench", "--batch is %" PRIu64 ", too large", wish.batch);
+    if ((exit_status = cli_refuse_zero(&usage, "batch", wish.batch)) ||
+        (exit_status = cli_refuse_zero(&usage, "threads", wish.threads)))
+        return exit_status;
+    if (n_texts && (exit_status = cli_refuse(&usage, "batch type layout",
+                                             "is for --network alone; a case says it itself, as in "
+                                             "n8c64h56w56k64r3s3p1:f16:nhwc")))
+        return exit_status;
     if (!wish.network && !n_texts)
         return cli_complain("bench", "give cases or --network NAME: %s", cli_networks());
     if ((exit_status = cli_check_algorithm("bench", s.options.algorithm))) return exit_status;

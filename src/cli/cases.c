@@ -71,7 +71,8 @@ rmcp_status cli_cases_suite(struct cli_cases *cases, const char *suite)
     snprintf(name, sizeof name, "verify-%s.txt", suite);
     const char *at = data_file(name);
     if (!at)
-        return rmcp_fail(RMCP_E_ARG, "no suite '%.40s'; known are quick, full and fuzz", suite);
+        return rmcp_fail(RMCP_E_ARG, "no suite '%.40s'; known are quick, full, check and fuzz",
+                         suite);
     while (next_line(&at, line, sizeof line)) {
         if (!*line || *line == '#') continue;
         rmcp_status status = add_text(cases, line);
@@ -110,8 +111,7 @@ static bool read_deepbench_row(const char *line, char set[static 32], rmcp_conv 
                    "%31[^,],%u,%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64
                    ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64,
                    set, &index, &p->n, &p->c, &p->input[0], &p->input[1], &p->k, &p->filter[0],
-                   &p->filter[1], &p->pad_begin[0], &p->pad_begin[1], &p->stride[0],
-                   &p->stride[1]);
+                   &p->filter[1], &p->pad_begin[0], &p->pad_begin[1], &p->stride[0], &p->stride[1]);
     if (n != 13) return false;
     snprintf(one->label, sizeof one->label, "%.24s %u", set, index);
     p->pad_end[0] = p->pad_begin[0];
@@ -175,6 +175,7 @@ rmcp_status cli_cases_network(struct cli_cases *cases, const struct cli_network 
         }
     }
     if (cases->n == before)
-        return rmcp_fail(RMCP_E_ARG, "no network '%.40s'; known are %s", wish->name, cli_networks());
+        return rmcp_fail(RMCP_E_ARG, "no network '%.40s'; known are %s", wish->name,
+                         cli_networks());
     return RMCP_OK;
 }

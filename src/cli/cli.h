@@ -35,6 +35,13 @@ struct cli_usage {
  * command is over (--help, or wrong usage), with its exit status in *status. */
 bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *n_arguments, int *status);
 
+/* Whether an option of the last command line that was read was given there. */
+bool cli_given(const struct cli_usage *usage, const char *name);
+
+/* Complain about the first of `names` (separated by blanks) that was given, with `why` it has no
+ * place there: "--step is only for --first-owner". Returns 0 or an exit status. */
+int cli_refuse(const struct cli_usage *usage, const char *names, const char *why);
+
 /* One line "rmcp COMMAND: …" on stderr, control characters made '?'; returns CLI_USAGE. `command`
  * may be NULL. */
 #if defined(__GNUC__)
@@ -53,8 +60,12 @@ int cli_check_algorithm(const char *command, const char *name);
 const char *cli_algorithm(const struct rmcp_operation *operation, const struct rmcp_algo *algo,
                           char text[static 64]);
 
-/* Open a device for a command; NULL spec means auto, 0 threads the default. Returns 0 or an exit
- * status. */
+/* Complain about an option of a number that was given as 0, where that only stands for its default.
+ * Returns 0 or an exit status. */
+int cli_refuse_zero(const struct cli_usage *usage, const char *name, uint64_t value);
+
+/* Open a device for a command; NULL spec means auto, 0 threads the default; other numbers are for
+ * the CPU device alone. Returns 0 or an exit status. */
 int cli_open(const char *command, const char *spec, uint64_t threads, rmcp_device **out);
 
 /* Print a JSON object with its schema, e.g. "rmcp.verify/1", and free it. */
@@ -62,6 +73,24 @@ int cli_print_json(cJSON *object, const char *schema);
 
 /* A progress line on stderr, only when that is a terminal. `total` 0 removes it. */
 void cli_progress(size_t done, size_t total, const char *what);
+
+/* ---- terminal.c ---- */
+
+/* Whether what is written to a descriptor may have colours: a terminal that is not dumb, and no
+ * NO_COLOR. And whether lines may be written over. */
+bool cli_takes_colours(int descriptor);
+bool cli_takes_motion(int descriptor);
+/* Columns: COLUMNS, else the terminal's; 0 where neither says. */
+int cli_width(int descriptor);
+/* Text on stdout after `indent` blanks and a label, in lines of at most `width` columns where words
+ * allow it, the further ones below the first word. */
+void cli_print_wrapped(int width, int indent, const char *label, const char *text);
+/* The same where column `hang` is reached already. */
+void cli_print_words(int width, int hang, const char *text);
+/* Text with its middle left out when it is longer than `width` columns (0: never), control
+ * characters made
+ * '?'. */
+void cli_print_shortened(FILE *out, const char *text, int width);
 
 /* "1.5 GiB" */
 const char *cli_bytes(uint64_t bytes, char text[static 32]);
@@ -84,8 +113,8 @@ struct cli_cases {
 };
 /* Append a case; RMCP_E_NOMEM when there is no room for it. */
 rmcp_status cli_case_add(struct cli_cases *cases, const struct cli_case *one);
-/* Read case strings, one per argument; a case for each pass that one leaves open. Returns 0 or an exit
- * status. */
+/* Read case strings, one per argument; a case for each pass that one leaves open. Returns 0 or an
+ * exit status. */
 int cli_cases_read(const char *command, struct cli_cases *cases, int n, char **texts);
 /* Fill from the lists kept in data/: a verification suite ("quick", "full"), or the layers of a
  * network. RMCP_E_ARG when there is none of that name. */
@@ -109,6 +138,7 @@ struct cli_first_owner {
 };
 int cli_first_owner(const struct cli_first_owner *options);
 
+int cli_check(int argc, char **argv);
 int cli_devices(int argc, char **argv);
 int cli_verify(int argc, char **argv);
 int cli_bench(int argc, char **argv);

@@ -193,6 +193,11 @@ int cli_devices(int argc, char **argv)
     exit_status = CLI_OK;
     if (forgetting) {
         exit_status = forget(list.entries, list.n, n_arguments ? argv[0] : NULL);
+        if (!exit_status && json) {
+            cJSON *object = cJSON_CreateObject();
+            cJSON_AddStringToObject(object, "forgotten", n_arguments ? argv[0] : "all");
+            exit_status = cli_print_json(object, "rmcp.devices.forget/1");
+        }
     } else if (json) {
         cJSON *object = cJSON_CreateObject();
         cJSON *rows = cJSON_AddArrayToObject(object, "devices");

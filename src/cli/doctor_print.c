@@ -1,41 +1,45 @@
 /* doctor_print.c: rmcp doctor's findings and recommendation for people, and as JSON. */
 #include "cli/doctor.h"
 
+#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { WIDTH = 100, INDENT = 9, SHOWN_IN_FULL = 4, SHOWN_OPTIONS = 3 };
 
-/* Text in lines of at most WIDTH columns, each after `indent` blanks; UTF-8 counts by character. */
+/* The terminal's, but no wider than is easily read. */
+static int line_width(void)
+{
+    const int width = cli_width(STDOUT_FILENO);
+    return width && width < WIDTH ? width : WIDTH;
+}
+
 static void print_wrapped(int indent, const char *label, const char *text)
 {
-    printf("%*s%s", indent, "", label);
-    const int hang = indent + (int)strlen(label);
-    int column = hang;
-    while (*(text += strspn(text, " \n"))) {
-        const size_t bytes = strcspn(text, " \n");
-        int wide = 0;
-        for (size_t i = 0; i < bytes; i++) wide += (text[i] & 0xc0) != 0x80;
-        if (column > hang && column + 1 + wide > WIDTH) {
-            printf("\n%*s", hang, "");
-            column = hang;
-        }
-        printf("%s%.*s", column > hang ? " " : "", (int)bytes, text);
-        column += wide + (column > hang);
-        text += bytes;
-    }
-    putchar('\n');
+    cli_print_wrapped(line_width(), indent, label, text);
+}
+
+/* Appends to a text of one line. */
+static void append(char text[static 512], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void append(char text[static 512], const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, 512 - used, format, arguments);
+    va_end(arguments);
 }
 
 static const char *colour(enum doctor_verdict verdict)
 {
     static const char *const colours[] = { "\033[32m", "\033[36m", "\033[33m", "\033[31m" };
-    return isatty(STDOUT_FILENO) ? colours[verdict] : "";
+    return cli_takes_colours(STDOUT_FILENO) ? colours[verdict] : "";
 }
 
 static const char *plain(void)
 {
-    return isatty(STDOUT_FILENO) ? "\033[0m" : "";
+    return cli_takes_colours(STDOUT_FILENO) ? "\033[0m" : "";
 }
 
 static void print_heading(const struct doctor_machine *m)
@@ -43,22 +47,27 @@ static void print_heading(const struct doctor_machine *m)
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     for (size_t i = 0; i < m->n_gpus && !gpu; i++)
         if (m->gpus[i].vendor == DOCTOR_NVIDIA) gpu = &m->gpus[i];
-    printf("rmcp doctor: %s", gpu         ? gpu->name
-                              : m->is_wsl ? "the chip cannot be seen in WSL"
-                                          : "no GPU");
-    if (gpu && gpu->vendor == DOCTOR_AMD) printf(", %s", *gpu->chip ? gpu->chip : "chip unknown");
-    if (gpu && gpu->vram) printf(", %.1f GiB", (double)gpu->vram / (1u << 30));
-    if (*m->kernel) printf("; Linux %s", m->kernel);
-    if (*m->os_id) printf("; %s%s%s", m->os_id, *m->os_version ? " " : "", m->os_version);
-    if (*m->container) printf("; in %s", m->container);
-    printf("%s\n\n", m->is_recorded ? " (recorded)" : "");
+    char text[512] = "";
+    append(text, "%s", gpu ? gpu->name : m->is_wsl ? "the chip cannot be seen in WSL" : "no GPU");
+    if (gpu && gpu->vendor == DOCTOR_AMD)
+        append(text, ", %s", *gpu->chip ? gpu->chip : "chip unknown");
+    if (gpu && gpu->vram) append(text, ", %.1f GiB", (double)gpu->vram / (1u << 30));
+    if (*m->kernel) append(text, "; Linux %s", m->kernel);
+    if (*m->os_id) append(text, "; %s%s%s", m->os_id, *m->os_version ? " " : "", m->os_version);
+    if (*m->container) append(text, "; in %s", m->container);
+    if (m->is_recorded) append(text, " (recorded)");
+    print_wrapped(0, "rmcp doctor: ", text);
+    putchar('\n');
 }
 
 static void print_finding(const struct doctor_finding *finding, bool in_full, bool verbose)
 {
     const struct doctor_rule *rule = finding->rule;
-    printf("%s%-*s%s%s%s%s%s\n", colour(rule->verdict), INDENT, doctor_verdict_name(rule->verdict),
-           plain(), rule->title, verbose ? "  [" : "", verbose ? rule->id : "", verbose ? "]" : "");
+    char title[512] = "";
+    append(title, "%s", rule->title);
+    if (verbose) append(title, " [%s]", rule->id);
+    printf("%s%-*s%s", colour(rule->verdict), INDENT, doctor_verdict_name(rule->verdict), plain());
+    cli_print_words(line_width(), INDENT, title);
     print_wrapped(INDENT, "", finding->seen);
     if (!in_full) return;
     if (*rule->why) print_wrapped(INDENT, "why: ", rule->why);
@@ -106,12 +115,14 @@ void doctor_print_text(const struct doctor_report *report, bool verbose)
         print_finding(finding, verbose || full < SHOWN_IN_FULL, verbose);
         full += serious;
     }
-    printf("%s%zu problem%s, %zu warning%s, %zu note%s, %zu ok%s\n",
-           report->n_findings > hidden ? "\n" : "", report->n_verdict[DOCTOR_PROBLEM],
-           report->n_verdict[DOCTOR_PROBLEM] == 1 ? "" : "s", report->n_verdict[DOCTOR_WARNING],
-           report->n_verdict[DOCTOR_WARNING] == 1 ? "" : "s", report->n_verdict[DOCTOR_NOTE],
-           report->n_verdict[DOCTOR_NOTE] == 1 ? "" : "s", report->n_verdict[DOCTOR_OK],
-           hidden ? " (rmcp doctor -v shows all)" : "");
+    char summary[512] = "";
+    append(summary, "%zu problem%s, %zu warning%s, %zu note%s, %zu ok%s",
+           report->n_verdict[DOCTOR_PROBLEM], report->n_verdict[DOCTOR_PROBLEM] == 1 ? "" : "s",
+           report->n_verdict[DOCTOR_WARNING], report->n_verdict[DOCTOR_WARNING] == 1 ? "" : "s",
+           report->n_verdict[DOCTOR_NOTE], report->n_verdict[DOCTOR_NOTE] == 1 ? "" : "s",
+           report->n_verdict[DOCTOR_OK], hidden ? " (rmcp doctor -v shows all)" : "");
+    if (report->n_findings > hidden) putchar('\n');
+    print_wrapped(0, "", summary);
     if (!report->n_advice) return;
     printf("\nRecommended, best first:\n");
     size_t shown = verbose || report->n_advice < SHOWN_OPTIONS ? report->n_advice : SHOWN_OPTIONS;

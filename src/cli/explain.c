@@ -6,14 +6,29 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A text of several lines after a label, indented alike. */
+enum { WIDTH = 110 }; /* no wider than is easily read */
+
+/* 0: nobody says how wide lines may be. */
+static int line_width(void)
+{
+    const int width = cli_width(STDOUT_FILENO);
+    return width < WIDTH ? width : WIDTH;
+}
+
+/* A text of several lines after a label, indented alike; in other lines where the terminal asks for
+ * it. */
 static void print_block(const char *label, const char *text)
 {
     printf("   %-7s", label);
+    if (line_width()) {
+        cli_print_words(line_width(), 10, text);
+        return;
+    }
     for (const char *line = text; *line;) {
         size_t length = strcspn(line, "\n");
         printf("%s%.*s\n", line == text ? "" : "          ", (int)length, line);
@@ -22,42 +37,66 @@ static void print_block(const char *label, const char *text)
     }
 }
 
+/* A line, wrapped where the terminal is narrower. */
+static void print_line(int indent, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void print_line(int indent, const char *label, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cli_print_wrapped(line_width() ? line_width() : 10 * WIDTH, indent, label, text);
+}
+
 static void print_card(const struct explain_result *r)
 {
     bool explains = false;
     for (size_t i = 0; i < r->n_matches; i++) explains |= explain_by_override(r, &r->matches[i]);
     const struct explain_card *card = &r->card;
-    if (*card->chip) printf("card: %s (%s)\n", card->chip, card->chip_from);
+    if (*card->chip) print_line(0, "card: ", "%s (%s)", card->chip, card->chip_from);
     if (*card->pretends)
-        printf("override: it pretends to be %s (%s)\n", card->pretends, card->override_from);
+        print_line(0, "override: ", "it pretends to be %s (%s)", card->pretends,
+                   card->override_from);
     if (explains) {
-        printf("\n0. The override is the first suspect for what is marked with (0).\n");
+        putchar('\n');
+        print_line(0, "0. ", "The override is the first suspect for what is marked with (0).");
         print_block("why", explain_foreign_why);
         print_block("do", explain_foreign_remedy);
     } else if (*card->pretends && !*card->chip)
-        printf(
-            "Which card it is the text does not say: --gpu tells me, and may change the answer.\n");
+        print_line(
+            0, "",
+            "Which card it is the text does not say: --gpu tells me, and may change the answer.");
     if (*card->chip || *card->pretends) putchar('\n');
 }
 
 static void print_text(const struct explain_result *r, const char *name)
 {
     if (!r->n_matches) {
-        printf("%s: %" PRIu64 " lines, and nothing in them that I know.\n"
-               "That does not mean that all is well: give me the kernel log too (sudo dmesg | rmcp "
-               "explain -),\n"
-               "and run rmcp doctor for the machine itself.\n",
-               name, r->lines);
+        print_line(0, "", "%.600s: %" PRIu64 " lines, and nothing in them that I know.", name,
+                   r->lines);
+        cli_print_wrapped(
+            line_width() ? line_width() : 96, 0, "",
+            "That does not mean that all is well: give me the kernel log too (sudo dmesg | "
+            "rmcp explain -), and run rmcp doctor for the machine itself.");
         return;
     }
     print_card(r);
     for (size_t i = 0; i < r->n_matches; i++) {
         const struct explain_match *m = &r->matches[i];
-        printf("%s%zu. %s%s\n", i ? "\n" : "", i + 1, m->signature->what,
-               explain_by_override(r, m) ? " (0)" : "");
-        printf("   seen   line %" PRIu64, m->line);
-        if (m->count > 1) printf(", %" PRIu64 " times", m->count);
-        printf(": %s\n", m->excerpt);
+        char number[32];
+        if (i) putchar('\n');
+        snprintf(number, sizeof number, "%zu. ", i + 1);
+        print_line(0, number, "%s%s", m->signature->what, explain_by_override(r, m) ? " (0)" : "");
+        int column = printf("   seen   line %" PRIu64, m->line);
+        if (m->count > 1) column += printf(", %" PRIu64 " times", m->count);
+        column += printf(": ");
+        cli_print_shortened(stdout, m->excerpt,
+                            !line_width()               ? 0
+                            : line_width() - column > 8 ? line_width() - column
+                                                        : 8);
+        putchar('\n');
         print_block("why", m->signature->why);
         print_block("do", m->signature->remedy);
         if (*m->signature->source) printf("   source %s\n", m->signature->source);

@@ -10,6 +10,7 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
+    { "check", cli_check, "does this machine's PyTorch use RMCP, and rightly?" },
     { "devices", cli_devices, "list the devices that convolutions can run on" },
     { "verify", cli_verify, "check a device against a double-precision reference" },
     { "bench", cli_bench, "time convolutions: networks, DeepBench, single cases" },
@@ -31,7 +32,7 @@ static void help(FILE *out)
     for (size_t i = 0; i < N_COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
     fprintf(out,
-            "\nrmcp COMMAND --help shows its options and an example.\n"
+            "\nrmcp help COMMAND, or rmcp COMMAND --help, shows its options and an example.\n"
             "Exit status: 0 all well, 1 findings or failures, 2 wrong usage, 3 internal error.\n");
 }
 
@@ -43,6 +44,15 @@ static int finish(const char *command, int status)
     return CLI_INTERNAL;
 }
 
+/* rmcp help COMMAND is rmcp COMMAND --help. */
+static int help_of(const char *name)
+{
+    char option[] = "--help", *words[] = { option, NULL };
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (!strcmp(name, commands[i].name)) return finish(name, commands[i].run(1, words));
+    return cli_complain("help", "no command '%.60s'; rmcp --help lists them", name);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -51,6 +61,9 @@ int main(int argc, char **argv)
     }
     const char *name = argv[1];
     if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+        if (argc > 3)
+            return cli_complain("help", "'%.60s' is too much: one command at a time", argv[3]);
+        if (argc == 3) return help_of(argv[2]);
         help(stdout);
         return finish("help", CLI_OK);
     }

@@ -72,6 +72,36 @@ static int set_choice(const struct cli_usage *usage, const struct cli_option *o,
     return cli_complain(usage->command, "--%s is '%.40s'; known are %s", o->name, value, known);
 }
 
+/* Which options of the table were given. One command line is read in a process, or one after the
+ * other. */
+enum { MOST_OPTIONS = 64 };
+static bool given[MOST_OPTIONS];
+
+bool cli_given(const struct cli_usage *usage, const char *name)
+{
+    for (size_t i = 0; usage->options[i].name && i < MOST_OPTIONS; i++)
+        if (!strcmp(usage->options[i].name, name)) return given[i];
+    return false;
+}
+
+int cli_refuse(const struct cli_usage *usage, const char *names, const char *why)
+{
+    char name[64];
+    for (size_t n; *names; names += n) {
+        names += strspn(names, " ");
+        n = strcspn(names, " ");
+        snprintf(name, sizeof name, "%.*s", (int)n, names);
+        if (cli_given(usage, name)) return cli_complain(usage->command, "--%s %s", name, why);
+    }
+    return CLI_OK;
+}
+
+int cli_refuse_zero(const struct cli_usage *usage, const char *name, uint64_t value)
+{
+    if (value || !cli_given(usage, name)) return CLI_OK;
+    return cli_complain(usage->command, "--%s is 0; at least 1", name);
+}
+
 /* Sets one option from argv[*i]; advances over its value. */
 static int set_option(const struct cli_usage *usage, int argc, char **argv, int *i)
 {
@@ -83,6 +113,9 @@ static int set_option(const struct cli_usage *usage, int argc, char **argv, int 
     if (!o->name)
         return cli_complain(usage->command, "no option '%.60s'; rmcp %s --help lists them",
                             argv[*i], usage->command);
+    const size_t index = (size_t)(o - usage->options);
+    const bool again = index < MOST_OPTIONS && given[index];
+    if (index < MOST_OPTIONS) given[index] = true;
     if (o->kind == CLI_FLAG) {
         if (equals) return cli_complain(usage->command, "--%s takes no value", o->name);
         *(bool *)o->target = true;
@@ -92,6 +125,8 @@ static int set_option(const struct cli_usage *usage, int argc, char **argv, int 
     if (!value || !*value)
         return cli_complain(usage->command, "--%s needs a value: --%s %s", o->name, o->name,
                             o->value);
+    if (again) /* only one of them could count */
+        return cli_complain(usage->command, "--%s is given twice", o->name);
     if (o->kind == CLI_TEXT) {
         *(const char **)o->target = value;
         return CLI_OK;
@@ -108,6 +143,7 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *n_argu
     bool options = true;
     *n_arguments = 0;
     *status = CLI_OK;
+    memset(given, 0, sizeof given);
     for (int i = 0; i < argc; i++) {
         if (options && (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))) {
             print_help(usage);
@@ -159,7 +195,12 @@ int cli_open(const char *command, const char *spec, uint64_t threads, rmcp_devic
         .threads = threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX,
     };
     rmcp_status status = rmcp_device_open(spec, &options, out);
-    return status ? cli_failed(command, status) : CLI_OK;
+    if (status) return cli_failed(command, status);
+    if (!threads || !strncmp((*out)->info.spec, "cpu", 3)) return CLI_OK;
+    cli_complain(command, "--threads is for the device cpu, this is %s", (*out)->info.spec);
+    rmcp_device_close(*out);
+    *out = NULL;
+    return CLI_USAGE;
 }
 
 int cli_print_json(cJSON *object, const char *schema)
@@ -180,7 +221,7 @@ void cli_progress(size_t done, size_t total, const char *what)
 {
     static double last;
     static bool shown;
-    if (!isatty(STDERR_FILENO)) return;
+    if (!cli_takes_motion(STDERR_FILENO)) return;
     if (!total) {
         if (shown) fputs("\r\033[K", stderr);
         shown = false;
@@ -194,7 +235,9 @@ void cli_progress(size_t done, size_t total, const char *what)
     char bar[WIDTH + 1];
     for (size_t i = 0; i < WIDTH; i++) bar[i] = i * total < done * WIDTH ? '#' : '.';
     bar[WIDTH] = '\0';
-    fprintf(stderr, "\r\033[K[%s] %zu/%zu %.48s", bar, done, total, what);
+    const int width = cli_width(STDERR_FILENO), left = (width ? width : 100) - WIDTH - 26;
+    fprintf(stderr, "\r\033[K[%s] %zu/%zu ", bar, done, total);
+    if (left > 8) cli_print_shortened(stderr, what, left < 48 ? left : 48);
 }
 
 const char *cli_bytes(uint64_t bytes, char text[static 32])

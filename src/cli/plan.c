@@ -114,6 +114,9 @@ int cli_plan(int argc, char **argv)
     int n_arguments, exit_status;
     if (!cli_parse(&usage, argc, argv, &n_arguments, &exit_status)) return exit_status;
     if (!n_arguments) return cli_complain("plan", "no case given; rmcp plan --help has an example");
+    if ((exit_status = cli_refuse_zero(&usage, "threads", threads)) ||
+        (exit_status = cli_refuse_zero(&usage, "max-error", max_error)))
+        return exit_status;
     r.options.effort = (uint32_t)effort;
     r.options.algorithm = algorithm;
     r.options.accuracy = strict ? RMCP_STRICT : RMCP_ACCURATE;

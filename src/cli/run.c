@@ -139,8 +139,12 @@ int cli_run(int argc, char **argv)
         if (has_command)
             return cli_complain("run", "--%s takes no command",
                                 r.install ? "install-into" : "restore");
+        if ((status = cli_refuse(&usage, "print require python", "is for a command alone")))
+            return status;
         return run_install(&r);
     }
+    if ((status = cli_refuse(&usage, "force", "is only for --install-into and --restore")))
+        return status;
     if (!has_command) return cli_complain("run", "which program? rmcp run -- COMMAND");
     if (!*r.command[0]) return cli_complain("run", "the command is empty");
     char path[PATH_MAX];

@@ -52,9 +52,6 @@ int run_install(const struct run_request *request)
                      place.folder);
         return CLI_FINDINGS;
     }
-    if (request->print)
-        return cli_complain("run", "--print shows what is done for a command, not for %s",
-                            restore ? "--restore" : "--install-into");
     if (restore) {
         status = dropin_restore(&place, &change, said);
     } else {

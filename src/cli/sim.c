@@ -11,7 +11,7 @@ const char *const sim_chips[] = { "gfx1010", "gfx1011", "gfx1012", "gfx1013", "g
 static bool runs_kernel(int argc, char **argv)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--"); i++)
-        if (!strncmp(argv[i], "--kernel", 8)) return true;
+        if (!strcmp(argv[i], "--kernel") || !strncmp(argv[i], "--kernel=", 9)) return true;
     return false;
 }
 
@@ -81,10 +81,14 @@ int cli_sim(int argc, char **argv)
     if (!cli.kernel)
         return cli_complain("sim", "no code object given; rmcp sim --help has examples");
     if (!n_words) return cli_complain("sim", "no kernel named; rmcp sim --help has examples");
-    if (cli.wave && cli.wave != 32 && cli.wave != 64)
+    if (cli_given(&usage, "wave") && cli.wave != 32 && cli.wave != 64)
         return cli_complain("sim", "--wave is %" PRIu64 "; waves are 32 or 64 wide", cli.wave);
-    if (cli.threads > 1024)
-        return cli_complain("sim", "--threads is %" PRIu64 "; at most 1024", cli.threads);
+    if (cli.threads > 1024 || (!cli.threads && cli_given(&usage, "threads")))
+        return cli_complain("sim", "--threads is %" PRIu64 "; from 1 to 1024", cli.threads);
+    if (cli.trace && cli.threads > 1)
+        return cli_complain("sim", "--trace runs on one thread, --threads is %" PRIu64,
+                            cli.threads);
+    if ((exit_status = cli_refuse_zero(&usage, "limit", cli.limit))) return exit_status;
     if (cli.lds > 65536) return cli_complain("sim", "--lds is %" PRIu64 "; at most 65536", cli.lds);
     return sim_kernel(&cli, n_words, argv);
 }

@@ -1,6 +1,6 @@
 /* sim_args.c: arguments of a simulated kernel, as written on the command line. */
-#include "cli/sim.h"
 #include "base/convert.h"
+#include "cli/sim.h"
 
 #include <errno.h>
 #include <inttypes.h>

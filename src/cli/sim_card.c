@@ -1,7 +1,10 @@
 /* sim_card.c: rmcp sim -- COMMAND: options, and which machine to simulate. */
 #include "cli/sim_card.h"
+#include "cli/sim.h"
+#include "doctor/machine.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +48,27 @@ static int read_machine(const char *gpu, struct sim_machine *machine)
     return good ? CLI_OK : cli_complain("sim", "card '%.200s': %s", gpu, error);
 }
 
+/* What the program would otherwise get as it is, and nobody read. Returns 0 or an exit status. */
+static int check_values(const struct cli_usage *usage, const struct sim_request *r)
+{
+    static const char *const plants[] = { "hang:", "fault:", "illegal:" };
+    bool known = !r->plant;
+    uint32_t number;
+    for (size_t i = 0; i < sizeof plants / sizeof *plants && !known; i++)
+        known = !strncmp(r->plant, plants[i], strlen(plants[i])) && r->plant[strlen(plants[i])];
+    if (!known)
+        return cli_complain(
+            "sim", "--plant is '%.60s'; hang:KERNEL, fault:KERNEL or illegal:KERNEL", r->plant);
+    if (r->checks && !sim_read_checks(r->checks, &number))
+        return cli_complain("sim", "--checks is '%.60s'; rmcp sim --help lists them", r->checks);
+    if (r->override && !doctor_override_parse(r->override, &number))
+        return cli_complain("sim", "--override is '%.60s'; a version as ROCm reads it: 10.3.0",
+                            r->override);
+    if (r->threads > 1024 || (!r->threads && cli_given(usage, "threads")))
+        return cli_complain("sim", "--threads is %" PRIu64 "; from 1 to 1024", r->threads);
+    return cli_refuse_zero(usage, "limit", r->limit);
+}
+
 int cli_sim_card(int argc, char **argv)
 {
     struct sim_request r = { .gpu = "rx5600xt" };
@@ -57,8 +81,8 @@ int cli_sim_card(int argc, char **argv)
           "                         registers,lds,barrier,unaligned; -NAME leaves one out (all)",
           NULL },
         { "threads", CLI_NUMBER, &r.threads, "N", "threads for each kernel (2)", NULL },
-        { "limit", CLI_NUMBER, &r.limit, "N", "instructions of a wave after which it counts as hung",
-          NULL },
+        { "limit", CLI_NUMBER, &r.limit, "N",
+          "instructions of a wave after which it counts as hung", NULL },
         { "trace", CLI_TEXT, &r.trace, "KERNEL", "print each instruction of kernels of that name",
           NULL },
         { "plant", CLI_TEXT, &r.plant, "WHAT:KERNEL",
@@ -66,6 +90,10 @@ int cli_sim_card(int argc, char **argv)
         { "stats", CLI_FLAG, &r.stats, NULL, "a table of the kernels that ran", NULL },
         { "allow-reports", CLI_FLAG, &r.allow_reports, NULL,
           "reports do not change the exit status", NULL },
+        { "json", CLI_FLAG, &r.json, NULL,
+          "what happened as JSON on stdout; the program's output\n"
+          "                         goes to stderr",
+          NULL },
         { "write-sysfs", CLI_TEXT, &r.write_sysfs, "DIR", "only write the machine's files into DIR",
           NULL },
         { 0 },
@@ -84,18 +112,19 @@ int cli_sim_card(int argc, char **argv)
     int n = 0, status = CLI_OK;
     struct sim_machine machine;
     if (!cli_parse(&usage, argc, argv, &n, &status)) return status;
+    if ((status = check_values(&usage, &r)) != CLI_OK) return status;
     if ((status = read_machine(r.gpu, &machine)) != CLI_OK) return status;
     if (r.write_sysfs) {
         char error[SIM_ERROR_MAX];
         if (n) return cli_complain("sim", "--write-sysfs takes no command");
+        status =
+            cli_refuse(&usage, "override checks threads limit trace plant stats allow-reports json",
+                       "has no meaning for --write-sysfs");
+        if (status) return status;
         return sim_machine_write(&machine, r.write_sysfs, error) ? CLI_OK
                                                                  : cli_complain("sim", "%s", error);
     }
     if (!n) return cli_complain("sim", "which program? rmcp sim -- COMMAND");
-    if (r.plant && strncmp(r.plant, "hang:", 5) && strncmp(r.plant, "fault:", 6) &&
-        strncmp(r.plant, "illegal:", 8))
-        return cli_complain(
-            "sim", "--plant is '%.60s'; hang:KERNEL, fault:KERNEL or illegal:KERNEL", r.plant);
     argv[n] = NULL; /* there was a "--" or this is the end */
     r.command = argv;
     return sim_program_run(&machine, &r);

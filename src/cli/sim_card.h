@@ -8,7 +8,7 @@
 struct sim_request {
     const char *gpu, *override, *trace, *checks, *plant, *write_sysfs;
     uint64_t threads, limit;
-    bool stats, allow_reports;
+    bool stats, allow_reports, json;
     char **command; /* ends with NULL */
 };
 
@@ -19,7 +19,14 @@ int cli_sim_card(int argc, char **argv);
  * for reports. */
 int sim_program_run(const struct sim_machine *machine, const struct sim_request *request);
 
-/* Print a table of the statistics that the processes left in a file, if there is one. */
+/* Print a table of the statistics that the processes left in a file, if there is one; or as JSON,
+ * an array. */
 void sim_table_print(const char *path);
+cJSON *sim_table_json(const char *path);
+
+/* Tell what happened in the folder `root`: on stderr, or as JSON on stdout. Reports turn a status
+ * of 0 into CLI_FINDINGS. Returns 0, or the exit status of a failure to tell. */
+int sim_summary_tell(const struct sim_machine *machine, const struct sim_request *request,
+                     const char *root, int *status);
 
 #endif

@@ -18,24 +18,35 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_REPORTS_SHOWN = 20 };
+/* Where the library may lie, seen from the folder of the command: beside it, in the build folder,
+ * where it was installed. */
+static const char *const library_folders[] = { ".", "sim/driver", "../lib/rmcp",
+                                               "../" RMCP_SIM_FOLDER, RMCP_SIM_FOLDER };
 
-/* The library lies in the build folder beside the command, or where it was installed. */
-static bool find_library(char path[static PATH_MAX])
+/* Returns 0, or an exit status after a complaint that names every place. */
+static int find_library(char path[static PATH_MAX])
 {
-    char self[PATH_MAX];
+    char self[PATH_MAX], looked[3 * PATH_MAX] = "";
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0) return false;
-    self[n] = 0;
+    self[n > 0 ? n : 0] = 0;
     char *slash = strrchr(self, '/');
-    if (!slash) return false;
-    *slash = 0;
-    static const char *const folders[] = { "sim/driver", "../" RMCP_SIM_FOLDER };
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        const int length = snprintf(path, PATH_MAX, "%s/%s/librmcp-sim.so", self, folders[i]);
-        if (length > 0 && length < PATH_MAX && !access(path, R_OK)) return true;
+    if (slash) *slash = 0;
+    for (size_t i = 0; i < sizeof library_folders / sizeof *library_folders; i++) {
+        const bool absolute = library_folders[i][0] == '/',
+                   beside = !strcmp(library_folders[i], ".");
+        /* Meson's folder may be absolute, and is the last one then. */
+        if (!strncmp(library_folders[i], "..//", 4)) continue;
+        if (i == sizeof library_folders / sizeof *library_folders - 1 && !absolute) continue;
+        const size_t used = strlen(looked);
+        const int length =
+            snprintf(path, PATH_MAX, "%s%s%s/librmcp-sim.so", absolute ? "" : self,
+                     absolute || beside ? "" : "/", beside ? "" : library_folders[i]);
+        if (length > 0 && length < PATH_MAX && !access(path, R_OK)) return CLI_OK;
+        snprintf(looked + used, sizeof looked - used, "%s%s", used ? ", " : "", path);
     }
-    return false;
+    cli_complain("sim", "there is no librmcp-sim.so, which is the simulated card; looked for: %s",
+                 looked);
+    return CLI_FINDINGS;
 }
 
 /* The dynamic linker splits LD_PRELOAD at blanks and colons, whatever is done about them: a path
@@ -74,16 +85,14 @@ static int set_environment(const struct sim_request *request, const char *root)
     char library[PATH_MAX], preload[2 * PATH_MAX];
     uint32_t checks = SIM_CHECK_ALL;
     const char *before = getenv("LD_PRELOAD");
-    if (!find_library(library))
-        return cli_complain("sim", "librmcp-sim.so is neither beside this command nor installed");
+    const int missing = find_library(library);
+    if (missing) return missing;
     if (!make_preloadable(root, library))
         return cli_complain("sim",
                             "no program can load '%.300s', for a blank or a colon in it; TMPDIR "
                             "may name a folder without",
                             library);
-    if (request->checks && !sim_read_checks(request->checks, &checks))
-        return cli_complain("sim", "--checks is '%.60s'; rmcp sim --help lists them",
-                            request->checks);
+    if (request->checks) sim_read_checks(request->checks, &checks); /* it was tried before */
     snprintf(preload, sizeof preload, "%s%s%s", library, before && *before ? ":" : "",
              before && *before ? before : "");
     setenv("LD_PRELOAD", preload, 1);
@@ -106,11 +115,18 @@ static void pass_on(int number)
     if (running > 0) kill((pid_t)running, number);
 }
 
-/* Start the command and wait; its exit status, as a shell counts it. */
-static int run(const struct sim_request *request, const char *root)
+/* With --json our stdout is for JSON alone: the program's goes to stderr. The descriptor to put
+ * back, or -1. */
+static int give_stdout_away(bool json)
 {
-    const int wrong = set_environment(request, root);
-    if (wrong) return wrong;
+    const int kept = json ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : -1;
+    if (kept >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+    return kept;
+}
+
+/* Start the command and wait; its exit status, as a shell counts it. */
+static int run(const struct sim_request *request)
+{
     const struct rmcp_child_request attended = { .argv = request->command, .attended = true };
     struct rmcp_child child;
     signal(SIGCHLD, SIG_DFL); /* whoever ignores it gets no exit status */
@@ -133,41 +149,6 @@ static int run(const struct sim_request *request, const char *root)
     return 128 + child.code;
 }
 
-static void print_reports(const char *root)
-{
-    char path[PATH_MAX + 32], line[2048];
-    snprintf(path, sizeof path, "%s/" SIM_FILE_REPORTS, root);
-    FILE *file = fopen(path, "r");
-    if (!file) return;
-    unsigned n = 0;
-    while (fgets(line, sizeof line, file))
-        if (n++ < MAX_REPORTS_SHOWN) fprintf(stderr, "rmcp sim: %s", line);
-    if (n > MAX_REPORTS_SHOWN) fprintf(stderr, "rmcp sim: and %u more\n", n - MAX_REPORTS_SHOWN);
-    fclose(file);
-}
-
-/* The one line at the end; returns the number of reports. */
-static uint64_t print_summary(const struct sim_machine *machine, const char *root)
-{
-    char path[PATH_MAX + 32];
-    struct {
-        uint64_t processes, kernels, instructions, findings, happened;
-    } sum = { 0 };
-    _Static_assert(sizeof sum == sizeof(struct sim_summary), "the same counters");
-    snprintf(path, sizeof path, "%s/" SIM_FILE_SUMMARY, root);
-    FILE *file = fopen(path, "r");
-    if (file) {
-        if (fread(&sum, sizeof sum, 1, file) != 1) memset(&sum, 0, sizeof sum);
-        fclose(file);
-    }
-    fprintf(stderr, "rmcp sim: simulated");
-    for (unsigned i = 0; i < machine->n; i++)
-        fprintf(stderr, "%s %s", i ? " and" : "", machine->cards[i].card);
-    fprintf(stderr, ": %" PRIu64 " kernels, %" PRIu64 " instructions, %" PRIu64 " reports\n",
-            sum.kernels, sum.instructions, sum.findings);
-    return sum.findings;
-}
-
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
 {
     (void)status;
@@ -188,15 +169,17 @@ int sim_program_run(const struct sim_machine *machine, const struct sim_request 
     }
     int status = CLI_INTERNAL;
     if (sim_machine_write(machine, root, error)) {
-        status = run(request, root);
-        print_reports(root);
-        if (request->stats) {
-            char path[PATH_MAX + 32];
-            snprintf(path, sizeof path, "%s/" SIM_FILE_STATS, root);
-            sim_table_print(path);
+        status = set_environment(request, root);
+        if (!status) {
+            const int kept = give_stdout_away(request->json);
+            status = run(request);
+            if (kept >= 0) {
+                dup2(kept, STDOUT_FILENO);
+                close(kept);
+            }
+            const int told = sim_summary_tell(machine, request, root, &status);
+            if (told) status = told;
         }
-        const uint64_t reports = print_summary(machine, root);
-        if (!status && reports && !request->allow_reports) status = CLI_FINDINGS;
     } else {
         cli_complain("sim", "%s", error);
     }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One kernel on one card. Numbers stand in the file in this order. */
 struct row {
@@ -63,15 +64,51 @@ static int by_instructions(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-void sim_table_print(const char *path)
+/* The file summed up, the kernel with most instructions first; false without a file. */
+static bool read_table(const char *path, struct kernel_table *table)
 {
-    struct kernel_table table = { 0 };
     char line[2048];
     FILE *file = fopen(path, "r");
-    if (!file) return;
-    while (fgets(line, sizeof line, file)) add_line(&table, line);
+    *table = (struct kernel_table){ 0 };
+    if (!file) return false;
+    while (fgets(line, sizeof line, file)) add_line(table, line);
     fclose(file);
-    if (table.n) qsort(table.rows, table.n, sizeof *table.rows, by_instructions);
+    if (table->n) qsort(table->rows, table->n, sizeof *table->rows, by_instructions);
+    return true;
+}
+
+cJSON *sim_table_json(const char *path)
+{
+    struct kernel_table table;
+    cJSON *list = cJSON_CreateArray();
+    read_table(path, &table);
+    for (size_t i = 0; i < table.n; i++) {
+        const struct row *r = &table.rows[i];
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "kernel", r->kernel);
+        cJSON_AddStringToObject(row, "card", r->card);
+        cJSON_AddNumberToObject(row, "dispatches", (double)r->dispatches);
+        cJSON_AddNumberToObject(row, "waves", (double)r->waves);
+        cJSON_AddNumberToObject(row, "instructions", (double)total(r));
+        cJSON_AddNumberToObject(
+            row, "multiply_adds",
+            (double)(r->instructions[SIM_CLASS_FMA] + r->instructions[SIM_CLASS_PKFMA]));
+        cJSON_AddNumberToObject(row, "bytes_loaded", (double)r->loaded);
+        cJSON_AddNumberToObject(row, "bytes_stored", (double)r->stored);
+        cJSON_AddNumberToObject(row, "host_seconds", (double)r->ns * 1e-9);
+        cJSON_AddItemToArray(list, row);
+    }
+    free(table.rows);
+    return list;
+}
+
+void sim_table_print(const char *path)
+{
+    enum { BEFORE = 81, LEAST = 24 };
+    struct kernel_table table;
+    const int columns = cli_width(STDERR_FILENO), left = columns - BEFORE;
+    const int width = !columns ? 0 : left < LEAST ? LEAST : left;
+    if (!read_table(path, &table)) return;
     fprintf(stderr, "%10s %10s %14s %6s %12s %12s %9s  %s\n", "dispatches", "waves", "instructions",
             "FMA %", "loaded", "stored", "host s", "kernel");
     for (size_t i = 0; i < table.n; i++) {
@@ -79,10 +116,11 @@ void sim_table_print(const char *path)
         const uint64_t all = total(r),
                        fma = r->instructions[SIM_CLASS_FMA] + r->instructions[SIM_CLASS_PKFMA];
         char loaded[32], stored[32];
-        fprintf(stderr, "%10" PRIu64 " %10" PRIu64 " %14" PRIu64 " %6.1f %12s %12s %9.3f  %s\n",
+        fprintf(stderr, "%10" PRIu64 " %10" PRIu64 " %14" PRIu64 " %6.1f %12s %12s %9.3f  ",
                 r->dispatches, r->waves, all, all ? 100.0 * (double)fma / (double)all : 0.0,
-                cli_bytes(r->loaded, loaded), cli_bytes(r->stored, stored), (double)r->ns * 1e-9,
-                r->kernel);
+                cli_bytes(r->loaded, loaded), cli_bytes(r->stored, stored), (double)r->ns * 1e-9);
+        cli_print_shortened(stderr, r->kernel, width);
+        putc('\n', stderr);
     }
     free(table.rows);
 }

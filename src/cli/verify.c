@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,6 +74,7 @@ static void fail(struct session *s, bool ran, const char *text, const char *algo
     printf("FAIL %s %s, %s: %s\n     repeat: rmcp verify --device %s --algorithm %s --seed %" PRIu64
            " %s\n",
            text, algorithm, data, why, s->device->info.spec, algorithm, s->seed, text);
+    fflush(stdout); /* --limit may end it at any time */
 }
 
 static void run(struct session *s, const struct cli_case *one, const char *name, const char *text,
@@ -200,6 +202,7 @@ static int print_json(struct session *s, const char *suite)
     char seed[32]; /* JSON numbers have 53 bits */
     snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
     cJSON_AddStringToObject(object, "seed", seed);
+    cJSON_AddBoolToObject(object, "complete", 1);
     cJSON_AddNumberToObject(object, "cases", (double)s->n_cases);
     cJSON_AddNumberToObject(object, "runs", (double)s->n_runs);
     cJSON_AddNumberToObject(object, "failed", (double)s->n_failed);
@@ -276,21 +279,76 @@ static int collect(struct cli_cases *cases, const char *suite, const struct rmcp
     return status ? cli_failed("verify", status) : CLI_OK;
 }
 
+/* --list: the cases, and no device. */
+static int list_all(const struct cli_cases *cases, const char *suite, bool json)
+{
+    char text[RMCP_CASE_MAX];
+    cJSON *object = json ? cJSON_CreateObject() : NULL, *rows = NULL;
+    if (object) {
+        cJSON_AddStringToObject(object, "suite", suite);
+        rows = cJSON_AddArrayToObject(object, "cases");
+    }
+    for (size_t i = 0; i < cases->n; i++) {
+        const struct cli_case *one = &cases->list[i];
+        if (rmcp_case_print(one->operation, one->problem.bytes, text, sizeof text)) continue;
+        if (json)
+            cJSON_AddItemToArray(rows, cJSON_CreateString(text));
+        else
+            puts(text);
+    }
+    return json ? cli_print_json(object, "rmcp.verify.list/1") : CLI_OK;
+}
+
 /* All cases of the list. */
-static void verify_all(struct session *s, const struct cli_cases *cases, bool list_only)
+static void verify_all(struct session *s, const struct cli_cases *cases)
 {
     char text[RMCP_CASE_MAX];
     for (size_t i = 0; i < cases->n; i++) {
         const struct cli_case *one = &cases->list[i];
         if (rmcp_case_print(one->operation, one->problem.bytes, text, sizeof text)) continue;
-        if (list_only) {
-            puts(text);
-            continue;
-        }
         cli_progress(s->n_cases, cases->n, text);
         verify(s, one, text);
     }
     cli_progress(0, 0, NULL);
+}
+
+/* ---- --limit ---- */
+
+/* What is said when the time is over, made before: a signal's handler can only write. */
+static char late_text[128], *late_json;
+
+static void say_late(int number)
+{
+    (void)number;
+    /* Whether it can be written or not, this is the end. */
+    if (late_json && write(STDOUT_FILENO, late_json, strlen(late_json)) < 0) _exit(CLI_INTERNAL);
+    if (write(STDERR_FILENO, late_text, strlen(late_text)) < 0) _exit(CLI_INTERNAL);
+    _exit(CLI_FINDINGS);
+}
+
+/* End by itself after `limit` seconds, with a message; a trial ends by the signal, which its parent
+ * knows to read. Returns 0 or an exit status. */
+static int set_limit(uint64_t limit, const char *suite, bool json, bool trial)
+{
+    if (!limit) return CLI_OK;
+    snprintf(late_text, sizeof late_text,
+             "rmcp verify: not done after %" PRIu64
+             " seconds (--limit); what was not reported is not known\n",
+             limit);
+    if (json) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "schema", "rmcp.verify/1");
+        cJSON_AddStringToObject(object, "suite", suite);
+        cJSON_AddBoolToObject(object, "complete", 0);
+        cJSON_AddNumberToObject(object, "limit_seconds", (double)limit);
+        late_json = cJSON_PrintUnformatted(object);
+        cJSON_Delete(object);
+        if (!late_json) return CLI_INTERNAL;
+    }
+    const struct sigaction action = { .sa_handler = say_late };
+    if (!trial && sigaction(SIGALRM, &action, NULL)) return CLI_INTERNAL;
+    alarm((unsigned)limit);
+    return CLI_OK;
 }
 
 /* ---- for the guard of first use: rmcp verify --trial (core/trial_answer.h) ---- */
@@ -325,8 +383,8 @@ int cli_verify(int argc, char **argv)
     struct session s = { .seed = 1, .repeat = 1 };
     const struct cli_option options[] = {
         { "device", CLI_TEXT, &device, "SPEC", "device to check (default auto)", NULL },
-        { "suite", CLI_TEXT, &suite, "NAME", "quick (default), full, or fuzz: random problems",
-          NULL },
+        { "suite", CLI_TEXT, &suite, "NAME",
+          "quick (default), full, check, or fuzz: random problems", NULL },
         { "cases", CLI_NUMBER, &n_drawn, "N", "how many fuzz draws (default 500)", NULL },
         { "operation", CLI_TEXT, &operation, "NAME",
           "fuzz: only of this one (default: all in turn)", NULL },
@@ -335,8 +393,7 @@ int cli_verify(int argc, char **argv)
           NULL },
         { "repeat", CLI_NUMBER, &s.repeat, "N", "execute N times: the same bits each time", NULL },
         { "threads", CLI_NUMBER, &threads, "N", "threads of the cpu device", NULL },
-        { "limit", CLI_NUMBER, &limit, "SECONDS", "end by SIGALRM after this time (default: none)",
-          NULL },
+        { "limit", CLI_NUMBER, &limit, "SECONDS", "give up after this time (default: none)", NULL },
         { "list", CLI_FLAG, &list_only, NULL, "print the cases and do not run them", NULL },
         { "first-owner", CLI_FLAG, &first_owner, NULL,
           "step by step on a new card, with a log to send", NULL },
@@ -369,36 +426,57 @@ int cli_verify(int argc, char **argv)
     int n_texts, exit_status;
     if (!cli_parse(&usage, argc, argv, &n_texts, &exit_status)) return exit_status;
     owner.device = device;
-    if (first_owner) return cli_first_owner(&owner);
+    if (first_owner) {
+        exit_status = cli_refuse(
+            &usage, "suite cases operation seed repeat algorithm threads limit list json trial",
+            "has no meaning for --first-owner");
+        if (!exit_status && n_texts)
+            exit_status = cli_complain(
+                "verify", "'%.60s' is too much: --first-owner has its own cases", argv[0]);
+        return exit_status ? exit_status : cli_first_owner(&owner);
+    }
+    if ((exit_status = cli_refuse(&usage, "log yes skip step", "is only for --first-owner")))
+        return exit_status;
+    if (n_texts &&
+        (exit_status = cli_refuse(&usage, "suite cases operation", "and a case: only one of them")))
+        return exit_status;
+    if (strcmp(suite, "fuzz") &&
+        (exit_status = cli_refuse(&usage, "cases operation", "is only for --suite fuzz")))
+        return exit_status;
     if (n_texts) suite = "command line";
     s.fuzz = !strcmp(suite, "fuzz");
     if (s.fuzz && (n_drawn < 1 || n_drawn > 100000000))
         return cli_complain("verify", "--cases is %" PRIu64 "; from 1 to 100000000", n_drawn);
     if (s.repeat < 1 || s.repeat > 1000000)
         return cli_complain("verify", "--repeat is %" PRIu64 "; from 1 to 1000000", s.repeat);
-    if (limit > 86400)
-        return cli_complain("verify", "--limit is %" PRIu64 "; at most 86400 seconds", limit);
+    if (limit > 86400 || (!limit && cli_given(&usage, "limit")))
+        return cli_complain("verify", "--limit is %" PRIu64 "; from 1 to 86400 seconds", limit);
+    if (list_only && (exit_status = cli_refuse(&usage, "algorithm threads repeat limit trial",
+                                               "has no meaning for --list")))
+        return exit_status;
+    if ((exit_status = cli_refuse_zero(&usage, "threads", threads))) return exit_status;
+    if (trial && json) return cli_complain("verify", "--trial and --json: only one of them");
     const struct rmcp_operation *only =
         operation ? rmcp_operation_find(operation, strlen(operation)) : NULL;
     if (operation && !only)
         return cli_complain("verify", "no operation '%.60s'; rmcp version lists them", operation);
     if ((exit_status = cli_check_algorithm("verify", s.algorithm))) return exit_status;
-    alarm((unsigned)limit);
+    if ((exit_status = set_limit(limit, suite, json, trial))) return exit_status;
 
     struct cli_cases cases = { 0 };
     exit_status = collect(&cases, suite, only, n_drawn, s.seed, n_texts, argv);
     if (!exit_status && trial && !(answer = begin_trial())) exit_status = CLI_INTERNAL;
-    if (!exit_status && !list_only) exit_status = cli_open("verify", device, threads, &s.device);
-    if (!exit_status) {
+    if (!exit_status && list_only) {
+        exit_status = list_all(&cases, suite, json);
+    } else if (!exit_status && !(exit_status = cli_open("verify", device, threads, &s.device))) {
         if (json) s.failures = cJSON_CreateArray();
-        verify_all(&s, &cases, list_only);
-        if (!list_only) {
-            if (json)
-                exit_status = print_json(&s, suite);
-            else
-                print_text(&s, suite);
-            if (!exit_status && s.n_failed) exit_status = CLI_FINDINGS;
-        }
+        verify_all(&s, &cases);
+        alarm(0); /* done in time */
+        if (json)
+            exit_status = print_json(&s, suite);
+        else
+            print_text(&s, suite);
+        if (!exit_status && s.n_failed) exit_status = CLI_FINDINGS;
     }
     cJSON_Delete(s.failures);
     rmcp_device_close(s.device);

@@ -211,6 +211,27 @@ for at in 16 40 48 64 100 200 400 800 1200 1600; do
     [ $? -eq 1 ] || fail "damaged at $at: not exit status 1"
 done
 
+# ---- names of kernels: the middle is left out where a line would be too long ----
+name=Cijk_begin_$(printf 'x%.0s' $(seq 500))_end
+kernel "$name" <<'ASM' >"$work/src/long.s"
+s_inst_prefetch 0x1
+ASM
+clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx1030 "$work/src/long.s" -o "$work/long.co" || exit 1
+run 1 "$work/long.co"
+has ' Cijk_begin_x*\.\.\.x*_end$' 'names were shortened: --full'
+for columns in 60 80 132; do
+    expect 1 env COLUMNS=$columns "$rmcp" audit "$work/long.co"
+    [ "$(grep ' Cijk_begin' "$work/out" | awk '{ print length }')" -eq $columns ] ||
+        fail "COLUMNS=$columns: the name does not fill the line"
+done
+expect 1 env COLUMNS=10 "$rmcp" audit "$work/long.co"
+has ' Cijk_begi?n?.*_end$'
+run 1 --full "$work/long.co"
+has " $name\$"
+if grep -q 'were shortened' "$work/out"; then fail '--full shortens'; fi
+run 1 --json "$work/long.co"
+has "\"$name\""
+
 # ---- the machine's own chip ----
 nodes=$work/sys/class/kfd/kfd/topology/nodes
 RMCP_SYSFS_ROOT=$work/sys

@@ -29,6 +29,16 @@ sim -- "$two" opencl hip
 [ "$(wc -l <"$work/out")" = 2 ] || die "$(cat "$work/out")"
 cat "$work/out"
 
+echo "rmcp check: the engine, and a PyTorch for the CPU that has its convolutions on the card"
+RMCP_GUARD=0 sim -- "$rmcp" check --engine --device hip:0
+grep '^RMCP itself on hip, .* (simulated): 90 of 90 convolutions, compared with the CPU, right$' "$work/out" ||
+    die "$(cat "$work/out")"
+if torch=$("$tools/find_python.sh" torch) && ! ldd "$rmcp" | grep -q 'lib[at]san'; then
+    RMCP_GUARD=0 sim -- "$rmcp" check --python "$torch" --device offload:hip
+    grep 'uses RMCP on hip (simulated): 93 convolutions, compared with the CPU, right$' "$work/out" ||
+        die "$(cat "$work/out")"
+fi
+
 echo "every execution compared"
 RMCP_GUARD=0 sim -- "$data" hip 2
 grep '^conv: [1-9].* executions' "$work/out" || die "$(cat "$work/out")"

@@ -80,6 +80,14 @@ for kind in wheel therock; do
         'import rmcp.miopen, torch; print(rmcp.miopen.status()["rmcp"])'
     reach 0
     has '^True$'
+    # rmcp check --miopen: by the import, and by rmcp run; a toy sees no GPU.
+    for way in '' "run --python $py --"; do
+        # shellcheck disable=SC2086 # words
+        expect 1 env "PYTHONPATH=$package" "RMCP_LIBRARY=$librmcp" "$rmcp" $way ${way:+"$rmcp"} check --miopen --python "$py" --json
+        has '"rmcp":[[:space:]]*true' "\"library\":[[:space:]]*\"$dropin/" '"id":[[:space:]]*"no-gpu"|"id":[[:space:]]*"no-access"'
+    done
+    expect 1 env RMCP_DISABLE=1 "PYTHONPATH=$package" "RMCP_LIBRARY=$librmcp" "$rmcp" check --miopen --python "$py" --json
+    has '"id":[[:space:]]*"disabled"'
     # Installed: it has all that it needs with it, and disabled it finds what was there before.
     expect 0 "$rmcp" run --install-into "$work/$kind"
     expect 0 "$py" -c 'import torch'

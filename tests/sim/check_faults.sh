@@ -150,8 +150,10 @@ assemble barrier <<'END'
 out:
 END
 # A wave that has ended counts no longer: the others go on.
+block=64 grid=64
 shows barrier '^barrier: 1 waves wait at a barrier, 1 of the workgroup have ended' 's_barrier' \
-    'completed, 1 reports' -- --block 64 --grid 64
+    'completed, 1 reports' --
+block=32 grid=32
 assemble two_barriers <<'END'
     v_readfirstlane_b32 s6, v0
     s_cmp_eq_u32 s6, 0
@@ -162,7 +164,9 @@ other:
     s_barrier
 out:
 END
-shows two_barriers '^barrier: 2 waves wait at different barriers' -- --block 64 --grid 64
+block=64 grid=64
+shows two_barriers '^barrier: 2 waves wait at different barriers' --
+block=32 grid=32
 
 assemble undefined <<'END'
     global_load_dword v2, v9, s[4:5]
