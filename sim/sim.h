@@ -54,7 +54,7 @@ enum sim_check {
     SIM_CHECK_ALIGNMENT = 1 << 2, /* atomics, and LDS in the pattern that WGP mode punishes */
     SIM_CHECK_REGISTERS = 1 << 3, /* values never written that reach an address, a branch,
                                    * EXEC or memory                                          */
-    SIM_CHECK_LDS = 1 << 4,       /* LDS bytes read that this workgroup never wrote          */
+    SIM_CHECK_LDS = 1 << 4,       /* the same of LDS that this workgroup never wrote         */
     SIM_CHECK_BARRIER = 1 << 5,   /* waves that leave or wait where the others do not        */
     SIM_CHECK_ALL = 63,
     /* Not in ALL, because ROCm lets the hardware take such addresses: loads and stores that are not
@@ -68,13 +68,13 @@ enum sim_kind {
     SIM_BAD_REGISTER, /* a register past those that the kernel was given                  */
     SIM_BAD_FETCH,    /* instructions fetched where none are                              */
     SIM_FAULT,        /* global memory that is not there, or not for this access          */
-    SIM_FAULT_LDS,    /* past the LDS of the workgroup                                    */
     SIM_FAULT_SCRATCH,
     SIM_RUNAWAY, /* more instructions than max_instructions                              */
     SIM_TRAP,    /* s_trap that nobody took                                              */
     SIM_N_FATAL,
 
     SIM_WAITCNT = SIM_N_FATAL,
+    SIM_FAULT_LDS,  /* past the LDS of the workgroup: loads give 0, stores are dropped   */
     SIM_PATTERN,    /* `rule` says which                                                 */
     SIM_MISALIGNED, /* global, LDS or scratch address                                    */
     SIM_UNDEFINED,  /* a register value that nothing wrote                               */
@@ -96,7 +96,7 @@ struct sim_report {
     uint64_t offset;    /* from the entry of the kernel                              */
     unsigned n_words;   /* its words, at least one, at most ISA_MAX_WORDS            */
     uint32_t word[ISA_MAX_WORDS];
-    const char *instruction; /* as llvm-objdump prints it; "" when it is none             */
+    const char *instruction; /* as llvm-objdump prints it; "" when no chip has it          */
     uint32_t workgroup[3];
     unsigned wave;         /* number in its workgroup                                     */
     uint64_t lanes;        /* those concerned; 0 when it is not about lanes               */

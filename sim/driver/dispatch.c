@@ -142,7 +142,6 @@ static void report_end(struct packet_run *run, const char *name, const struct si
         atomic_store(&q->gpu->dead, true);
         events_memory_fault(q->gpu, run->fault_address, run->wrote);
         return;
-    case SIM_FAULT_LDS:
     case SIM_FAULT_SCRATCH: aql_error(q, ERROR_APERTURE); return;
     case SIM_RUNAWAY:
         summary_hang(name);

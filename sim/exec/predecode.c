@@ -181,6 +181,8 @@ static void predecode_width(struct op *op)
         [ISA_MOVES_W8] = { 32, false, 0 }, [ISA_MOVES_W16] = { 64, false, 0 },
         [ISA_MOVES_X] = { 4, false, 1 },   [ISA_MOVES_XY] = { 4, false, 2 },
         [ISA_MOVES_XYZ] = { 4, false, 3 }, [ISA_MOVES_XYZW] = { 4, false, 4 },
+        [ISA_MOVES_HX] = { 4, false, 1 },  [ISA_MOVES_HXY] = { 4, false, 2 },
+        [ISA_MOVES_HXYZ] = { 4, false, 3 }, [ISA_MOVES_HXYZW] = { 4, false, 4 },
     };
     const struct isa_row *row = op->inst.row;
     op->width = table[row->moves].width;
@@ -239,7 +241,7 @@ static void predecode_memory(struct op *op)
         else
             op->run = row->id == ISA_ds_nop_DS ? run_nothing : run_ds_lanes;
     } else if (row->flags & ISA_VMEM && !(row->flags & ISA_IMAGE)) {
-        if (inst->lds || inst->tfe || row->moves >= ISA_MOVES_HX) return; /* not modelled */
+        if (inst->lds || inst->tfe) return; /* not modelled */
         if (row->flags & ISA_CACHE)
             op->run = run_nothing;
         else if (row->flags & ISA_ATOMIC)

@@ -290,11 +290,18 @@ void run_movrel(struct wave *w, const struct op *op)
     uint64_t from, to;
     const unsigned n = w->n_lanes;
     indexed_registers(w, op, &from, &to);
+    if (!in_range(w, op, to)) return;
     if (op->inst.form != ISA_FORM_BASE && op->inst.form != ISA_FORM_E64) {
-        run_illegal(w, op);
+        /* SDWA and DPP: a v_mov of the registers that are meant. */
+        struct op moved = *op;
+        if (op->src[0].kind == SRC_VGPR && !in_range(w, op, from)) return;
+        if (op->src[0].kind == SRC_VGPR) moved.src[0].reg = (uint16_t)from;
+        moved.dst = (uint16_t)to;
+        moved.fn.valu = valu_function(ISA_v_mov_b32_VOP1);
+        run_valu(w, &moved);
+        define_vgprs(w, (unsigned)to, 1, w->exec);
         return;
     }
-    if (!in_range(w, op, to)) return;
     const uint32_t *source;
     if (op->src[0].kind == SRC_VGPR) {
         if (!in_range(w, op, from)) return;

@@ -133,11 +133,17 @@ static bool buffer_addresses(struct wave *w, const struct op *op, struct access 
 {
     const struct isa_inst *inst = &op->inst;
     uint64_t *address = w->core->address;
-    if (op->base->reg + 4u > ISA_VCC_LO) {
+    const unsigned last = op->base->reg + 3u;
+    if (last >= ISA_VCC_LO && (op->base->reg < ISA_TTMP0 || last >= ISA_M0)) {
         run_illegal(w, op);
         return false;
     }
     const struct buffer b = read_buffer(w, op->base->reg);
+    if (!b.format) { /* no buffer is bound: loads give 0, stores do nothing */
+        a->lanes = 0;
+        a->outside = w->exec;
+        return true;
+    }
     const uint64_t soffset = op->soffset ? (uint32_t)scalar_read(w, op->soffset) : 0;
     const uint32_t *v =
         inst->offen | inst->idxen ? vgpr_row(w, op->address->reg - ISA_VGPR0) : NULL;

@@ -11,6 +11,7 @@
 enum {
     MAX_WAVES = 32,    /* of a workgroup: 1024 work-items in wave32 */
     LDS_BYTES = 65536, /* most that a workgroup gets                */
+    LDS_GRANULE = 512, /* in which the chip hands it out            */
     N_TLB = 8,
     N_TOLD = 1024,
 };
@@ -24,13 +25,15 @@ struct core {
     unsigned number;
     struct sim_mapping tlb[N_TLB];
     unsigned tlb_last, tlb_next;
-    uint32_t group_bytes;
+    uint32_t group_bytes; /* of LDS that there are, in whole granules */
     uint32_t workgroup[3];
     unsigned n_waves;
     struct wave *waves;
     uint32_t *vgprs, *vgpr_bits;
-    uint8_t *lds, *lds_written; /* lds_written: 1 for bytes that were */
-    bool lds_complete;          /* all of them were, at the last barrier */
+    uint8_t *lds, *lds_written; /* lds_written: 1 for bytes that were, with all their bits */
+    uint16_t *lds_rest;         /* of the others: see local.c                              */
+    bool lds_has_rest;
+    uint32_t lds_whole; /* so many bytes from 0 on are written, as known at the last barrier */
     struct store *stores;
     bool watch_lds, watch_memory; /* stores of this workgroup matter to its other waves */
     uint32_t crossed;             /* waves with crossed stores, see stores.c            */

@@ -35,6 +35,14 @@ struct store {
 };
 enum { MAX_STORES = 128 };
 
+/* Where in LDS a register that is not written as a whole was read; see local.c. */
+struct origin {
+    uint64_t instruction; /* address of the load */
+    uint32_t address;     /* in LDS              */
+    uint8_t bytes;
+    bool stored; /* a register that was not written had been stored there */
+};
+
 /* What the pattern checks remember; see patterns.c. */
 struct wave_facts {
     uint64_t vmem_read[2], smem_read[2]; /* SGPRs that memory instructions may still be reading */
@@ -71,6 +79,7 @@ struct wave {
     uint64_t vgpr_defined[256]; /* lanes that were written   */
     uint64_t vgpr_partial[256]; /* other lanes of which some bits were: see partial.c      */
     uint32_t sgpr_defined[128]; /* bits that were written    */
+    uint64_t from_lds[6];       /* registers with an `origin`: 128 SGPRs, then 256 VGPRs     */
     bool scc_defined;
     /* acting out; from here on not cleared when a wave starts */
     const struct op *delayed[8];
@@ -79,6 +88,7 @@ struct wave {
     const struct op *exec_reader;
     uint32_t reader_sgpr[128];
     bool reader_scc;
+    struct origin origin[384];
     uint32_t *vgpr_bits;  /* of vgpr_partial; rows as in vgpr; set before the wave starts */
     struct store *stores; /* MAX_STORES */
 };

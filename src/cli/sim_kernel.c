@@ -11,7 +11,7 @@ struct sim_session {
     const struct sim_cli *cli;
     struct sim_runner *runner;
     cJSON *reports;
-    uint64_t n_shown;
+    uint64_t n_shown, n_hidden;
 };
 
 /* "fib+0x14" for code of a function that the kernel called, "" in the kernel itself. */
@@ -35,7 +35,12 @@ static void on_report(void *context, const struct sim_report *report)
 {
     struct sim_session *s = context;
     char line[256], function[128];
-    if (s->n_shown++ >= s->cli->most_reports) return;
+    /* What ended the run is shown, however much came before it. */
+    if (s->n_shown >= s->cli->most_reports && report->kind >= SIM_N_FATAL) {
+        s->n_hidden++;
+        return;
+    }
+    s->n_shown++;
     sim_runner_line(s->runner, report->address, line);
     function_of(s->runner, report, function);
     if (s->reports)
@@ -67,8 +72,7 @@ static int finish(struct sim_session *s, const struct sim_result *result, double
         int printed = cli_print_json(o, "rmcp.sim/1");
         return printed ? printed : exit_status;
     }
-    if (s->n_shown > cli->most_reports)
-        printf("and %" PRIu64 " more reports\n", s->n_shown - cli->most_reports);
+    if (s->n_hidden) printf("and %" PRIu64 " more reports\n", s->n_hidden);
     if (cli->stats) sim_print_stats(&result->stats, seconds);
     for (unsigned i = 0; i < ISA_N_RULES; i++)
         if (result->patterns[i])

@@ -133,6 +133,18 @@ static int run(const struct sim_request *request, const char *root)
     return 128 + child.code;
 }
 
+/* Whether a line tells of what ended a kernel. */
+static bool is_fatal(const char *line)
+{
+    for (unsigned kind = 0; kind < SIM_N_FATAL; kind++) {
+        const char *name = sim_kind_name((enum sim_kind)kind);
+        const size_t n = strlen(name);
+        if (!strncmp(line, name, n) && line[n] == ':') return true;
+    }
+    return false;
+}
+
+/* What ended a kernel comes first. */
 static void print_reports(const char *root)
 {
     char path[PATH_MAX + 32], line[2048];
@@ -140,8 +152,12 @@ static void print_reports(const char *root)
     FILE *file = fopen(path, "r");
     if (!file) return;
     unsigned n = 0;
-    while (fgets(line, sizeof line, file))
-        if (n++ < MAX_REPORTS_SHOWN) fprintf(stderr, "rmcp sim: %s", line);
+    for (int fatal = 1; fatal >= 0; fatal--) {
+        rewind(file);
+        while (fgets(line, sizeof line, file))
+            if (is_fatal(line) == fatal && n++ < MAX_REPORTS_SHOWN)
+                fprintf(stderr, "rmcp sim: %s", line);
+    }
     if (n > MAX_REPORTS_SHOWN) fprintf(stderr, "rmcp sim: and %u more\n", n - MAX_REPORTS_SHOWN);
     fclose(file);
 }
