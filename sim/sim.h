@@ -117,6 +117,9 @@ struct sim_options {
      * effect; only those of SIM_ACT_OUT have one, others are ignored. Chips without the bug
      * (gfx1030) never act. */
     uint32_t act_out;
+    /* How often: of 2^64 times; 0 means always. Which times these are follows from the seed, the
+     * dispatch and the place in it, so a run with the same seed has them again. */
+    uint64_t act_out_chance, act_out_seed;
     uint64_t max_instructions; /* of a wave; 0: 2^33                                       */
     unsigned compute_units;    /* 0: 36. How many workgroups are on the card at a time         */
     uint64_t shared_base, private_base; /* flat apertures of 4 GiB; 0: 1 << 48 and 2 << 48 */
@@ -212,12 +215,13 @@ struct sim_stats {
 };
 
 struct sim_result {
-    bool completed;                 /* false: a fatal kind ended it, or the caller      */
-    bool cancelled;                 /* by options.cancelled; `fatal` says nothing then  */
-    enum sim_kind fatal;            /* which, when not completed                        */
-    uint64_t n_reports;             /* findings reported (each instruction once)        */
-    uint64_t happened[SIM_N_KINDS]; /* how often each kind happened                     */
-    uint64_t patterns[ISA_N_RULES]; /* how often each pattern was executed              */
+    bool completed;                  /* false: a fatal kind ended it, or the caller      */
+    bool cancelled;                  /* by options.cancelled; `fatal` says nothing then  */
+    enum sim_kind fatal;             /* which, when not completed                        */
+    uint64_t n_reports;              /* findings reported (each instruction once)        */
+    uint64_t happened[SIM_N_KINDS];  /* how often each kind happened                     */
+    uint64_t patterns[ISA_N_RULES];  /* how often each pattern was executed              */
+    uint64_t acted_out[ISA_N_RULES]; /* and had its effect                              */
     struct sim_stats stats;
 };
 

@@ -74,6 +74,8 @@ unsigned patterns_watched(const struct op *op); /* op.watch */
 void pattern_found(struct wave *wave, const struct op *op, const struct finding *finding,
                    const char *what);
 void watch_patterns(struct wave *wave, const struct op *op); /* runs it, too */
+/* Whether a pattern has its effect this time, if it is to be acted out at all. */
+bool acts_out(const struct wave *wave, enum isa_rule rule);
 
 /* ---- stores.c ---- */
 /* What an instruction touches: `width` bytes at core->address of each lane. */

@@ -92,7 +92,8 @@ void report(struct wave *w, const struct op *op, const struct finding *f, const 
     if (fatal) w->state = WAVE_DONE;
 }
 
-/* The chips that have an instruction of these words: " gfx1011, gfx1012"; "" and false: none has. */
+/* The chips that have an instruction of these words: " gfx1011, gfx1012"; "" and false: none has.
+ */
 static bool chips_with(const uint32_t *words, unsigned mode, struct isa_inst *inst,
                        char text[static 128])
 {

@@ -2,8 +2,8 @@
  *
  * Compilers copy and compute with undefined values freely, so that alone is no finding. It becomes
  * one when the value reaches an address, a jump, EXEC, a branch, a scalar comparison, or memory
- * other than scratch and LDS. VGPRs are followed by lane, SGPRs by bit (bitwise instructions on lane masks
- * keep garbage only in lanes that are off). */
+ * other than scratch and LDS. VGPRs are followed by lane, SGPRs by bit (bitwise instructions on
+ * lane masks keep garbage only in lanes that are off). */
 #include "sim/check/check.h"
 #include "sim/math/dpp.h"
 #include "sim/state/registers.h"
@@ -38,7 +38,8 @@ static bool source_origin(const struct wave *w, const struct op *op, struct orig
     const struct origin *from = NULL;
     for (unsigned i = 0; i < (row->flags & ISA_ACC ? 4 : 3) && !from; i++) {
         const bool vector = in[i] && in[i]->kind == ISA_KIND_VGPR;
-        if (!in[i] || !(vector || (in[i]->kind == ISA_KIND_REG && in[i]->reg != ISA_NULL))) continue;
+        if (!in[i] || !(vector || (in[i]->kind == ISA_KIND_REG && in[i]->reg != ISA_NULL)))
+            continue;
         const unsigned first = in[i]->reg - (vector ? (unsigned)ISA_VGPR0 : 0);
         const bool pair = in[i]->type == ISA_MASK && w->n_lanes == 64;
         for (unsigned k = 0; k < (pair ? 2 : in[i]->n_regs) && !from; k++) {

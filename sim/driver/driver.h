@@ -35,6 +35,7 @@ struct gpu {
 /* What rmcp sim asked for, read once: the program may change its environment at any time. */
 struct driver_options {
     uint64_t threads, checks, limit;
+    uint64_t act_out, act_chance, act_seed;
     bool stats;
     char *plant, *trace; /* or NULL */
 };

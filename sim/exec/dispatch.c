@@ -123,6 +123,7 @@ static void add_stats(struct run *run, const struct core *core)
     to->waves += from->waves;
     to->workgroups += from->workgroups;
     for (unsigned i = 0; i < ISA_N_RULES; i++) {
+        run->result->acted_out[i] += core->acted_out[i];
         run->result->patterns[i] += core->patterns[i];
         run->result->happened[SIM_PATTERN] += core->patterns[i];
     }

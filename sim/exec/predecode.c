@@ -174,14 +174,14 @@ static void predecode_width(struct op *op)
         bool is_signed;
         uint8_t n_typed;
     } table[ISA_N_MOVES] = {
-        [ISA_MOVES_U8] = { 1, false, 0 },  [ISA_MOVES_I8] = { 1, true, 0 },
-        [ISA_MOVES_U16] = { 2, false, 0 }, [ISA_MOVES_I16] = { 2, true, 0 },
-        [ISA_MOVES_W1] = { 4, false, 0 },  [ISA_MOVES_W2] = { 8, false, 0 },
-        [ISA_MOVES_W3] = { 12, false, 0 }, [ISA_MOVES_W4] = { 16, false, 0 },
-        [ISA_MOVES_W8] = { 32, false, 0 }, [ISA_MOVES_W16] = { 64, false, 0 },
-        [ISA_MOVES_X] = { 4, false, 1 },   [ISA_MOVES_XY] = { 4, false, 2 },
-        [ISA_MOVES_XYZ] = { 4, false, 3 }, [ISA_MOVES_XYZW] = { 4, false, 4 },
-        [ISA_MOVES_HX] = { 4, false, 1 },  [ISA_MOVES_HXY] = { 4, false, 2 },
+        [ISA_MOVES_U8] = { 1, false, 0 },   [ISA_MOVES_I8] = { 1, true, 0 },
+        [ISA_MOVES_U16] = { 2, false, 0 },  [ISA_MOVES_I16] = { 2, true, 0 },
+        [ISA_MOVES_W1] = { 4, false, 0 },   [ISA_MOVES_W2] = { 8, false, 0 },
+        [ISA_MOVES_W3] = { 12, false, 0 },  [ISA_MOVES_W4] = { 16, false, 0 },
+        [ISA_MOVES_W8] = { 32, false, 0 },  [ISA_MOVES_W16] = { 64, false, 0 },
+        [ISA_MOVES_X] = { 4, false, 1 },    [ISA_MOVES_XY] = { 4, false, 2 },
+        [ISA_MOVES_XYZ] = { 4, false, 3 },  [ISA_MOVES_XYZW] = { 4, false, 4 },
+        [ISA_MOVES_HX] = { 4, false, 1 },   [ISA_MOVES_HXY] = { 4, false, 2 },
         [ISA_MOVES_HXYZ] = { 4, false, 3 }, [ISA_MOVES_HXYZW] = { 4, false, 4 },
     };
     const struct isa_row *row = op->inst.row;

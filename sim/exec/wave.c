@@ -108,7 +108,8 @@ void wave_init(struct wave *w, struct core *core, unsigned number)
     w->sgpr[ISA_EXEC_HI] = 0;
     define_sgprs(w, ISA_NULL, 1);
     define_sgprs(w, ISA_EXEC_LO, 2);
-    if (run->has_bugs && run->checks & SIM_CHECK_PATTERNS) w->facts.live = WATCH_ALWAYS;
+    if (run->has_bugs && (run->checks & SIM_CHECK_PATTERNS || run->act_out))
+        w->facts.live = WATCH_ALWAYS;
     init_vgprs(w);
     init_sgprs(w);
 }

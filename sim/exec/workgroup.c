@@ -125,6 +125,7 @@ void core_begin(struct core *core, struct run *run, unsigned number)
     core->busy = false;
     memset(&core->stats, 0, sizeof core->stats);
     memset(core->patterns, 0, sizeof core->patterns);
+    memset(core->acted_out, 0, sizeof core->acted_out);
     memset(core->told, 0, sizeof core->told);
     memset(core->tlb, 0, sizeof core->tlb);
 }

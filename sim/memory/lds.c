@@ -301,10 +301,11 @@ void run_ds_atomic(struct wave *w, const struct op *op)
                 memcpy(&old, at, bytes);
                 /* Compare-and-store has the comparand first, an exchange of two has one each. */
                 const unsigned which = n_places == 2 ? p : compares;
-                uint64_t now = atomic_new(op->atomic, bytes, old, data[which],
-                                          compares ? data[0] : data[1]);
+                uint64_t now =
+                    atomic_new(op->atomic, bytes, old, data[which], compares ? data[0] : data[1]);
                 memcpy(at, &now, bytes);
-                bits = atomic_marks(w, op, address, known[which], compares ? known[0] : ~UINT64_C(0));
+                bits =
+                    atomic_marks(w, op, address, known[which], compares ? known[0] : ~UINT64_C(0));
             }
             if (!op->out) continue;
             vgpr_row(w, to)[lane] = (uint32_t)old;

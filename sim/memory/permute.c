@@ -68,8 +68,7 @@ void run_ds_lanes(struct wave *w, const struct op *op)
         to[lane] = result[lane];
         if (!gaps) continue;
         undefine_lane(w, op->dst, lane, bits[lane]);
-        if (bits[lane] != UINT32_MAX)
-            origin_set(w, ORIGIN_VGPR + op->dst, known ? &origin : NULL);
+        if (bits[lane] != UINT32_MAX) origin_set(w, ORIGIN_VGPR + op->dst, known ? &origin : NULL);
     }
     wave_load_begins(w, op, ISA_LGKMCNT, false);
 }

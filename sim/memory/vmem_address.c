@@ -64,10 +64,10 @@ static void global_addresses(struct wave *w, const struct op *op)
 /* FLAT: the apertures tell LDS and scratch from global memory. */
 static bool flat_addresses(struct wave *w, const struct op *op, struct access *a)
 {
-    const struct run *run = w->core->run;
     const struct sim_options *options = &w->core->sim->options;
     uint64_t *address = w->core->address;
-    const bool ignore = run->act_out >> ISA_RULE_FLAT_OFFSET & 1;
+    const bool ignore = op->inst.imm && acts_out(w, ISA_RULE_FLAT_OFFSET);
+    bool ignored = false;
     global_addresses(w, op);
     for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
@@ -82,8 +82,10 @@ static bool flat_addresses(struct wave *w, const struct op *op, struct access *a
             address[lane] = w->scratch + swizzle(w, (uint64_t)offset, lane);
         } else if (ignore) {
             address[lane] -= (uint64_t)(int64_t)op->inst.imm;
+            ignored = true;
         }
     }
+    if (ignored) w->core->acted_out[ISA_RULE_FLAT_OFFSET]++;
     a->lanes &= ~a->lds;
     if (!a->private || a->private != a->lanes) return true;
     a->step = 4 * w->n_lanes;

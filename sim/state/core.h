@@ -38,8 +38,9 @@ struct core {
     bool watch_lds, watch_memory; /* stores of this workgroup matter to its other waves */
     uint32_t crossed;             /* waves with crossed stores, see stores.c            */
     struct sim_stats stats;
-    uint64_t patterns[ISA_N_RULES]; /* executed, not yet in the result */
-    uintptr_t told[N_TOLD];         /* instructions and rules that a report has named */
+    uint64_t patterns[ISA_N_RULES];  /* executed, not yet in the result */
+    uint64_t acted_out[ISA_N_RULES]; /* the same of effects             */
+    uintptr_t told[N_TOLD];          /* instructions and rules that a report has named */
     uint64_t address[MAX_LANES];
     /* Rows for operands and results while an instruction runs. */
     _Alignas(64) uint32_t row[12][MAX_LANES];

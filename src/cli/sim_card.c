@@ -1,5 +1,6 @@
 /* sim_card.c: rmcp sim -- COMMAND: options, and which machine to simulate. */
 #include "cli/sim_card.h"
+#include "cli/sim.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static int read_machine(const char *gpu, struct sim_machine *machine)
 
 int cli_sim_card(int argc, char **argv)
 {
-    struct sim_request r = { .gpu = "rx5600xt" };
+    struct sim_request r = { .gpu = "rx5600xt", .act_out = "none" };
     const struct cli_option options[] = {
         { "gpu", CLI_TEXT, &r.gpu, "NAME", "card or machine: a name or a file (rx5600xt)", NULL },
         { "override", CLI_TEXT, &r.override, "V",
@@ -57,12 +58,14 @@ int cli_sim_card(int argc, char **argv)
           "                         registers,lds,barrier,unaligned; -NAME leaves one out (all)",
           NULL },
         { "threads", CLI_NUMBER, &r.threads, "N", "threads for each kernel (2)", NULL },
-        { "limit", CLI_NUMBER, &r.limit, "N", "instructions of a wave after which it counts as hung",
-          NULL },
+        { "limit", CLI_NUMBER, &r.limit, "N",
+          "instructions of a wave after which it counts as hung", NULL },
         { "trace", CLI_TEXT, &r.trace, "KERNEL", "print each instruction of kernels of that name",
           NULL },
         { "plant", CLI_TEXT, &r.plant, "WHAT:KERNEL",
           "let a kernel end badly: hang, fault or illegal", NULL },
+        { "act-out", CLI_OPTIONAL, &r.act_out, SIM_ACT_OUT_VALUE, SIM_ACT_OUT_HELP,
+          sim_act_out_default },
         { "stats", CLI_FLAG, &r.stats, NULL, "a table of the kernels that ran", NULL },
         { "allow-reports", CLI_FLAG, &r.allow_reports, NULL,
           "reports do not change the exit status", NULL },

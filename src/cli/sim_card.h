@@ -6,7 +6,7 @@
 #include "sim/cards/cards.h"
 
 struct sim_request {
-    const char *gpu, *override, *trace, *checks, *plant, *write_sysfs;
+    const char *gpu, *override, *trace, *checks, *plant, *write_sysfs, *act_out;
     uint64_t threads, limit;
     bool stats, allow_reports;
     char **command; /* ends with NULL */

@@ -69,7 +69,8 @@ static void set_cache(void)
 }
 
 /* What the program finds in its environment. Returns 0 or an exit status. */
-static int set_environment(const struct sim_request *request, const char *root)
+static int set_environment(const struct sim_request *request, const struct sim_options *act,
+                           const char *root)
 {
     char library[PATH_MAX], preload[2 * PATH_MAX];
     uint32_t checks = SIM_CHECK_ALL;
@@ -93,6 +94,11 @@ static int set_environment(const struct sim_request *request, const char *root)
     if (request->threads) set_number(SIM_ENV_THREADS, request->threads);
     if (request->limit) set_number(SIM_ENV_LIMIT, request->limit);
     if (request->stats) setenv(SIM_ENV_STATS, "1", 1);
+    if (act->act_out) {
+        set_number(SIM_ENV_ACT_OUT, act->act_out);
+        set_number(SIM_ENV_ACT_CHANCE, act->act_out_chance);
+        set_number(SIM_ENV_ACT_SEED, act->act_out_seed);
+    }
     if (request->trace) setenv(SIM_ENV_TRACE, request->trace, 1);
     if (request->plant) setenv(SIM_ENV_PLANT, request->plant, 1);
     if (request->override) setenv("HSA_OVERRIDE_GFX_VERSION", request->override, 1);
@@ -107,9 +113,9 @@ static void pass_on(int number)
 }
 
 /* Start the command and wait; its exit status, as a shell counts it. */
-static int run(const struct sim_request *request, const char *root)
+static int run(const struct sim_request *request, const struct sim_options *act, const char *root)
 {
-    const int wrong = set_environment(request, root);
+    const int wrong = set_environment(request, act, root);
     if (wrong) return wrong;
     const struct rmcp_child_request attended = { .argv = request->command, .attended = true };
     struct rmcp_child child;
@@ -162,12 +168,13 @@ static void print_reports(const char *root)
     fclose(file);
 }
 
-/* The one line at the end; returns the number of reports. */
-static uint64_t print_summary(const struct sim_machine *machine, const char *root)
+/* The one line at the end, before it those of what was acted out; returns the number of reports. */
+static uint64_t print_summary(const struct sim_machine *machine, const struct sim_options *act,
+                              const char *root)
 {
     char path[PATH_MAX + 32];
     struct {
-        uint64_t processes, kernels, instructions, findings, happened;
+        uint64_t processes, kernels, instructions, findings, happened, acted_out[16];
     } sum = { 0 };
     _Static_assert(sizeof sum == sizeof(struct sim_summary), "the same counters");
     snprintf(path, sizeof path, "%s/" SIM_FILE_SUMMARY, root);
@@ -176,6 +183,7 @@ static uint64_t print_summary(const struct sim_machine *machine, const char *roo
         if (fread(&sum, sizeof sum, 1, file) != 1) memset(&sum, 0, sizeof sum);
         fclose(file);
     }
+    sim_print_acted_out(stderr, "rmcp sim: ", act->act_out, sum.acted_out);
     fprintf(stderr, "rmcp sim: simulated");
     for (unsigned i = 0; i < machine->n; i++)
         fprintf(stderr, "%s %s", i ? " and" : "", machine->cards[i].card);
@@ -195,7 +203,10 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 int sim_program_run(const struct sim_machine *machine, const struct sim_request *request)
 {
     char root[PATH_MAX], error[SIM_ERROR_MAX];
+    struct sim_options act = { 0 };
     const char *folder = getenv("TMPDIR");
+    const int wrong = sim_read_act_out(request->act_out, &act);
+    if (wrong) return wrong;
     const int n =
         snprintf(root, sizeof root, "%s/rmcp-sim-XXXXXX", folder && *folder ? folder : "/tmp");
     if (n < 0 || n >= (int)sizeof root - 64 || !mkdtemp(root)) {
@@ -204,14 +215,14 @@ int sim_program_run(const struct sim_machine *machine, const struct sim_request 
     }
     int status = CLI_INTERNAL;
     if (sim_machine_write(machine, root, error)) {
-        status = run(request, root);
+        status = run(request, &act, root);
         print_reports(root);
         if (request->stats) {
             char path[PATH_MAX + 32];
             snprintf(path, sizeof path, "%s/" SIM_FILE_STATS, root);
             sim_table_print(path);
         }
-        const uint64_t reports = print_summary(machine, root);
+        const uint64_t reports = print_summary(machine, &act, root);
         if (!status && reports && !request->allow_reports) status = CLI_FINDINGS;
     } else {
         cli_complain("sim", "%s", error);
