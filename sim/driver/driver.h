@@ -184,6 +184,7 @@ void dispatch_end(struct queue *queue);
 
 /* The name of the kernel whose descriptor lies at an address, from the code object around it. */
 void kernel_name(struct gpu *gpu, uint64_t descriptor, char name[static 256]);
+void kernel_name_forget(void); /* in a child process */
 
 /* ---- trace.c ---- */
 

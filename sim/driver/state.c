@@ -157,6 +157,7 @@ static void forget(void)
     events_forget();
     vm_forget();
     summary_forget();
+    kernel_name_forget();
 }
 
 int driver_start(void)

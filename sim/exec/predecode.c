@@ -51,16 +51,17 @@ static bool valu_source(struct op *op, unsigned i)
     }
 }
 
-/* Sources of 32 bits without modifiers, one result at most: run_valu has nothing to do for it. */
-static bool has_plain_form(const struct op *op)
+/* Sources of at most `words` of 32 bits without modifiers, as wide a result: run_valu has nothing to
+ * do for it. */
+static bool has_plain_form(const struct op *op, unsigned words)
 {
     const struct isa_inst *inst = &op->inst;
     const unsigned simple = OP_COPIES | OP_MASK_OUT | OP_VCC_IN;
     if (inst->form == ISA_FORM_SDWA || inst->form == ISA_FORM_DPP16 || inst->form == ISA_FORM_DPP8)
         return false;
-    if (op->flags & ~simple || inst->op_sel || op->n_dst > 1) return false;
+    if (op->flags & ~simple || inst->op_sel || op->n_dst > words) return false;
     for (unsigned i = 0; i < op->n_src; i++) {
-        if (op->src[i].n_regs != 1 || op->src[i].kind == SRC_SPECIAL) return false;
+        if (op->src[i].n_regs > words || op->src[i].kind == SRC_SPECIAL) return false;
         if (op->in[i] && op->in[i]->mods && !(inst->row->flags & ISA_PACKED)) return false;
     }
     return true;
@@ -134,9 +135,11 @@ static bool predecode_valu(struct op *op)
         mask_is_register = op->in[2]->kind == ISA_KIND_REG;
         op->mask_in = op->in[2]->reg;
     }
-    const bool plain = has_plain_form(op) && mask_is_register;
+    const bool plain = has_plain_form(op, 1) && mask_is_register;
     const bool masks = op->flags & (OP_MASK_OUT | OP_VCC_IN);
     op->run = !plain ? run_valu : masks ? run_valu_mask : op->n_dst ? run_valu_plain : run_valu;
+    if (!plain && has_plain_form(op, 2) && mask_is_register && (masks || op->n_dst))
+        op->run = run_valu_wide;
     if (row->id == ISA_v_mov_b32_VOP1 || row->id == ISA_v_cndmask_b32_VOP2) op->flags |= OP_COPIES;
     return true;
 }

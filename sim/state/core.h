@@ -70,6 +70,13 @@ struct run {
     rmcp_status status;
 };
 
+/* What a kernel took that ran before, to know whether a second thread is worth it. */
+enum { N_TAKEN = 256 };
+struct taken {
+    uint64_t entry, workgroups;
+    uint64_t instructions;
+};
+
 struct sim {
     struct sim_options options;
     struct sim_memory memory;
@@ -77,7 +84,8 @@ struct sim {
     const struct lanes *lanes;
     struct core *cores;
     unsigned n_cores;
-    uint8_t *scratch; /* the executor's own */
+    struct taken taken[N_TAKEN]; /* by entry */
+    uint8_t *scratch;            /* the executor's own */
     uint64_t scratch_bytes;
 };
 

@@ -15,7 +15,7 @@ struct pending {
 };
 enum { MAX_PENDING = 64 };
 struct wait_queue {
-    struct pending entry[MAX_PENDING];
+    struct pending entry[MAX_PENDING]; /* first: the rest is cleared when a wave starts */
     unsigned head, n;
     uint64_t n_begun; /* since the wave started; the last n of them are in the queue   */
     bool unordered;   /* one that may return at any time is in it: only 0 says something */
@@ -73,7 +73,6 @@ struct wave {
     uint64_t scratch; /* flat_scratch: GPU address of this wave's scratch */
     uint64_t slot;    /* the part of scratch that belongs to this wave    */
     uint32_t status;  /* hardware register, what s_setreg left there      */
-    struct wait_queue vm, lgkm, vs;
     uint64_t n_stores, first_store; /* those from first_store on may matter; a ring */
     uint64_t vgpr_pending[4], sgpr_pending[2];
     uint64_t vgpr_defined[256]; /* lanes that were written   */
@@ -81,7 +80,9 @@ struct wave {
     uint32_t sgpr_defined[128]; /* bits that were written    */
     uint64_t from_lds[6];       /* registers with an `origin`: 128 SGPRs, then 256 VGPRs     */
     bool scc_defined;
-    /* acting out; from here on not cleared when a wave starts */
+    /* from here on not cleared when a wave starts, but for the numbers of the queues */
+    struct wait_queue vm, lgkm, vs;
+    /* acting out */
     const struct op *delayed[8];
     uint64_t delayed_pc[8];
     unsigned n_delayed;
