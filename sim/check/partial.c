@@ -251,7 +251,8 @@ uint64_t partial_result(struct wave *w, const struct op *op, uint64_t lanes)
     /* Mostly nothing of the result is written, and one lane tells. */
     if (!moved && !placed_in) (void)lane_bits(w, op, (unsigned)__builtin_ctzll(lanes), &has_rule);
     if (!has_rule && !has_partial_source(w, op, lanes)) {
-        for (unsigned k = 0; k < n && op->dst + k < 256u; k++) w->vgpr_partial[op->dst + k] &= ~w->exec;
+        for (unsigned k = 0; k < n && op->dst + k < 256u; k++)
+            w->vgpr_partial[op->dst + k] &= ~w->exec;
         return 0;
     }
     for (unsigned k = 0; k < n && op->dst + k < 256u; k++)
@@ -260,8 +261,7 @@ uint64_t partial_result(struct wave *w, const struct op *op, uint64_t lanes)
         const unsigned lane = (unsigned)__builtin_ctzll(rest);
         const uint64_t bit = UINT64_C(1) << lane;
         uint64_t bits = moved ? 0 : lane_bits(w, op, lane, &has_rule);
-        if (placed_in)
-            bits = placed(&op->inst, (uint32_t)bits, vgpr_bits(w, op->dst, lane));
+        if (placed_in) bits = placed(&op->inst, (uint32_t)bits, vgpr_bits(w, op->dst, lane));
         if (bits == (n == 2 ? ~UINT64_C(0) : ALL)) whole |= bit;
         for (unsigned k = 0; k < n && op->dst + k < 256u; k++) {
             const uint32_t word = k < 2 ? (uint32_t)(bits >> 32 * k) : 0;

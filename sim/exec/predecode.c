@@ -51,8 +51,8 @@ static bool valu_source(struct op *op, unsigned i)
     }
 }
 
-/* Sources of at most `words` of 32 bits without modifiers, as wide a result: run_valu has nothing to
- * do for it. */
+/* Sources of at most `words` of 32 bits without modifiers, as wide a result: run_valu has nothing
+ * to do for it. */
 static bool has_plain_form(const struct op *op, unsigned words)
 {
     const struct isa_inst *inst = &op->inst;

@@ -69,7 +69,7 @@ static bool one_mapping(struct wave *w, const struct access *a, unsigned width, 
                         uintptr_t *base)
 {
     struct core *core = w->core;
-    if (a->step != 4 || !a->lanes || a->outside || a->lds || a->private) return false;
+    if (a->step != 4 || !a->lanes || a->outside || a->partial || a->lds || a->private) return false;
     if (!memory_at(core, core->address[__builtin_ctzll(a->lanes)], width, access)) return false;
     const struct sim_mapping *m = &core->tlb[core->tlb_last];
     if (m->bytes < width) return false;
@@ -129,6 +129,12 @@ static void store_fast(struct wave *w, const struct op *op, uintptr_t base, uint
     }
 }
 
+/* Bytes of a lane that are inside of its buffer. */
+static unsigned lane_bytes(const struct op *op, const struct access *a, unsigned lane)
+{
+    return a->partial >> lane & 1 ? a->inside[lane] : op->width;
+}
+
 /* A fault of some lanes: find them all for the report. */
 static void lanes_fault(struct wave *w, const struct op *op, const struct access *a, bool store)
 {
@@ -137,17 +143,17 @@ static void lanes_fault(struct wave *w, const struct op *op, const struct access
     for (uint64_t rest = a->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint64_t at = w->core->address[lane];
+        const unsigned width = lane_bytes(op, a, lane);
         uint8_t byte;
         bool ok =
-            memory_at(w->core, at, op->width, access) ||
+            memory_at(w->core, at, width, access) ||
             (access == SIM_READ && a->step == 4 && memory_read(w->core, at, &byte, 1, access) &&
-             memory_read(w->core, at + op->width - 1, &byte, 1, access));
+             memory_read(w->core, at + width - 1, &byte, 1, access));
         if (ok) continue;
         if (!bad) {
             first = at;
             /* The byte that is missing may be a later one. */
-            for (unsigned k = 0; k < op->width && memory_at(w->core, first, 1, access); k++)
-                first++;
+            for (unsigned k = 0; k < width && memory_at(w->core, first, 1, access); k++) first++;
         }
         bad |= UINT64_C(1) << lane;
     }
@@ -306,11 +312,12 @@ void run_vmem_load(struct wave *w, const struct op *op)
     if (one_mapping(w, &a, op->width, SIM_READ, &base)) {
         load_fast(w, op, base, a.lanes);
     } else {
-        uint8_t bytes[16];
         for (uint64_t rest = a.lanes; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(rest);
             unsigned step = lane_step(w, &a, lane);
-            if (!lane_copy(w, w->core->address[lane], step, bytes, op->width, false)) {
+            uint8_t bytes[16] = { 0 };
+            if (!lane_copy(w, w->core->address[lane], step, bytes, lane_bytes(op, &a, lane),
+                           false)) {
                 lanes_fault(w, op, &a, false);
                 return;
             }
@@ -345,7 +352,8 @@ void run_vmem_store(struct wave *w, const struct op *op)
         uint8_t bytes[16];
         unsigned step = lane_step(w, &a, lane);
         take_lane(w, op, lane, bytes);
-        if (lane_copy(w, w->core->address[lane], step, bytes, op->width, true)) continue;
+        if (lane_copy(w, w->core->address[lane], step, bytes, lane_bytes(op, &a, lane), true))
+            continue;
         lanes_fault(w, op, &a, true);
         return;
     }

@@ -70,9 +70,9 @@ struct wave {
     /* rare */
     unsigned number; /* in its workgroup */
     uint64_t n_instructions;
-    uint64_t scratch; /* flat_scratch: GPU address of this wave's scratch */
-    uint64_t slot;    /* the part of scratch that belongs to this wave    */
-    uint32_t status;  /* hardware register, what s_setreg left there      */
+    uint64_t scratch;               /* flat_scratch: GPU address of this wave's scratch */
+    uint64_t slot;                  /* the part of scratch that belongs to this wave    */
+    uint32_t status;                /* hardware register, what s_setreg left there      */
     uint64_t n_stores, first_store; /* those from first_store on may matter; a ring */
     uint64_t vgpr_pending[4], sgpr_pending[2];
     uint64_t vgpr_defined[256]; /* lanes that were written   */

@@ -265,6 +265,29 @@ assemble unbound <<'END'
 END
 shows unbound clean --
 gives unbound 5 00000005 00000006
+# Dwords past the end of a buffer give 0 and are not stored; those before it are, in the same instruction.
+assemble edge <<'END'
+    s_mov_b32 s8, s4
+    s_mov_b32 s9, s5
+    s_mov_b32 s10, 72
+    s_mov_b32 s11, 0x31014fac
+    v_mov_b32 v4, 1
+    v_mov_b32 v5, 2
+    v_mov_b32 v6, 3
+    v_mov_b32 v7, 4
+    v_lshlrev_b32 v2, 4, v0
+    buffer_store_dwordx4 v[4:7], v2, s[8:11], 0 offen ; lane 4: two of four
+    s_waitcnt_vscnt null, 0x0
+    buffer_load_dwordx4 v[8:11], v2, s[8:11], 0 offen
+    v_mov_b32 v3, 0x50
+    s_waitcnt vmcnt(0)
+    v_cmp_eq_u32 vcc_lo, 4, v0
+    s_and_saveexec_b32 s6, vcc_lo
+    v_add_nc_u32 v10, 7, v10
+    global_store_dwordx4 v3, v[8:11], s[4:5]
+END
+shows edge clean --
+gives edge 15 00000004 00000001 00000002 00000000 00000000 00000001 00000002 00000007 00000000
 # The base makes no difference.
 assemble unbound_null <<'END'
     s_mov_b32 s8, 0
