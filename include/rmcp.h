@@ -292,6 +292,8 @@ typedef struct rmcp_plan_options {
     rmcp_memory fixed_weights; /* forward, backward data: weights that stay as they are now for
                                   the plan's life. They are prepared once, here, and execute
                                   ignores tensors.w. base NULL: weights come with execute.     */
+    double max_error;          /* the largest rmcp_candidate.error_factor that is welcome: 1 keeps
+                                  transforms out (Winograd); 0: no limit                       */
 } rmcp_plan_options;
 
 /* Make a plan for one pass of `problem` on `device`; the first one may take its time (above).
@@ -318,6 +320,8 @@ typedef struct rmcp_candidate {
     char refusal[160];        /* why it does not apply; "" when it does                      */
     double estimated_seconds; /* by the cost model; 0 when refused                           */
     uint64_t workspace_bytes;
+    double error_factor;      /* its errors reach at most this many times the bound of plain
+                                 sums (docs/api.md); 1 for those that add products up         */
 } rmcp_candidate;
 
 /* What each algorithm says to this pass of `problem`: the reasons behind a choice or a refusal.

@@ -90,14 +90,15 @@ class PlanOptions(Struct):
     C_NAME = "rmcp_plan_options"
     _fields_ = [("struct_size", _u32), ("effort", _u32), ("accuracy", _u32),
                 ("nondeterministic", _u32), ("max_workspace", _u64),
-                ("algorithm", ctypes.c_char_p), ("fixed_weights", Memory)]
+                ("algorithm", ctypes.c_char_p), ("fixed_weights", Memory),
+                ("max_error", ctypes.c_double)]
 
 
 class Candidate(Struct):
     C_NAME = "rmcp_candidate"
     _fields_ = [("struct_size", _u32), ("chosen", _u32), ("algorithm", ctypes.c_char * 32),
                 ("refusal", ctypes.c_char * 160), ("estimated_seconds", ctypes.c_double),
-                ("workspace_bytes", _u64)]
+                ("workspace_bytes", _u64), ("error_factor", ctypes.c_double)]
 
 
 class Tensors(Struct):

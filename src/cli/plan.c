@@ -29,6 +29,7 @@ static cJSON *candidate_json(const rmcp_candidate *c)
     cJSON *row = cJSON_CreateObject();
     cJSON_AddStringToObject(row, "algorithm", c->algorithm);
     cJSON_AddBoolToObject(row, "chosen", (int)c->chosen);
+    cJSON_AddNumberToObject(row, "error_factor", c->error_factor);
     if (*c->refusal) {
         cJSON_AddStringToObject(row, "refusal", c->refusal);
     } else {
@@ -38,8 +39,8 @@ static cJSON *candidate_json(const rmcp_candidate *c)
     return row;
 }
 
-static void print_row(const struct request *r, const char *text, const rmcp_candidate *list, size_t n,
-                      const rmcp_candidate *chosen)
+static void print_row(const struct request *r, const char *text, const rmcp_candidate *list,
+                      size_t n, const rmcp_candidate *chosen)
 {
     if (r->rows) {
         cJSON *row = cJSON_CreateObject();
@@ -68,10 +69,10 @@ static int plan_case(const struct request *r, const struct cli_case *one)
     char text[RMCP_CASE_MAX];
     rmcp_candidate list[RMCP_MOST_ALGOS] = { { .struct_size = sizeof list[0] } };
     size_t n = RMCP_MOST_ALGOS;
-    rmcp_status status =
-        rmcp_case_print(one->operation, one->problem.bytes, text, sizeof text);
+    rmcp_status status = rmcp_case_print(one->operation, one->problem.bytes, text, sizeof text);
     if (!status)
-        status = rmcp_plan_ask(r->device, one->operation, one->problem.bytes, &r->options, list, &n);
+        status =
+            rmcp_plan_ask(r->device, one->operation, one->problem.bytes, &r->options, list, &n);
     if (status) return cli_failed("plan", status);
 
     const rmcp_candidate *chosen = NULL;
@@ -84,16 +85,20 @@ static int plan_case(const struct request *r, const struct cli_case *one)
 int cli_plan(int argc, char **argv)
 {
     const char *device = NULL, *algorithm = NULL;
-    uint64_t threads = 0, max_workspace = UINT64_MAX;
+    uint64_t threads = 0, max_workspace = UINT64_MAX, max_error = 0;
     int effort = 0;
-    bool json = false;
+    bool json = false, strict = false;
     struct request r = { .options.struct_size = sizeof r.options };
     const struct cli_option options[] = {
         { "device", CLI_TEXT, &device, "SPEC", "device to plan for (default auto)", NULL },
-        { "explain", CLI_FLAG, &r.explain, NULL, "every algorithm: its cost, or why it refused", NULL },
+        { "explain", CLI_FLAG, &r.explain, NULL, "every algorithm: its cost, or why it refused",
+          NULL },
         { "effort", CLI_CHOICE, &effort, "E", "estimate (default) or measure", cli_efforts },
         { "algorithm", CLI_TEXT, &algorithm, "NAME", "this algorithm or none", NULL },
         { "max-workspace", CLI_NUMBER, &max_workspace, "BYTES", "limit of workspace", NULL },
+        { "strict", CLI_FLAG, &strict, NULL, "NaN and Inf exactly as IEEE 754 says", NULL },
+        { "max-error", CLI_NUMBER, &max_error, "N",
+          "errors up to N times those of plain sums (1, 4, 8)", NULL },
         { "threads", CLI_NUMBER, &threads, "N", "threads of the cpu device", NULL },
         { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
         { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
@@ -111,6 +116,8 @@ int cli_plan(int argc, char **argv)
     if (!n_arguments) return cli_complain("plan", "no case given; rmcp plan --help has an example");
     r.options.effort = (uint32_t)effort;
     r.options.algorithm = algorithm;
+    r.options.accuracy = strict ? RMCP_STRICT : RMCP_ACCURATE;
+    r.options.max_error = (double)max_error;
     if (max_workspace != UINT64_MAX)
         r.options.max_workspace = max_workspace ? max_workspace : RMCP_NO_WORKSPACE;
 

@@ -162,16 +162,21 @@ static bool is_open(const struct rmcp_reference *r, const struct rmcp_conv_refer
     return r->state && !rmcp_conv_factors_finite(reference, index);
 }
 
-static struct rmcp_expected expect(const struct rmcp_reference *r, unsigned number, int64_t index)
+static struct rmcp_conv_reference reference_of(const struct rmcp_reference *r)
 {
-    (void)number; /* a pass writes one */
-    const struct rmcp_conv_reference reference = {
+    return (struct rmcp_conv_reference){
         .conv = r->problem,
         .x = r->host[RMCP_CONV_X],
         .w = r->host[RMCP_CONV_W],
         .y = r->host[RMCP_CONV_Y],
         .bias = r->host[RMCP_CONV_BIAS],
     };
+}
+
+static struct rmcp_expected expect(const struct rmcp_reference *r, unsigned number, int64_t index)
+{
+    (void)number; /* a pass writes one */
+    const struct rmcp_conv_reference reference = reference_of(r);
     const struct rmcp_conv_value value = rmcp_conv_element(&reference, index);
     const bool exact = r->data == RMCP_DATA_INTEGERS && r->error_factor <= 1;
     return (struct rmcp_expected){
@@ -180,6 +185,18 @@ static struct rmcp_expected expect(const struct rmcp_reference *r, unsigned numb
             exact ? 0 : r->error_factor * rmcp_conv_bound(r->problem, value.value, value.magnitude),
         .open = rmcp_sum_overflows(value.magnitude) || is_open(r, &reference, index, value.value),
     };
+}
+
+/* Errors, NaN and Inf of a whole tile show in each of its elements. */
+static struct rmcp_expected expect_near(const struct rmcp_reference *r, unsigned number,
+                                        int64_t index)
+{
+    struct rmcp_expected expected = expect(r, number, index);
+    const struct rmcp_conv_reference reference = reference_of(r);
+    const double magnitude = rmcp_conv_magnitude_near(&reference, index);
+    expected.open |= !(magnitude < 0x1p117); /* a transform's sums are larger: they may overflow */
+    expected.allowed = r->error_factor * rmcp_conv_bound(r->problem, expected.value, magnitude);
+    return expected;
 }
 
 static double expect_cost(const void *problem, unsigned number)
@@ -208,5 +225,6 @@ const struct rmcp_operation rmcp_operation_conv = {
     .fill = fill,
     .reference_begin = begin,
     .expect = expect,
+    .expect_near = expect_near,
     .expect_cost = expect_cost,
 };

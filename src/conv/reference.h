@@ -18,6 +18,11 @@ struct rmcp_conv_value {
 /* The output element that stands at `index` in memory. */
 struct rmcp_conv_value rmcp_conv_element(const struct rmcp_conv_reference *r, int64_t index);
 
+/* What the errors of an algorithm that transforms tiles are measured by: the magnitude that the
+ * element would have if each factor were as large as the largest one near it. Infinite where one of
+ * them is not finite. */
+double rmcp_conv_magnitude_near(const struct rmcp_conv_reference *r, int64_t index);
+
 /* Whether all weights behind that element are finite, those that lie on the padding included; of
  * backward weights, all of y. */
 bool rmcp_conv_factors_finite(const struct rmcp_conv_reference *r, int64_t index);

@@ -154,7 +154,8 @@ static bool find_unwritten(const struct check *check, const struct rmcp_referenc
         if (!is_mark(element, bytes)) continue;
         if (!found) {
             asked++;
-            difference->expected = check->plan->request.operation->expect(reference, slot, i);
+            difference->expected =
+                rmcp_expect_near(check->plan->request.operation, reference, slot, i);
             if (isnan(difference->expected.value) || difference->expected.open) continue;
             difference->element = i;
             difference->unwritten = found = true;
@@ -184,6 +185,7 @@ static bool find_difference(const struct check *check, const struct rmcp_referen
                 .slot = slot,
                 .values = c->after,
                 .share = share_of,
+                .near = true,
                 .seed = seed,
                 .effort = rmcp_check_is_full() ? (double)INFINITY : 0,
             };

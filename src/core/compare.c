@@ -31,6 +31,14 @@ static int64_t sample(int64_t checked, int64_t n, int64_t i, uint64_t seed)
     return rmcp_random_below(&r, n);
 }
 
+struct rmcp_expected rmcp_expect_near(const struct rmcp_operation *operation,
+                                      const struct rmcp_reference *reference, unsigned slot,
+                                      int64_t element)
+{
+    const bool near = operation->expect_near && reference->error_factor > 1;
+    return (near ? operation->expect_near : operation->expect)(reference, slot, element);
+}
+
 void rmcp_compare(struct rmcp_comparison *c)
 {
     const struct rmcp_slot slot = c->operation->slot(c->reference->problem, c->slot);
@@ -46,9 +54,13 @@ void rmcp_compare(struct rmcp_comparison *c)
 #pragma omp parallel for schedule(dynamic, 16) if ((double)checked * cost > 1e6)
     for (int64_t i = 0; i < checked; i++) {
         const int64_t at = sample(checked, n, i, c->seed);
-        const struct rmcp_expected expected = c->operation->expect(c->reference, c->slot, at);
+        struct rmcp_expected expected = c->operation->expect(c->reference, c->slot, at);
         const float got = rmcp_load(c->values, slot.type, at);
-        const double share = c->share(expected, slot.type, got);
+        double share = c->share(expected, slot.type, got);
+        if (share > 1 && c->near) {
+            expected = rmcp_expect_near(c->operation, c->reference, c->slot, at);
+            share = c->share(expected, slot.type, got);
+        }
 #pragma omp critical
         if (share > c->worst || (share > 0 && share == c->worst && at < c->element)) {
             c->worst = share;

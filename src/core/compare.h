@@ -18,6 +18,7 @@ struct rmcp_comparison {
     const void *values;         /* all elements of the slot                                  */
     rmcp_share_function *share; /* rmcp_error_share, or one that knows more of the data      */
     uint64_t seed;              /* which elements are taken when not all are                 */
+    bool near;                  /* neighbours' errors are allowed: see rmcp_operation        */
     double effort;              /* multiplications of the reference; 0: the usual, INFINITY: all */
     /* What was found. */
     int64_t checked;
@@ -27,5 +28,10 @@ struct rmcp_comparison {
     struct rmcp_expected expected;
 };
 void rmcp_compare(struct rmcp_comparison *comparison);
+
+/* What the element is allowed to be, with the errors of its neighbours if the algorithm has them. */
+struct rmcp_expected rmcp_expect_near(const struct rmcp_operation *operation,
+                                      const struct rmcp_reference *reference, unsigned slot,
+                                      int64_t element);
 
 #endif

@@ -169,6 +169,15 @@ static rmcp_status compare_all(const struct hearing *h, enum rmcp_data data, uin
     return status;
 }
 
+static void end(struct hearing *h)
+{
+    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
+        free(h->area[slot].host);
+        free(h->area[slot].now);
+        rmcp_buffer_destroy(h->plan->device, h->area[slot].buffer);
+    }
+}
+
 rmcp_status rmcp_judge_plan(const rmcp_plan *plan, void *stream, enum rmcp_data data, uint64_t seed,
                             double effort, struct rmcp_judgement *j)
 {
@@ -187,11 +196,64 @@ rmcp_status rmcp_judge_plan(const rmcp_plan *plan, void *stream, enum rmcp_data 
         if (h.area[slot].host && h.area[slot].slot.written)
             j->passed = all_written(&h.area[slot], j);
     if (!status && j->passed) status = compare_all(&h, data, seed, effort, j);
-    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
-        free(h.area[slot].host);
-        free(h.area[slot].now);
-        rmcp_buffer_destroy(plan->device, h.area[slot].buffer);
+    end(&h);
+    return status;
+}
+
+/* Outputs as they were before the first execution. */
+static rmcp_status restore(const struct hearing *h)
+{
+    rmcp_status status = RMCP_OK;
+    for (int slot = 0; slot < RMCP_MOST_SLOTS && !status; slot++) {
+        const struct area *a = &h->area[slot];
+        if (a->host && (a->slot.written || slot == RMCP_SLOT_WORKSPACE))
+            status = rmcp_copy_to_device(h->plan->device, h->stream, a->buffer, a->host, total(a));
     }
+    return status;
+}
+
+/* Outputs of this execution against those of the first, which are in `first`. */
+static rmcp_status compare_bits(const struct hearing *h, unsigned char *const first[],
+                                uint64_t time, struct rmcp_judgement *j)
+{
+    rmcp_status status = RMCP_OK;
+    for (int slot = 0; slot < RMCP_MOST_SLOTS && !status && j->passed; slot++) {
+        const struct area *a = &h->area[slot];
+        if (!first[slot]) continue;
+        status = rmcp_copy_to_host(h->plan->device, h->stream, a->now, a->buffer, total(a));
+        if (status || !memcmp(a->now, first[slot], total(a))) continue;
+        j->passed = false;
+        snprintf(j->why, sizeof j->why,
+                 "%s has other bits in execution %" PRIu64 " than in the first", a->slot.name,
+                 time);
+    }
+    return status;
+}
+
+static rmcp_status repeat(const rmcp_plan *plan, void *stream, uint64_t seed, uint64_t times,
+                          struct rmcp_judgement *j)
+{
+    struct hearing h = { .plan = plan, .operation = plan->request.operation, .stream = stream };
+    unsigned char *first[RMCP_MOST_SLOTS] = { NULL };
+    *j = (struct rmcp_judgement){ .passed = true };
+    snprintf(j->algorithm, sizeof j->algorithm, "%s", plan->algo->name);
+    rmcp_status status = prepare(&h, RMCP_DATA_REALS, seed);
+    if (!status) status = run(&h);
+    for (int slot = 0; slot < RMCP_MOST_SLOTS && !status; slot++) {
+        const struct area *a = &h.area[slot];
+        if (!a->host || !a->slot.written) continue;
+        first[slot] = malloc(total(a));
+        status = first[slot]
+                     ? rmcp_copy_to_host(plan->device, stream, first[slot], a->buffer, total(a))
+                     : rmcp_fail_memory("verify: tensor", total(a));
+    }
+    for (uint64_t i = 2; i <= times && !status && j->passed; i++) {
+        status = restore(&h);
+        if (!status) status = run(&h);
+        if (!status) status = compare_bits(&h, first, i, j);
+    }
+    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) free(first[slot]);
+    end(&h);
     return status;
 }
 
@@ -204,6 +266,19 @@ rmcp_status rmcp_judge_problem(rmcp_device *device, const struct rmcp_operation 
     rmcp_plan_options options = { .struct_size = sizeof options, .algorithm = algorithm };
     rmcp_status status = rmcp_plan_make(device, operation, problem, &options, &plan);
     if (!status) status = rmcp_judge_plan(plan, NULL, data, seed, effort, j);
+    rmcp_plan_destroy(plan);
+    return status;
+}
+
+rmcp_status rmcp_judge_repeats(rmcp_device *device, const struct rmcp_operation *operation,
+                               const void *problem, const char *algorithm, uint64_t seed,
+                               uint64_t times, struct rmcp_judgement *j)
+{
+    *j = (struct rmcp_judgement){ 0 };
+    rmcp_plan *plan = NULL;
+    rmcp_plan_options options = { .struct_size = sizeof options, .algorithm = algorithm };
+    rmcp_status status = rmcp_plan_make(device, operation, problem, &options, &plan);
+    if (!status) status = repeat(plan, NULL, seed, times, j);
     rmcp_plan_destroy(plan);
     return status;
 }

@@ -28,4 +28,9 @@ rmcp_status rmcp_judge_problem(rmcp_device *device, const struct rmcp_operation 
                                const void *problem, const char *algorithm, enum rmcp_data data,
                                uint64_t seed, double effort, struct rmcp_judgement *judgement);
 
+/* Execute it `times` times with the same inputs: outputs must have the same bits each time. */
+rmcp_status rmcp_judge_repeats(rmcp_device *device, const struct rmcp_operation *operation,
+                               const void *problem, const char *algorithm, uint64_t seed,
+                               uint64_t times, struct rmcp_judgement *judgement);
+
 #endif

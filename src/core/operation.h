@@ -113,6 +113,11 @@ struct rmcp_operation {
      */
     struct rmcp_expected (*expect)(const struct rmcp_reference *r, unsigned slot, int64_t index);
 
+    /* The same for an algorithm whose error_factor is above 1, with any data: what one element has
+     * of the errors of its neighbours, where `expect` is too strict. NULL: nothing. */
+    struct rmcp_expected (*expect_near)(const struct rmcp_reference *r, unsigned slot,
+                                        int64_t index);
+
     /* Multiplications, or so, behind one call of expect: how many of them can be afforded. */
     double (*expect_cost)(const void *problem, unsigned slot);
 };

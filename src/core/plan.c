@@ -22,6 +22,9 @@ static rmcp_status read_options(const rmcp_plan_options *options, rmcp_plan_opti
     if (ours->accuracy > RMCP_STRICT)
         return rmcp_fail(RMCP_E_ARG, "accuracy is %u; known are accurate (0) and strict (1)",
                          (unsigned)ours->accuracy);
+    if (!(ours->max_error == 0 || ours->max_error >= 1))
+        return rmcp_fail(RMCP_E_ARG, "max_error is %g; it must be 0 or at least 1",
+                         ours->max_error);
     if (ours->nondeterministic > 1)
         return rmcp_fail(RMCP_E_ARG, "nondeterministic is %u; it must be 0 or 1",
                          (unsigned)ours->nondeterministic);
@@ -39,6 +42,7 @@ static rmcp_status make_request(const rmcp_device *device, const struct rmcp_ope
         .caps = &device->caps,
         .strict = options->accuracy == RMCP_STRICT,
         .deterministic = !options->nondeterministic,
+        .max_error = options->max_error,
         .fixed_weights = options->fixed_weights,
     };
     rmcp_status status = RMCP_OK;
@@ -68,6 +72,11 @@ static bool failed_before(const rmcp_device *device, const struct rmcp_algo *alg
     return true;
 }
 
+static double error_factor(const struct rmcp_algo *algo)
+{
+    return algo->error_factor > 0 ? algo->error_factor : 1;
+}
+
 /* Ask one algorithm; the reason goes to `why`, "" when it can. */
 static rmcp_status ask(const rmcp_device *device, const struct rmcp_algo *algo,
                        const struct rmcp_request *request, const rmcp_plan_options *options,
@@ -83,6 +92,11 @@ static rmcp_status ask(const rmcp_device *device, const struct rmcp_algo *algo,
     else
         reason = algo->refuse(request);
     snprintf(why, why_size, "%s", reason ? reason : "");
+    if (!reason && request->max_error > 0 && error_factor(algo) > request->max_error) {
+        snprintf(why, why_size, "its errors may be %g times those of plain sums, the limit is %g",
+                 error_factor(algo), request->max_error);
+        return RMCP_OK;
+    }
     if (reason || failed_before(device, algo, request, why, why_size)) return RMCP_OK;
 
     rmcp_status status =
@@ -261,6 +275,7 @@ rmcp_status rmcp_plan_ask(rmcp_device *device, const struct rmcp_operation *oper
         candidate.chosen = operation->algos[n] == chosen;
         candidate.estimated_seconds = choice.seconds;
         candidate.workspace_bytes = choice.workspace_bytes;
+        candidate.error_factor = error_factor(operation->algos[n]);
         void *target = (char *)list + n * step;
         memcpy(target, &(uint32_t){ (uint32_t)step }, sizeof(uint32_t));
         status = rmcp_struct_write(&candidate, sizeof candidate, target, RMCP_FIRST_CANDIDATE,

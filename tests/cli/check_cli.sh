@@ -66,6 +66,8 @@ good 'chosen' plan --device cpu --explain $case
 good 'reference' plan --device cpu --algorithm reference $case:fwd
 good 'workspace 0 B' plan --device cpu --max-workspace 0 $case:fwd
 good ' 0 failures' verify --device cpu -- $case
+good ' 0 failures' verify --device cpu --repeat 5 $case
+good 'chosen' plan --device cpu --explain --strict --max-error 1 $case
 
 json rmcp.devices/1 devices
 json rmcp.version/1 version
@@ -95,6 +97,7 @@ bad 2 "no network 'nosuch'" bench --network nosuch
 bad 2 "no algorithm 'nosuch'" verify --device cpu --algorithm nosuch
 bad 2 "no algorithm 'nosuch'" bench --device cpu --algorithm nosuch $case
 bad 2 "no algorithm 'nosuch'" plan --device cpu --algorithm nosuch $case
+bad 2 '--repeat is 0; from 1' verify --repeat 0 $case
 bad 2 '--suite needs a value' verify --suite
 bad 2 '--suite needs a value' verify --suite=
 bad 2 '--seed needs a value' verify --seed

@@ -17,18 +17,20 @@ static const struct {
     const char *name;
     float values[4];
     int count;
+    bool alone; /* all other elements are zeros */
 } plants[] = {
-    { "nothing", { 0 }, 0 },
-    { "one NaN", { NAN, NAN, NAN, NAN }, 1 },
-    { "some NaN and Inf", { NAN, INFINITY, -INFINITY, NAN }, 4 },
-    { "Inf", { INFINITY, INFINITY, -INFINITY, INFINITY }, 3 },
-    { "the largest of f16", { 65504, -65504, 65504, 60000 }, -1 },
-    { "large", { 1e30f, -1e30f, 3e38f, 1e20f }, 5 },
-    { "all large", { 1e19f, -1e19f, 3e19f, 2e19f }, -1 },
-    { "large and Inf", { 3e38f, -INFINITY, 1e30f, INFINITY }, 6 },
-    { "denormal", { 1e-40f, -1e-41f, 1e-7f, 6e-8f }, -1 },
-    { "tiny", { 1e-30f, -1e-25f, 1e-22f, 1e-20f }, -1 },
-    { "zero", { 0, -0.0f, 0, 0 }, -1 },
+    { "nothing", { 0 }, 0, false },
+    { "one NaN", { NAN, NAN, NAN, NAN }, 1, false },
+    { "some NaN and Inf", { NAN, INFINITY, -INFINITY, NAN }, 4, false },
+    { "Inf", { INFINITY, INFINITY, -INFINITY, INFINITY }, 3, false },
+    { "the largest of f16", { 65504, -65504, 65504, 60000 }, -1, false },
+    { "large", { 1e30f, -1e30f, 3e38f, 1e20f }, 5, false },
+    { "all large", { 1e19f, -1e19f, 3e19f, 2e19f }, -1, false },
+    { "large and Inf", { 3e38f, -INFINITY, 1e30f, INFINITY }, 6, false },
+    { "denormal", { 1e-40f, -1e-41f, 1e-7f, 6e-8f }, -1, false },
+    { "tiny", { 1e-30f, -1e-25f, 1e-22f, 1e-20f }, -1, false },
+    { "zero", { 0, -0.0f, 0, 0 }, -1, false },
+    { "zeros but for a few", { 1000, -1, 0.001f, 30 }, 9, true },
 };
 
 static void plant(const struct rig *rig, size_t which, struct rmcp_random *r)
@@ -39,21 +41,25 @@ static void plant(const struct rig *rig, size_t which, struct rmcp_random *r)
         if (!rig->bytes[slot] || !info.read || rmcp_random_below(r, 3) == 0) continue;
         const bool all = plants[which].count < 0;
         const int64_t count = all ? info.elements : plants[which].count;
+        for (int64_t i = 0; i < info.elements && plants[which].alone; i++)
+            rig_store(rig, slot, i, 0);
         for (int64_t i = 0; i < count; i++)
             rig_store(rig, slot, all ? i : rmcp_random_below(r, info.elements),
                       plants[which].values[rmcp_random_below(r, 4)]);
     }
 }
 
+enum { ANY_PLANT = SUPPORT_LENGTH(plants) };
+
 static void try(const struct rmcp_operation *operation, const struct rmcp_algo *algo,
-                const void *problem, uint64_t seed, long *runs)
+                const void *problem, size_t which, uint64_t seed, long *runs)
 {
     struct rmcp_random r = { seed };
     const rmcp_plan_options options = { .struct_size = sizeof options,
                                         .algorithm = algo->name,
                                         .accuracy = (uint32_t)rmcp_random_below(&r, 2),
                                         .nondeterministic = (uint32_t)rmcp_random_below(&r, 2) };
-    const size_t which = (size_t)rmcp_random_below(&r, SUPPORT_LENGTH(plants));
+    if (which == ANY_PLANT) which = (size_t)rmcp_random_below(&r, SUPPORT_LENGTH(plants));
     struct rig rig;
     if (!rig_make(&rig, device, operation, problem, &options, seed)) return;
     plant(&rig, which, &r);
@@ -79,12 +85,41 @@ static void says_nothing_of_what_is_right(void **state)
             struct rmcp_any_problem problem;
             operation->draw(seed, problem.bytes);
             for (size_t k = 0; operation->algos[k]; k++)
-                try(operation, operation->algos[k], problem.bytes, seed * 100 + k, &runs);
+                try(operation, operation->algos[k], problem.bytes, ANY_PLANT, seed * 100 + k,
+                    &runs);
         }
         printf("%s: %ld executions\n", operation->name, runs);
         assert_true(runs >= rounds);
     }
     assert_int_equal(rig_counts().wrong, 0);
+}
+
+/* Algorithms that transform tiles have their neighbours' errors, NaN and infinities, too. */
+static void knows_what_transforms_do(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "n1c40h14w14k40r3s3p1",
+        "n2c33h9w11k36r3s3:f32:nhwc",
+        "n1c48h12w12k32r3s3p1:f16",
+        "n1c32h15w9k40r3s3p1:bf16:nhwc",
+    };
+    long runs = 0;
+    for (size_t i = 0; i < SUPPORT_LENGTH(cases); i++) {
+        const struct rmcp_operation *operation;
+        struct rmcp_any_problem passes[RMCP_MOST_PASSES];
+        size_t n;
+        assert_int_equal(rmcp_case_parse(cases[i], &operation, passes, &n), RMCP_OK);
+        for (size_t pass = 0; pass < n; pass++)
+            for (size_t k = 0; operation->algos[k]; k++)
+                for (size_t which = 0; which < ANY_PLANT; which++)
+                    if (operation->algos[k]->error_factor > 1)
+                        try(operation, operation->algos[k], passes[pass].bytes, which,
+                            i * 1000 + which * 10 + pass, &runs);
+    }
+    printf("transforms: %ld executions\n", runs);
+    const size_t count = rig_counts().wrong;
+    assert_int_equal(count, 0);
 }
 
 int main(int argc, char **argv)
@@ -96,7 +131,8 @@ int main(int argc, char **argv)
         printf("skipped: %s\n", rmcp_last_error());
         return 77;
     }
-    const struct CMUnitTest tests[] = { cmocka_unit_test(says_nothing_of_what_is_right) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(knows_what_transforms_do),
+                                        cmocka_unit_test(says_nothing_of_what_is_right) };
     const int failures = cmocka_run_group_tests(tests, NULL, NULL);
     rmcp_device_close(device);
     return failures;

@@ -291,7 +291,11 @@ static void test_plans_that_cannot_be(void **state)
     assert_no_plan(device, &problem, 0, &o.options, RMCP_E_ARG, "effort is 2;");
     o.options.effort = 0, o.options.accuracy = 2;
     assert_no_plan(device, &problem, 0, &o.options, RMCP_E_ARG, "accuracy is 2;");
-    o.options.accuracy = 0, o.options.nondeterministic = 2;
+    o.options.accuracy = 0, o.options.max_error = 0.5;
+    assert_no_plan(device, &problem, 0, &o.options, RMCP_E_ARG, "max_error is 0.5;");
+    o.options.max_error = (double)NAN;
+    assert_no_plan(device, &problem, 0, &o.options, RMCP_E_ARG, "it must be 0 or at least 1");
+    o.options.max_error = 0, o.options.nondeterministic = 2;
     assert_no_plan(device, &problem, 0, &o.options, RMCP_E_ARG, "nondeterministic is 2;");
     o.options.nondeterministic = 0, o.options.algorithm = "nosuch";
     assert_no_plan(device, &problem, 0, &o.options, RMCP_E_ARG, "no algorithm 'nosuch'");
@@ -302,7 +306,7 @@ static void test_plans_that_cannot_be(void **state)
                    "fixed_weights is set");
     o.options.fixed_weights.base = NULL;
 
-    static const uint32_t bad[] = { 0, sizeof(rmcp_plan_options) - 1, 4097 };
+    static const uint32_t bad[] = { 0, 47, 4097 };
     for (size_t i = 0; i < SUPPORT_LENGTH(bad); i++) {
         o.options.struct_size = bad[i];
         assert_no_plan(device, &problem, 0, &o.options, RMCP_E_ARG,

@@ -113,6 +113,7 @@ enum spoil {
     AFTER_INPUT,      /* a byte after an input                          */
     AFTER_WORKSPACE,  /* a byte after the workspace                     */
     BEFORE_WORKSPACE, /* a byte before it                               */
+    THIRD_TIME,       /* the last bit of one output, the third time     */
     FAILS             /* reports an error                               */
 };
 
@@ -120,6 +121,7 @@ static struct {
     enum spoil spoil;
     struct rmcp_convolution conv;
     int64_t at; /* the output element */
+    int times;  /* that it was called */
     uint64_t workspace_bytes;
     rmcp_status (*submit)(struct rmcp_device *, void *, const struct rmcp_launch_list *,
                           const rmcp_memory *, double *);
@@ -167,6 +169,7 @@ static rmcp_status spoiled_submit(struct rmcp_device *device, void *stream,
 
     switch (plot.spoil) {
     case HONEST: break;
+    case THIRD_TIME: address(memory, out)[(size_t)plot.at * element] ^= ++plot.times == 3; break;
     case BYTE_BEFORE: address(memory, out)[-1] ^= 1; break;
     case BYTE_AFTER: address(memory, out)[out_bytes] ^= 1; break;
     case FAR_AFTER: address(memory, out)[out_bytes + 511] ^= 1; break;
@@ -209,6 +212,9 @@ static rmcp_status judge(const char *text, rmcp_conv_pass pass, const char *algo
     const bool no_workspace = spoil == AFTER_WORKSPACE || spoil == BEFORE_WORKSPACE;
     if (no_workspace && !plot.workspace_bytes)
         memset(result, 0, sizeof *result); /* nothing to write beside */
+    else if (spoil == THIRD_TIME)
+        status = rmcp_judge_repeats(&device, &rmcp_operation_conv, &plot.conv, algorithm, 3,
+                                    (uint64_t)data, result);
     else
         status = rmcp_conv_judge(&device, &problem, pass, algorithm, data, 3, 0, result);
     rmcp_device_close(honest);
@@ -298,6 +304,23 @@ static void test_the_judge_accepts_honest_results(void **state)
     assert_true(result.worst > 0 && result.worst <= 1);
 }
 
+/* Here `data` is how many times. */
+static void test_the_judge_finds_other_bits_in_a_repetition(void **state)
+{
+    (void)state;
+    for (int times = 2; times <= 4; times++)
+        for (int pass = 0; pass < RMCP_CONV_PASSES; pass++) {
+            struct rmcp_judgement result;
+            plot.times = 0;
+            assert_int_equal(judge("n1c4h6w6k5r3s3p1", (rmcp_conv_pass)pass, "reference",
+                                   (enum rmcp_data)times, THIRD_TIME, 9, &result),
+                             RMCP_OK);
+            assert_int_equal(result.passed, times < 3);
+            if (times >= 3)
+                assert_non_null(strstr(result.why, "has other bits in execution 3 than in the first"));
+        }
+}
+
 /* Every single output is looked at when all of them are affordable. */
 static void test_the_judge_looks_at_every_output(void **state)
 {
@@ -352,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_the_judge_finds_a_changed_bias),
         cmocka_unit_test(test_the_judge_accepts_honest_results),
         cmocka_unit_test(test_the_judge_looks_at_every_output),
+        cmocka_unit_test(test_the_judge_finds_other_bits_in_a_repetition),
         cmocka_unit_test(test_a_failing_device_is_no_result),
         cmocka_unit_test(test_the_bound),
     };

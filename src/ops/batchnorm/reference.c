@@ -80,9 +80,11 @@ static void measure(const struct rmcp_reference *r, int64_t p, struct statistics
         }
     s->variance = squares / (double)norm->count;
     if (isnan(s->variance)) s->mean = s->variance; /* an infinity in x */
-    /* Distances from another point than the mean may be twice as long. */
-    s->open = rmcp_sum_overflows(size) || rmcp_sum_overflows(4 * squares);
     s->mean_error = r->error_factor * SUM * unit * (fabs(s->mean) + reach);
+    /* Distances from another point than the mean may be twice as long; those from a mean that is
+     * rounded are never nothing. */
+    s->open = rmcp_sum_overflows(size) || rmcp_sum_overflows(4 * squares) ||
+              rmcp_sum_overflows((double)norm->count * s->mean_error * s->mean_error);
     s->variance_error = r->error_factor * SUM * unit * (s->variance + sqrt(s->variance) * reach) +
                         s->mean_error * s->mean_error;
     invert(norm, s);
