@@ -54,7 +54,7 @@ enum sim_check {
     SIM_CHECK_ALIGNMENT = 1 << 2, /* atomics, and LDS in the pattern that WGP mode punishes */
     SIM_CHECK_REGISTERS = 1 << 3, /* values never written that reach an address, a branch,
                                    * EXEC or memory                                          */
-    SIM_CHECK_LDS = 1 << 4,       /* LDS bytes read that this workgroup never wrote          */
+    SIM_CHECK_LDS = 1 << 4,       /* the same of LDS that this workgroup never wrote         */
     SIM_CHECK_BARRIER = 1 << 5,   /* waves that leave or wait where the others do not        */
     SIM_CHECK_ALL = 63,
     /* Not in ALL, because ROCm lets the hardware take such addresses: loads and stores that are not
@@ -68,13 +68,13 @@ enum sim_kind {
     SIM_BAD_REGISTER, /* a register past those that the kernel was given                  */
     SIM_BAD_FETCH,    /* instructions fetched where none are                              */
     SIM_FAULT,        /* global memory that is not there, or not for this access          */
-    SIM_FAULT_LDS,    /* past the LDS of the workgroup                                    */
     SIM_FAULT_SCRATCH,
     SIM_RUNAWAY, /* more instructions than max_instructions                              */
     SIM_TRAP,    /* s_trap that nobody took                                              */
     SIM_N_FATAL,
 
     SIM_WAITCNT = SIM_N_FATAL,
+    SIM_FAULT_LDS,  /* past the LDS of the workgroup: loads give 0, stores are dropped   */
     SIM_PATTERN,    /* `rule` says which                                                 */
     SIM_MISALIGNED, /* global, LDS or scratch address                                    */
     SIM_UNDEFINED,  /* a register value that nothing wrote                               */
@@ -96,7 +96,7 @@ struct sim_report {
     uint64_t offset;    /* from the entry of the kernel                              */
     unsigned n_words;   /* its words, at least one, at most ISA_MAX_WORDS            */
     uint32_t word[ISA_MAX_WORDS];
-    const char *instruction; /* as llvm-objdump prints it; "" when it is none             */
+    const char *instruction; /* as llvm-objdump prints it; "" when no chip has it          */
     uint32_t workgroup[3];
     unsigned wave;         /* number in its workgroup                                     */
     uint64_t lanes;        /* those concerned; 0 when it is not about lanes               */
@@ -117,6 +117,9 @@ struct sim_options {
      * effect; only those of SIM_ACT_OUT have one, others are ignored. Chips without the bug
      * (gfx1030) never act. */
     uint32_t act_out;
+    /* How often: of 2^64 times; 0 means always. Which times these are follows from the seed, the
+     * dispatch and the place in it, so a run with the same seed has them again. */
+    uint64_t act_out_chance, act_out_seed;
     uint64_t max_instructions; /* of a wave; 0: 2^33                                       */
     unsigned compute_units;    /* 0: 36. How many workgroups are on the card at a time         */
     uint64_t shared_base, private_base; /* flat apertures of 4 GiB; 0: 1 << 48 and 2 << 48 */
@@ -212,12 +215,13 @@ struct sim_stats {
 };
 
 struct sim_result {
-    bool completed;                 /* false: a fatal kind ended it, or the caller      */
-    bool cancelled;                 /* by options.cancelled; `fatal` says nothing then  */
-    enum sim_kind fatal;            /* which, when not completed                        */
-    uint64_t n_reports;             /* findings reported (each instruction once)        */
-    uint64_t happened[SIM_N_KINDS]; /* how often each kind happened                     */
-    uint64_t patterns[ISA_N_RULES]; /* how often each pattern was executed              */
+    bool completed;                  /* false: a fatal kind ended it, or the caller      */
+    bool cancelled;                  /* by options.cancelled; `fatal` says nothing then  */
+    enum sim_kind fatal;             /* which, when not completed                        */
+    uint64_t n_reports;              /* findings reported (each instruction once)        */
+    uint64_t happened[SIM_N_KINDS];  /* how often each kind happened                     */
+    uint64_t patterns[ISA_N_RULES];  /* how often each pattern was executed              */
+    uint64_t acted_out[ISA_N_RULES]; /* and had its effect                              */
     struct sim_stats stats;
 };
 

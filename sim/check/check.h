@@ -10,6 +10,7 @@ struct finding {
     int rule;
     uint64_t address; /* of the instruction; op may be NULL then */
     uint64_t lanes, data_address, cause;
+    const struct isa_inst *elsewhere; /* what another chip takes the words for, or NULL */
 };
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
@@ -43,11 +44,38 @@ uint64_t partial_result(struct wave *wave, const struct op *op, uint64_t lanes);
 /* The same for a scalar result, from the bits of two sources. */
 uint64_t partial_scalar(const struct wave *wave, const struct op *op, uint64_t d0, uint64_t d1);
 
+/* ---- local.c ---- */
+/* LDS of a workgroup that starts; `watched`: nothing in it counts as written. */
+void local_begin(struct core *core, bool watched);
+void local_barrier(struct core *core); /* finds out how much from 0 on is written */
+/* `bytes` of LDS, all of them there, that get a value, or the written bits of one (at most 4). */
+void local_define(struct core *core, uint32_t address, unsigned bytes);
+void local_put(struct core *core, uint32_t address, unsigned bytes, uint32_t bits);
+bool local_is_written(const struct core *core, uint32_t address, unsigned bytes);
+/* The written bits of at most 4 bytes; those behind them count as written. */
+uint32_t local_get(const struct core *core, uint32_t address, unsigned bytes);
+/* A lane of a register gets a value of which only `bits` are written, read by `op` at an address of
+ * LDS. */
+void local_loaded(struct wave *wave, const struct op *op, unsigned v, unsigned lane, uint32_t bits,
+                  uint32_t address);
+/* A lane of registers from `v` on goes to LDS, shifted right by `shift` bits. */
+void local_stored(struct wave *wave, unsigned v, unsigned lane, unsigned shift, uint32_t address,
+                  unsigned bytes);
+/* The written bits of a lane, whatever they were before. */
+void undefine_lane(struct wave *wave, unsigned v, unsigned lane, uint32_t bits);
+/* Where the garbage in a register came from: SGPRs by number, VGPRs from ORIGIN_VGPR on. NULL: it
+ * was there when the wave began. */
+enum { ORIGIN_VGPR = 128 };
+const struct origin *origin_of(const struct wave *wave, unsigned reg);
+void origin_set(struct wave *wave, unsigned reg, const struct origin *from);
+
 /* ---- patterns.c ---- */
 unsigned patterns_watched(const struct op *op); /* op.watch */
 void pattern_found(struct wave *wave, const struct op *op, const struct finding *finding,
                    const char *what);
 void watch_patterns(struct wave *wave, const struct op *op); /* runs it, too */
+/* Whether a pattern has its effect this time, if it is to be acted out at all. */
+bool acts_out(const struct wave *wave, enum isa_rule rule);
 
 /* ---- stores.c ---- */
 /* What an instruction touches: `width` bytes at core->address of each lane. */

@@ -83,7 +83,8 @@ static uint32_t perm_bits(const uint32_t v[3], const uint32_t d[3])
 }
 
 /* The written bits of a result of 32 bits; all or nothing where no rule is known. */
-static uint32_t result_bits(const struct op *op, const uint32_t v[3], const uint32_t d[3])
+static uint32_t result_bits(const struct op *op, const uint32_t v[3], const uint32_t d[3],
+                            bool *has_rule)
 {
     const uint32_t both = d[0] & d[1];
     const uint64_t pair = d[1] | (uint64_t)d[0] << 32;
@@ -124,7 +125,7 @@ static uint32_t result_bits(const struct op *op, const uint32_t v[3], const uint
     case ISA_v_add3_u32_VOP3: return below_first_gap(both & d[2]);
     case ISA_v_lshl_add_u32_VOP3: return below_first_gap(left_bits(d[0], v[1], d[1]) & d[2]);
     case ISA_v_add_lshl_u32_VOP3: return left_bits(below_first_gap(both), v[2], d[2]);
-    default: return both == ALL && d[2] == ALL ? ALL : 0;
+    default: *has_rule = false; return both == ALL && d[2] == ALL ? ALL : 0;
     }
 }
 
@@ -198,10 +199,12 @@ static uint64_t wide_shift(const struct wave *w, const struct op *op, unsigned l
     return d >> n | ~(~UINT64_C(0) >> n);
 }
 
-/* The written bits of a result in a lane, 32 for each of its registers. */
-static uint64_t lane_bits(const struct wave *w, const struct op *op, unsigned lane)
+/* The written bits of a result in a lane, 32 for each of its registers. `*has_rule` false: none, as
+ * long as no source has bits that are written in part. */
+static uint64_t lane_bits(const struct wave *w, const struct op *op, unsigned lane, bool *has_rule)
 {
     uint32_t v[3], d[3];
+    *has_rule = true;
     switch (op->inst.id) {
     case ISA_v_lshlrev_b64_VOP3:
     case ISA_v_lshrrev_b64_VOP3:
@@ -215,27 +218,50 @@ static uint64_t lane_bits(const struct wave *w, const struct op *op, unsigned la
         if (part >= 128 || !(w->sgpr_defined[part] >> (lane & 31) & 1)) return 0;
         return w->sgpr[part] >> (lane & 31) & 1 ? d[1] : d[0];
     }
-    for (unsigned i = 0; i < 3; i++)
-        if (op->in[i] && op->in[i]->type == ISA_MASK) return 0;
-    if (op->inst.row->implicit & ISA_R_VCC || op->inst.row->flags & ISA_ACC) return 0;
-    const uint32_t bits = result_bits(op, v, d);
+    bool masked = op->inst.row->implicit & ISA_R_VCC || op->inst.row->flags & ISA_ACC;
+    for (unsigned i = 0; i < 3; i++) masked |= op->in[i] && op->in[i]->type == ISA_MASK;
+    if (masked) {
+        *has_rule = false;
+        return 0;
+    }
+    const uint32_t bits = result_bits(op, v, d, has_rule);
     return op->n_dst < 2 ? bits : bits == ALL ? ~UINT64_C(0) : 0;
+}
+
+/* Whether a source has such bits in any of the lanes. */
+static bool has_partial_source(const struct wave *w, const struct op *op, uint64_t lanes)
+{
+    uint64_t partial = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        const struct isa_operand *in = op->in[i];
+        if (!in || in->kind != ISA_KIND_VGPR) continue;
+        for (unsigned k = 0, v = in->reg - (unsigned)ISA_VGPR0; k < in->n_regs && v < 256; k++, v++)
+            partial |= w->vgpr_partial[v];
+    }
+    return partial & lanes;
 }
 
 uint64_t partial_result(struct wave *w, const struct op *op, uint64_t lanes)
 {
     const unsigned n = op->out && op->out->kind == ISA_KIND_VGPR ? op->n_dst : 0;
+    const bool moved = op->inst.form == ISA_FORM_DPP16 || op->inst.form == ISA_FORM_DPP8 || n > 2;
+    const bool placed_in = n == 1 && op->inst.form == ISA_FORM_SDWA;
     uint64_t whole = 0;
+    bool has_rule = true;
+    /* Mostly nothing of the result is written, and one lane tells. */
+    if (!moved && !placed_in) (void)lane_bits(w, op, (unsigned)__builtin_ctzll(lanes), &has_rule);
+    if (!has_rule && !has_partial_source(w, op, lanes)) {
+        for (unsigned k = 0; k < n && op->dst + k < 256u; k++)
+            w->vgpr_partial[op->dst + k] &= ~w->exec;
+        return 0;
+    }
     for (unsigned k = 0; k < n && op->dst + k < 256u; k++)
         w->vgpr_partial[op->dst + k] &= ~(w->exec & ~lanes);
     for (uint64_t rest = lanes; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctzll(rest);
         const uint64_t bit = UINT64_C(1) << lane;
-        uint64_t bits = 0;
-        if (op->inst.form != ISA_FORM_DPP16 && op->inst.form != ISA_FORM_DPP8 && n <= 2)
-            bits = lane_bits(w, op, lane);
-        if (n == 1 && op->inst.form == ISA_FORM_SDWA)
-            bits = placed(&op->inst, (uint32_t)bits, vgpr_bits(w, op->dst, lane));
+        uint64_t bits = moved ? 0 : lane_bits(w, op, lane, &has_rule);
+        if (placed_in) bits = placed(&op->inst, (uint32_t)bits, vgpr_bits(w, op->dst, lane));
         if (bits == (n == 2 ? ~UINT64_C(0) : ALL)) whole |= bit;
         for (unsigned k = 0; k < n && op->dst + k < 256u; k++) {
             const uint32_t word = k < 2 ? (uint32_t)(bits >> 32 * k) : 0;

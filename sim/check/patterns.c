@@ -76,6 +76,7 @@ static void check(struct wave *w, const struct op *op)
 {
     struct wave_facts *f = &w->facts;
     const struct isa_row *row = op->inst.row;
+    if (!(w->core->run->checks & SIM_CHECK_PATTERNS)) return; /* only acted out */
     if (op->single != ISA_N_RULES) found(w, op, (enum isa_rule)op->single, 0);
     if (row->flags & ISA_CMPX && f->live & ISA_FACT_EXEC)
         found(w, op, ISA_RULE_VCMPX_EXEC_WAR, f->exec_cause);
@@ -124,6 +125,36 @@ static void step(struct wave *w, const struct op *op, uint64_t at)
 
 /* ---- acting out ---- */
 
+/* Spreads the bits of a number over all of them. */
+static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* Threads run workgroups in any order, so the draw depends on the place alone. */
+bool acts_out(const struct wave *w, enum isa_rule rule)
+{
+    const struct core *core = w->core;
+    const struct sim_options *options = &core->sim->options;
+    if (!(core->run->act_out >> rule & 1)) return false;
+    if (!options->act_out_chance) return true;
+    uint64_t draw = mixed(options->act_out_seed + UINT64_C(0x9e3779b97f4a7c15));
+    const uint64_t place[] = { core->run->dispatch->dispatch_id,
+                               core->workgroup[0] | (uint64_t)core->workgroup[1] << 32,
+                               core->workgroup[2] | (uint64_t)w->number << 32, w->n_instructions,
+                               rule };
+    for (unsigned i = 0; i < sizeof place / sizeof *place; i++) draw = mixed(draw ^ place[i]) + i;
+    return draw < options->act_out_chance;
+}
+
+static enum isa_rule delaying_rule(const struct op *op)
+{
+    return op->inst.row->flags & ISA_SCALAR_MEM ? ISA_RULE_SMEM_VECTOR_WRITE
+                                                : ISA_RULE_VMEM_SCALAR_WRITE;
+}
+
 static void delayed_run(struct wave *w)
 {
     uint64_t pc = w->pc;
@@ -139,15 +170,17 @@ static void delayed_run(struct wave *w)
 /* Does an instruction overwrite what a delayed one has still to read? */
 static bool overtakes(const struct wave *w, const struct op *op)
 {
-    bool scalar = is_scalar(op), vector = op->inst.row->flags & ISA_VALU;
+    bool scalar = is_scalar(op), vector = op->inst.row->flags & ISA_VALU, any = false;
     for (unsigned i = 0; i < w->n_delayed; i++) {
         const struct op *d = w->delayed[i];
         bool smem = d->inst.row->flags & ISA_SCALAR_MEM;
         if (smem ? vector && writes_one_of(op, d->uses.sgpr_read)
-                 : scalar && named_write(op, d->uses.sgpr_read) != ISA_NULL)
-            return true;
+                 : scalar && named_write(op, d->uses.sgpr_read) != ISA_NULL) {
+            any = true;
+            w->core->acted_out[delaying_rule(d)]++;
+        }
     }
-    return false;
+    return any;
 }
 
 /* May delayed instructions still be waiting when this one executes? */
@@ -166,12 +199,10 @@ static bool can_wait(const struct wave *w, const struct op *op)
     return true;
 }
 
-static bool is_delayed_kind(const struct wave *w, const struct op *op)
+static bool is_delayed(const struct wave *w, const struct op *op)
 {
-    uint32_t act = w->core->run->act_out;
-    uint64_t flags = op->inst.row->flags;
-    return (flags & (ISA_VMEM | ISA_IS_DS) && act >> ISA_RULE_VMEM_SCALAR_WRITE & 1) ||
-           (flags & ISA_SCALAR_MEM && act >> ISA_RULE_SMEM_VECTOR_WRITE & 1);
+    return op->inst.row->flags & (ISA_VMEM | ISA_IS_DS | ISA_SCALAR_MEM) &&
+           acts_out(w, delaying_rule(op));
 }
 
 /* Give the scalar reader of EXEC the value that v_cmpx has just written. */
@@ -198,8 +229,8 @@ static void replay_reader(struct wave *w)
 static void run_acting(struct wave *w, const struct op *op, bool was_exec_read)
 {
     const struct isa_row *row = op->inst.row;
-    uint32_t act = w->core->run->act_out;
-    if (row->id == ISA_s_inst_prefetch_SOPP && act >> ISA_RULE_INST_PREFETCH & 1) {
+    if (row->id == ISA_s_inst_prefetch_SOPP && acts_out(w, ISA_RULE_INST_PREFETCH)) {
+        w->core->acted_out[ISA_RULE_INST_PREFETCH]++;
         struct finding f = { .kind = SIM_RUNAWAY, .rule = -1 };
         report(w, op, &f, "acted out: s_inst_prefetch hangs");
         return;
@@ -211,22 +242,24 @@ static void run_acting(struct wave *w, const struct op *op, bool was_exec_read)
     }
     if (w->n_delayed && !can_wait(w, op)) delayed_run(w);
     if (w->state != WAVE_RUN) return;
-    if (is_delayed_kind(w, op)) {
+    if (is_delayed(w, op)) {
         w->delayed[w->n_delayed] = op;
         w->delayed_pc[w->n_delayed++] = w->pc;
         w->facts.live |= WATCH_DELAYED;
         return;
     }
     bool reads_exec = op->raise & ISA_FACT_EXEC && row->flags & ISA_SALU;
-    if (reads_exec && act >> ISA_RULE_VCMPX_EXEC_WAR & 1) {
+    if (reads_exec && w->core->run->act_out >> ISA_RULE_VCMPX_EXEC_WAR & 1) {
         memcpy(w->reader_sgpr, w->sgpr, sizeof w->reader_sgpr);
         w->reader_scc = w->scc;
         w->exec_reader = op;
     }
     op->run(w, op);
     if (row->flags & ISA_CMPX && was_exec_read && w->exec_reader &&
-        act >> ISA_RULE_VCMPX_EXEC_WAR & 1)
+        acts_out(w, ISA_RULE_VCMPX_EXEC_WAR)) {
+        w->core->acted_out[ISA_RULE_VCMPX_EXEC_WAR]++;
         replay_reader(w);
+    }
     if (op->kill & ISA_FACT_EXEC) w->exec_reader = NULL;
 }
 

@@ -53,7 +53,10 @@ static void tell(struct wave *w, const struct op *op, const struct finding *f, u
     if (op) {
         r.n_words = op->inst.n_words;
         memcpy(r.word, op->inst.word, r.n_words * sizeof *r.word);
-        if (op->decoded) isa_print(&op->inst, text, sizeof text);
+        if (f->elsewhere)
+            isa_print(f->elsewhere, text, sizeof text);
+        else if (op->decoded)
+            isa_print(&op->inst, text, sizeof text);
     }
     core->sim->options.report(core->sim->options.context, &r);
 }
@@ -89,13 +92,41 @@ void report(struct wave *w, const struct op *op, const struct finding *f, const 
     if (fatal) w->state = WAVE_DONE;
 }
 
+/* The chips that have an instruction of these words: " gfx1011, gfx1012"; "" and false: none has.
+ */
+static bool chips_with(const uint32_t *words, unsigned mode, struct isa_inst *inst,
+                       char text[static 128])
+{
+    struct isa_inst found;
+    size_t n = 0;
+    *text = 0;
+    for (unsigned chip = 0; chip < ISA_N_CHIPS; chip++) {
+        if (!isa_decode(chip | mode, words, ISA_MAX_WORDS, &found) || !isa_is_legal(&found))
+            continue;
+        *inst = found;
+        n += (size_t)snprintf(text + n, 128 - n, "%s%s", n ? ", " : " ", isa_chip_name(chip));
+        if (n >= 128) n = 127;
+    }
+    return *text;
+}
+
 void run_illegal(struct wave *w, const struct op *op)
 {
     struct finding f = { .kind = SIM_ILLEGAL, .rule = -1 };
-    report(w, op, &f,
-           !op->decoded ? "%s has no such instruction (word 0x%08x)"
-           : op->inst.row->encoding == ISA_MIMG
-               ? "images and textures are not simulated (%s, word 0x%08x)"
-               : "no semantics for this instruction on %s (word 0x%08x)",
-           isa_chip_name(w->core->sim->options.chip), op->inst.word[0]);
+    const char *chip = isa_chip_name(w->core->sim->options.chip);
+    const uint32_t word = op->inst.word[0];
+    struct isa_inst inst;
+    char chips[128];
+    if (op->decoded)
+        report(w, op, &f,
+               op->inst.row->encoding == ISA_MIMG
+                   ? "images and textures are not simulated (%s, word 0x%08x)"
+                   : "no semantics for this instruction on %s (word 0x%08x)",
+               chip, word);
+    else if (chips_with(op->inst.word, w->n_lanes == 64 ? ISA_WAVE64 : 0, &inst, chips)) {
+        f.elsewhere = &inst;
+        report(w, op, &f, "%s has no such instruction (word 0x%08x); it is one of%s", chip, word,
+               chips);
+    } else
+        report(w, op, &f, "%s has no such instruction (word 0x%08x)", chip, word);
 }

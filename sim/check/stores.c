@@ -146,9 +146,16 @@ void stores_touched(struct wave *w, const struct op *op, const struct touch *t)
 static struct touch lds_touch(struct wave *w, const struct op *op, const uint32_t *base,
                               uint32_t offset)
 {
-    for (unsigned i = 0; i < w->n_lanes; i++) w->core->address[i] = base[i] + offset; /* wraps */
-    return (
-        struct touch){ .lanes = w->exec, .width = op->width, .lds = true, .atomic = op->atomic };
+    uint64_t lanes = w->exec;
+    uint32_t most = 0;
+    for (unsigned i = 0; i < w->n_lanes; i++) {
+        const uint32_t at = base[i] + offset; /* wraps */
+        w->core->address[i] = at;
+        most = at > most ? at : most;
+    }
+    for (unsigned i = 0; i < w->n_lanes && most >= w->core->group_bytes; i++)
+        if (w->core->address[i] >= w->core->group_bytes) lanes &= ~(UINT64_C(1) << i);
+    return (struct touch){ .lanes = lanes, .width = op->width, .lds = true, .atomic = op->atomic };
 }
 
 void lds_store_begins(struct wave *w, const struct op *op, const uint32_t *base, uint32_t offset)

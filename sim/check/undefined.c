@@ -1,18 +1,63 @@
-/* undefined.c: follows values that nothing has written.
+/* undefined.c: follows values that nothing has written, in registers and (local.c) in LDS.
  *
  * Compilers copy and compute with undefined values freely, so that alone is no finding. It becomes
  * one when the value reaches an address, a jump, EXEC, a branch, a scalar comparison, or memory
- * other than scratch. VGPRs are followed by lane, SGPRs by bit (bitwise instructions on lane masks
- * keep garbage only in lanes that are off). */
+ * other than scratch and LDS. VGPRs are followed by lane, SGPRs by bit (bitwise instructions on
+ * lane masks keep garbage only in lanes that are off). */
 #include "sim/check/check.h"
 #include "sim/math/dpp.h"
 #include "sim/state/registers.h"
 
+/* The finding: a register that nothing wrote, or what was read from LDS where nothing wrote. */
+static void tell(struct wave *w, const struct op *op, uint64_t lanes, const struct origin *from,
+                 char file, unsigned reg, const char *where)
+{
+    struct finding f = { .kind = SIM_UNDEFINED, .rule = -1, .lanes = lanes };
+    if (from) {
+        f.cause = from->instruction;
+        f.data_address = from->address;
+        if (!from->stored) f.kind = SIM_UNDEFINED_LDS;
+    }
+    if (!from)
+        report(w, op, &f, "%c%u was never written and reaches %s", file, reg, where);
+    else if (from->stored)
+        report(w, op, &f, "%c%u was never written and reaches %s, by way of LDS at %u", file, reg,
+               where, from->address);
+    else
+        report(w, op, &f,
+               "%u bytes read at %u of LDS, which this workgroup has not written; %c%u, made of "
+               "them, reaches %s",
+               from->bytes, from->address, file, reg, where);
+}
+
+/* Where the undefined part of a result comes from, if that was LDS. */
+static bool source_origin(const struct wave *w, const struct op *op, struct origin *out)
+{
+    const struct isa_operand *in[4] = { op->in[0], op->in[1], op->in[2], op->out };
+    const struct isa_row *row = op->inst.row;
+    const struct origin *from = NULL;
+    for (unsigned i = 0; i < (row->flags & ISA_ACC ? 4 : 3) && !from; i++) {
+        const bool vector = in[i] && in[i]->kind == ISA_KIND_VGPR;
+        if (!in[i] || !(vector || (in[i]->kind == ISA_KIND_REG && in[i]->reg != ISA_NULL)))
+            continue;
+        const unsigned first = in[i]->reg - (vector ? (unsigned)ISA_VGPR0 : 0);
+        const bool pair = in[i]->type == ISA_MASK && w->n_lanes == 64;
+        for (unsigned k = 0; k < (pair ? 2 : in[i]->n_regs) && !from; k++) {
+            const unsigned r = first + k;
+            if (r >= (vector ? 256u : 128u)) break;
+            if (vector ? w->vgpr_defined[r] != w->full : w->sgpr_defined[r] != UINT32_MAX)
+                from = origin_of(w, vector ? ORIGIN_VGPR + r : r);
+        }
+    }
+    if (!from && row->implicit & ISA_R_VCC) from = origin_of(w, ISA_VCC_LO);
+    if (from) *out = *from;
+    return from;
+}
+
 static void undefined(struct wave *w, const struct op *op, uint64_t lanes, char file, unsigned reg,
                       const char *where)
 {
-    struct finding f = { .kind = SIM_UNDEFINED, .rule = -1, .lanes = lanes };
-    report(w, op, &f, "%c%u was never written and reaches %s", file, reg, where);
+    tell(w, op, lanes, origin_of(w, reg + (file == 'v' ? ORIGIN_VGPR : 0)), file, reg, where);
     /* Once is enough: not what follows from it. */
     if (file == 'v')
         define_vgprs(w, reg, 1, w->full);
@@ -60,10 +105,13 @@ static uint64_t logic_defined(const struct wave *w, const struct op *op)
 static void set_scalar(struct wave *w, const struct op *op, const struct isa_operand *to,
                        uint64_t bits)
 {
+    struct origin origin;
     if (!to || to->kind != ISA_KIND_REG || to->reg == ISA_NULL) return;
+    const bool from = bits != ~UINT64_C(0) && source_origin(w, op, &origin);
     for (unsigned k = 0; k < to->n_regs && to->reg + k < 128u; k++) {
         uint32_t part = (uint32_t)(k < 2 ? bits >> 32 * k : bits ? UINT32_MAX : 0);
         unsigned s = to->reg + k;
+        if (part != UINT32_MAX) origin_set(w, s, from ? &origin : NULL);
         bool exec = s >= ISA_EXEC_LO && (s == ISA_EXEC_LO || w->n_lanes == 64);
         if (exec && part != UINT32_MAX) {
             undefined(w, op, ~part, 's', s, "EXEC");
@@ -222,6 +270,9 @@ static void lane_instruction(struct wave *w, const struct op *op)
     if (op->out->kind == ISA_KIND_VGPR) { /* v_writelane */
         uint64_t old = w->vgpr_defined[op->dst];
         const uint32_t bits = (uint32_t)scalar_defined(w, op->in[0]);
+        struct origin origin;
+        if (bits != UINT32_MAX)
+            origin_set(w, ORIGIN_VGPR + op->dst, source_origin(w, op, &origin) ? &origin : NULL);
         set_vgpr_defined(w, op->dst, bits == UINT32_MAX ? old | one : old & ~one);
         partial_set(w, op->dst, lane, bits);
     } else {
@@ -239,8 +290,11 @@ static void valu(struct wave *w, const struct op *op)
         lane_instruction(w, op);
         return;
     }
-    if (op->flags & OP_INDEXED && w->sgpr_defined[ISA_M0] != UINT32_MAX)
-        undefined(w, op, 0, 's', ISA_M0, "a register number");
+    if (op->flags & OP_INDEXED) { /* which registers these are is seen when it runs */
+        if (w->sgpr_defined[ISA_M0] != UINT32_MAX)
+            undefined(w, op, 0, 's', ISA_M0, "a register number");
+        return;
+    }
     if (row->id == ISA_v_swap_b32_VOP1) {
         unsigned a = op->src[0].reg, b = op->dst;
         uint64_t da = w->vgpr_defined[a], db = w->vgpr_defined[b];
@@ -251,9 +305,14 @@ static void valu(struct wave *w, const struct op *op)
     }
     uint64_t good = row->flags & ISA_PERMLANE ? w->full : result_defined(w, op);
     if (w->exec & ~good) good |= partial_result(w, op, w->exec & ~good);
-    if (op->flags & OP_CMPX && w->exec & ~good) {
+    struct origin origin;
+    const bool gaps = w->exec & ~good, from = gaps && source_origin(w, op, &origin);
+    if (op->flags & OP_CMPX && gaps) {
         struct finding f = { .kind = SIM_UNDEFINED, .rule = -1, .lanes = w->exec & ~good };
-        report(w, op, &f, "a register that was never written reaches EXEC");
+        if (from)
+            tell(w, op, f.lanes, &origin, 's', ISA_EXEC_LO, "EXEC");
+        else
+            report(w, op, &f, "a register that was never written reaches EXEC");
     }
     if (op->out && op->out->kind == ISA_KIND_VGPR) {
         uint64_t now[4]; /* all of them first: the result may be a source */
@@ -261,6 +320,7 @@ static void valu(struct wave *w, const struct op *op)
         for (unsigned k = 0; k < op->n_dst && op->dst + k < 256u; k++) {
             uint64_t old = w->vgpr_defined[op->dst + k];
             set_vgpr_defined(w, op->dst + k, (old & ~w->exec) | (now[k & 3] & w->exec));
+            if (gaps) origin_set(w, ORIGIN_VGPR + op->dst + k, from ? &origin : NULL);
         }
     }
     if (op->flags & OP_MASK_OUT) {
@@ -268,6 +328,7 @@ static void valu(struct wave *w, const struct op *op)
         unsigned n = w->n_lanes == 64 ? 2 : 1;
         for (unsigned k = 0; k < n && op->sdst != ISA_NULL; k++) {
             uint32_t part = (uint32_t)(bits >> 32 * k);
+            if (part != UINT32_MAX) origin_set(w, op->sdst + k, from ? &origin : NULL);
             if (op->sdst + k >= ISA_EXEC_LO && part != UINT32_MAX) {
                 undefined(w, op, ~bits, 's', op->sdst + k, "EXEC");
                 part = UINT32_MAX;
@@ -279,19 +340,25 @@ static void valu(struct wave *w, const struct op *op)
 
 /* ---- memory ---- */
 
-/* `bits` are those of each register that matter. */
-static void need_vector(struct wave *w, const struct op *op, const struct isa_operand *in,
-                        uint32_t bits, const char *where)
+/* `bits` are those of each register that matter, in `lanes`. */
+static void need_lanes(struct wave *w, const struct op *op, const struct isa_operand *in,
+                       uint64_t lanes, uint32_t bits, const char *where)
 {
     if (!in || in->kind != ISA_KIND_VGPR) return;
     unsigned v = in->reg - (unsigned)ISA_VGPR0;
     for (unsigned k = 0; k < in->n_regs && v + k < 256; k++) {
-        uint64_t bad = w->exec & ~w->vgpr_defined[v + k];
+        uint64_t bad = lanes & ~w->vgpr_defined[v + k];
         for (uint64_t rest = bad & w->vgpr_partial[v + k]; rest; rest &= rest - 1)
             if (!(bits & ~vgpr_bits(w, v + k, (unsigned)__builtin_ctzll(rest))))
                 bad &= ~(rest & -rest);
         if (bad) undefined(w, op, bad, 'v', v + k, where);
     }
+}
+
+static void need_vector(struct wave *w, const struct op *op, const struct isa_operand *in,
+                        uint32_t bits, const char *where)
+{
+    need_lanes(w, op, in, w->exec, bits, where);
 }
 
 /* Compilers save whole registers in scratch, defined or not. */
@@ -303,6 +370,20 @@ static bool is_scratch(const struct wave *w, const struct op *op)
            w->sgpr[op->base->reg + 3] >> 23 & 1;
 }
 
+/* What goes to LDS is followed there; FLAT may go there by lane. */
+static uint64_t lanes_to_memory(const struct wave *w, const struct op *op)
+{
+    const struct isa_row *row = op->inst.row;
+    const uint64_t base = w->core->sim->options.shared_base;
+    uint64_t lanes = w->exec;
+    if (row->flags & ISA_IS_DS) return 0;
+    if (row->encoding != ISA_FLAT || row->flags & ISA_ATOMIC) return lanes;
+    const uint32_t *high = vgpr_row(w, op->address->reg - ISA_VGPR0 + 1u);
+    for (unsigned i = 0; i < w->n_lanes; i++)
+        if (high[i] == base >> 32) lanes &= ~(UINT64_C(1) << i);
+    return lanes;
+}
+
 static void memory(struct wave *w, const struct op *op)
 {
     const struct isa_row *row = op->inst.row;
@@ -312,12 +393,14 @@ static void memory(struct wave *w, const struct op *op)
     need_scalar(w, op, op->soffset, "an address");
     if (row->flags & ISA_STORE && !is_scratch(w, op)) {
         const uint32_t bits = op->width == 1 ? 0xff : op->width == 2 ? 0xffff : UINT32_MAX;
-        need_vector(w, op, op->data, op->half == 2 ? bits << 16 : bits, "memory");
-        need_vector(w, op, op->data1, bits, "memory");
+        const uint64_t lanes = lanes_to_memory(w, op);
+        need_lanes(w, op, op->data, lanes, op->half == 2 ? bits << 16 : bits, "memory");
+        need_lanes(w, op, op->data1, lanes, bits, "memory");
         if (row->flags & ISA_SCALAR_MEM) need_scalar(w, op, op->out, "memory");
     }
     const struct isa_operand *to = op->out ? op->out : op->data;
-    if (!to || !(to->access & ISA_WRITE)) return;
+    /* LDS knows what of its values was written, and sees to the results. */
+    if (!to || !(to->access & ISA_WRITE) || row->flags & ISA_IS_DS) return;
     if (to->kind == ISA_KIND_VGPR)
         define_vgprs(w, to->reg - (unsigned)ISA_VGPR0, to->n_regs, w->exec);
     else if (to->kind == ISA_KIND_REG)

@@ -216,5 +216,5 @@ void attend(struct wave *w, const struct op *op)
     for (unsigned i = 0; i < 4; i++) pending |= w->vgpr_pending[i] & op->vgpr_used[i];
     for (unsigned i = 0; i < 2; i++) pending |= w->sgpr_pending[i] & op->sgpr_used[i];
     if (pending) check_pending(w, op);
-    if (w->core->run->checks & SIM_CHECK_REGISTERS) undefined_before(w, op);
+    if (w->core->run->checks & (SIM_CHECK_REGISTERS | SIM_CHECK_LDS)) undefined_before(w, op);
 }

@@ -118,6 +118,9 @@ static struct sim *sim_for(struct queue *q, struct executor *e, const char *kern
         .chip = chip_of(q->gpu->card),
         .threads = trace ? 1 : e->threads,
         .checks = (uint32_t)driver.options.checks,
+        .act_out = (uint32_t)driver.options.act_out,
+        .act_out_chance = driver.options.act_chance,
+        .act_out_seed = driver.options.act_seed,
         .max_instructions = driver.options.limit,
         .report = on_report,
         .trace = trace ? trace_instruction : NULL,
@@ -142,7 +145,6 @@ static void report_end(struct packet_run *run, const char *name, const struct si
         atomic_store(&q->gpu->dead, true);
         events_memory_fault(q->gpu, run->fault_address, run->wrote);
         return;
-    case SIM_FAULT_LDS:
     case SIM_FAULT_SCRATCH: aql_error(q, ERROR_APERTURE); return;
     case SIM_RUNAWAY:
         summary_hang(name);

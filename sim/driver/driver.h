@@ -35,6 +35,7 @@ struct gpu {
 /* What rmcp sim asked for, read once: the program may change its environment at any time. */
 struct driver_options {
     uint64_t threads, checks, limit;
+    uint64_t act_out, act_chance, act_seed;
     bool stats;
     char *plant, *trace; /* or NULL */
 };
@@ -183,6 +184,7 @@ void dispatch_end(struct queue *queue);
 
 /* The name of the kernel whose descriptor lies at an address, from the code object around it. */
 void kernel_name(struct gpu *gpu, uint64_t descriptor, char name[static 256]);
+void kernel_name_forget(void); /* in a child process */
 
 /* ---- trace.c ---- */
 

@@ -16,8 +16,9 @@ enum { N_SIGNALS = 4096, N_OTHERS = 256 };
 struct event {
     bool used, auto_reset, set;
     uint32_t type;
-    uint64_t age;    /* how often it was set, from 1                    */
-    uint64_t serial; /* no two events have the same, those that are gone included */
+    uint32_t n_waiting; /* threads in events_wait                       */
+    uint64_t age;       /* how often it was set, from 1                    */
+    uint64_t serial;    /* no two events have the same, those that are gone included */
     union {
         struct kfd_memory_exception memory;
         struct kfd_hw_exception hardware;
@@ -30,7 +31,18 @@ static uint64_t serial; /* of the newest event             */
 static _Atomic uint64_t page_handle;
 static _Atomic uint64_t *slots;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t changed;
+
+/* Waits have no use for the time of day, which may jump. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void make_condition(void)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
 
 static struct event *find(uint32_t id)
 {
@@ -40,9 +52,12 @@ static struct event *find(uint32_t id)
     return e && e->used ? e : NULL;
 }
 
+/* As the kernel has it: all who wait now are woken, by the age that they know; an event that resets
+ * itself stays set only when there are none. Else one of them could take it from the others, or a
+ * thread that comes later from those that have not run yet. */
 static void set(struct event *e)
 {
-    e->set = true;
+    e->set = !e->auto_reset || !e->n_waiting;
     e->age++;
     pthread_cond_broadcast(&changed);
 }
@@ -51,6 +66,7 @@ int events_create(struct kfd_create_event *a)
 {
     void *page = a->page_offset ? vm_of_handle(a->page_offset, N_SIGNALS * 8) : NULL;
     const bool signal = a->type == KFD_EVENT_SIGNAL || a->type == KFD_EVENT_DEBUG;
+    pthread_once(&once, make_condition);
     pthread_mutex_lock(&lock);
     if (page && !slots) {
         memset(page, 0xff, N_SIGNALS * 8);
@@ -121,7 +137,9 @@ int events_reset(uint32_t id)
  * end for one. */
 struct awaited {
     uint32_t id;
+    bool set; /* when the wait began: taken then, if the event resets itself */
     uint64_t serial, last_age;
+    uint64_t age; /* when the wait began */
 };
 
 static struct event *find_awaited(const struct awaited *w)
@@ -130,28 +148,50 @@ static struct event *find_awaited(const struct awaited *w)
     return e && e->serial == w->serial ? e : NULL;
 }
 
-/* Copies the list; false when an event is not there. */
+/* Copies the list and begins to wait; false when an event is not there. */
 static bool await(struct awaited *to, const struct kfd_event_data *list, uint32_t n)
 {
+    for (uint32_t i = 0; i < n; i++)
+        if (!find(list[i].event_id)) return false;
     for (uint32_t i = 0; i < n; i++) {
-        const struct event *e = find(list[i].event_id);
-        if (!e) return false;
-        to[i] = (struct awaited){ list[i].event_id, e->serial, list[i].last_age };
+        struct event *e = find(list[i].event_id);
+        to[i] = (struct awaited){ .id = list[i].event_id,
+                                  .serial = e->serial,
+                                  .set = e->set,
+                                  .last_age = list[i].last_age,
+                                  .age = e->age };
+        e->n_waiting++;
     }
     return true;
 }
 
-/* How many of the events are set; -1 when one is gone. A program that names the age of a signal it
- * has seen does not miss one that was set and reset since. */
+/* A wait that ended otherwise gives back what came meanwhile. */
+static void stop_waiting(const struct awaited *list, uint32_t n, bool complete)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct event *e = find_awaited(&list[i]);
+        if (!e) continue;
+        e->n_waiting--;
+        if (!complete && e->age != list[i].age) e->set = true;
+    }
+}
+
+/* Set when the wait began, or since. A program that names the age of a signal it has seen does not
+ * miss one that was set and reset before. */
+static bool is_set(const struct event *e, const struct awaited *w)
+{
+    const bool missed = e->type == KFD_EVENT_SIGNAL && w->last_age && w->last_age != e->age;
+    return w->set || e->set || e->age != w->age || missed;
+}
+
+/* How many of the events are set; -1 when one is gone. */
 static long count_set(const struct awaited *list, uint32_t n)
 {
     long count = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct event *e = find_awaited(&list[i]);
         if (!e) return -1;
-        const bool missed =
-            e->type == KFD_EVENT_SIGNAL && list[i].last_age && list[i].last_age != e->age;
-        count += e->set || missed;
+        count += is_set(e, &list[i]);
     }
     return count;
 }
@@ -161,7 +201,7 @@ static void hand_over(struct kfd_event_data *list, const struct awaited *awaited
     for (uint32_t i = 0; i < n; i++) {
         struct event *e = find_awaited(&awaited[i]);
         if (e->type == KFD_EVENT_SIGNAL && awaited[i].last_age) list[i].last_age = e->age;
-        if (!e->set) continue;
+        if (!e->set && e->age == awaited[i].age) continue;
         if (e->type == KFD_EVENT_MEMORY) list[i].memory = e->data.memory;
         if (e->type == KFD_EVENT_HW_EXCEPTION) list[i].hardware = e->data.hardware;
         if (e->auto_reset) e->set = false;
@@ -201,12 +241,17 @@ int events_wait(struct kfd_wait_events *a)
     if (a->n_events > 64) awaited = malloc(a->n_events * sizeof *awaited);
     if (!awaited) return ENOMEM;
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     const uint64_t ns = (uint64_t)until.tv_nsec + a->timeout_ms % 1000 * UINT64_C(1000000);
     until.tv_sec += (time_t)(a->timeout_ms / 1000 + ns / 1000000000);
     until.tv_nsec = (long)(ns % 1000000000);
+    pthread_once(&once, make_condition);
     pthread_mutex_lock(&lock);
-    const int error = await(awaited, list, a->n_events) ? wait_for(a, awaited, &until) : EINVAL;
+    int error = EINVAL;
+    if (await(awaited, list, a->n_events)) {
+        error = wait_for(a, awaited, &until);
+        stop_waiting(awaited, a->n_events, !error && a->result == KFD_WAIT_COMPLETE);
+    }
     pthread_mutex_unlock(&lock);
     if (awaited != few) free(awaited);
     return error;
@@ -215,8 +260,7 @@ int events_wait(struct kfd_wait_events *a)
 /* Take a slot that the card has written. */
 static bool take_slot(uint32_t i)
 {
-    if (!signals[i].used || atomic_load(&slots[i]) == SLOT_EMPTY) return false;
-    atomic_store(&slots[i], SLOT_EMPTY);
+    if (!signals[i].used || atomic_exchange(&slots[i], SLOT_EMPTY) == SLOT_EMPTY) return false;
     set(&signals[i]);
     return true;
 }
@@ -263,5 +307,5 @@ void events_forget(void)
     top = 0;
     atomic_store(&page_handle, 0);
     pthread_mutex_init(&lock, NULL);
-    pthread_cond_init(&changed, NULL);
+    make_condition();
 }

@@ -84,18 +84,54 @@ static bool copy_name(const struct image *image, uint64_t offset, char name[stat
     return n > 0;
 }
 
+static bool is_symbol_of(const struct image *image, uint64_t number, uint64_t descriptor,
+                         char name[static 256])
+{
+    Elf64_Sym symbol;
+    const void *from = part(image, image->symbols + number * sizeof symbol, sizeof symbol);
+    if (!from) return false;
+    memcpy(&symbol, from, sizeof symbol);
+    return symbol.st_value == descriptor - image->base && symbol.st_shndx != SHN_UNDEF &&
+           copy_name(image, symbol.st_name, name);
+}
+
+/* Where a name was found before; libraries have tens of thousands of symbols, and the same kernel
+ * is launched again and again. What is found there is looked at anew: code may be unloaded. */
+enum { REMEMBERED = 1024 };
+struct place {
+    uint64_t descriptor, number;
+    struct image image;
+};
+static struct place places[REMEMBERED];
+static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool remembered(struct gpu *gpu, uint64_t descriptor, char name[static 256])
+{
+    pthread_mutex_lock(&places_lock);
+    const struct place place = places[descriptor / 64 % REMEMBERED];
+    pthread_mutex_unlock(&places_lock);
+    if (place.descriptor != descriptor || place.image.gpu != gpu) return false;
+    const uint8_t *bytes = vm_at(gpu, place.image.base, SELFMAG, SIM_READ);
+    return bytes && !memcmp(bytes, ELFMAG, SELFMAG) &&
+           is_symbol_of(&place.image, place.number, descriptor, name);
+}
+
 void kernel_name(struct gpu *gpu, uint64_t descriptor, char name[static 256])
 {
     struct image image;
+    if (remembered(gpu, descriptor, name)) return;
     if (find_image(gpu, descriptor, &image) && read_image(&image))
         for (uint64_t i = 0; i < image.n_symbols; i++) {
-            Elf64_Sym symbol;
-            const void *from = part(&image, image.symbols + i * sizeof symbol, sizeof symbol);
-            if (!from) break;
-            memcpy(&symbol, from, sizeof symbol);
-            if (symbol.st_value == descriptor - image.base && symbol.st_shndx != SHN_UNDEF &&
-                copy_name(&image, symbol.st_name, name))
-                return;
+            if (!is_symbol_of(&image, i, descriptor, name)) continue;
+            pthread_mutex_lock(&places_lock);
+            places[descriptor / 64 % REMEMBERED] = (struct place){ descriptor, i, image };
+            pthread_mutex_unlock(&places_lock);
+            return;
         }
     snprintf(name, 256, "kernel_of_the_runtime");
+}
+
+void kernel_name_forget(void)
+{
+    pthread_mutex_init(&places_lock, NULL);
 }

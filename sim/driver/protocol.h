@@ -13,8 +13,11 @@
 #define SIM_ENV_LIMIT "RMCP_SIM_LIMIT"     /* instructions of a wave           */
 #define SIM_ENV_TRACE "RMCP_SIM_TRACE"     /* kernel to trace                  */
 #define SIM_ENV_PLANT "RMCP_SIM_PLANT"     /* WHAT:KERNEL, see dispatch.c      */
-#define SIM_ENV_STATS "RMCP_SIM_STATS"     /* 1: a line for each dispatch      */
-#define SIM_ENV_LOG "RMCP_SIM_LOG"         /* 1: ioctls and packets on stderr  */
+#define SIM_ENV_ACT_OUT "RMCP_SIM_ACT_OUT" /* act_out* of struct sim_options   */
+#define SIM_ENV_ACT_CHANCE "RMCP_SIM_ACT_CHANCE"
+#define SIM_ENV_ACT_SEED "RMCP_SIM_ACT_SEED"
+#define SIM_ENV_STATS "RMCP_SIM_STATS" /* 1: a line for each dispatch      */
+#define SIM_ENV_LOG "RMCP_SIM_LOG"     /* 1: ioctls and packets on stderr  */
 
 /* Files in that folder. */
 #define SIM_FILE_MACHINE "machine.card"
@@ -25,8 +28,9 @@
 /* The summary: counters of all processes. */
 struct sim_summary {
     _Atomic uint64_t processes, kernels, instructions;
-    _Atomic uint64_t findings; /* lines of reports     */
-    _Atomic uint64_t happened; /* repetitions counted  */
+    _Atomic uint64_t findings;      /* lines of reports     */
+    _Atomic uint64_t happened;      /* repetitions counted  */
+    _Atomic uint64_t acted_out[16]; /* by enum isa_rule */
 };
 
 #endif

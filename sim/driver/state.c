@@ -85,6 +85,9 @@ static void read_options(void)
         .threads = number_from(SIM_ENV_THREADS, 2),
         .checks = number_from(SIM_ENV_CHECKS, SIM_CHECK_ALL),
         .limit = number_from(SIM_ENV_LIMIT, 0),
+        .act_out = number_from(SIM_ENV_ACT_OUT, 0),
+        .act_chance = number_from(SIM_ENV_ACT_CHANCE, 0),
+        .act_seed = number_from(SIM_ENV_ACT_SEED, 0),
         .stats = number_from(SIM_ENV_STATS, 0) == 1,
         .plant = text_from(SIM_ENV_PLANT),
         .trace = text_from(SIM_ENV_TRACE),
@@ -154,6 +157,7 @@ static void forget(void)
     events_forget();
     vm_forget();
     summary_forget();
+    kernel_name_forget();
 }
 
 int driver_start(void)

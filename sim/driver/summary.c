@@ -63,6 +63,9 @@ void summary_dispatch(const char *kernel, const struct gpu *gpu, const struct si
     for (unsigned i = 0; i < SIM_N_CLASSES; i++) instructions += s->instructions[i];
     atomic_fetch_add(&summary()->kernels, 1);
     atomic_fetch_add(&summary()->instructions, instructions);
+    _Static_assert(sizeof lost.acted_out / sizeof *lost.acted_out >= ISA_N_RULES, "one each");
+    for (unsigned i = 0; i < ISA_N_RULES && driver.options.act_out; i++)
+        atomic_fetch_add(&summary()->acted_out[i], result->acted_out[i]);
     driver_log("%s: %s, %llu instructions", kernel, result->completed ? "done" : "ended early",
                (unsigned long long)instructions);
     if (!driver.options.stats) return;

@@ -20,7 +20,9 @@ static bool is_fma(const struct op *op)
 /* Not those that change EXEC: lanes are counted once for all. */
 bool bundle_takes(const struct op *op)
 {
-    if (op->run != run_valu_plain && op->run != run_valu_mask && op->run != run_valu) return false;
+    if (op->run != run_valu_plain && op->run != run_valu_mask && op->run != run_valu_wide &&
+        op->run != run_valu)
+        return false;
     if (op->flags & OP_CMPX) return false;
     return !(op->flags & OP_MASK_OUT) || op->sdst < ISA_EXEC_LO;
 }

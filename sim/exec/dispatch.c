@@ -6,7 +6,10 @@
 #include "sim/exec/exec.h"
 #include "sim/memory/memory.h"
 
-enum { OWN_SCRATCH_MOST = 64 << 20 }; /* bytes, if one workgroup for each thread needs no more */
+enum {
+    OWN_SCRATCH_MOST = 64 << 20, /* bytes, if one workgroup for each thread needs no more */
+    SHORT_INSTRUCTIONS = 20000,  /* of all waves of a dispatch                            */
+};
 
 /* ---- a dispatch ---- */
 
@@ -123,6 +126,7 @@ static void add_stats(struct run *run, const struct core *core)
     to->waves += from->waves;
     to->workgroups += from->workgroups;
     for (unsigned i = 0; i < ISA_N_RULES; i++) {
+        run->result->acted_out[i] += core->acted_out[i];
         run->result->patterns[i] += core->patterns[i];
         run->result->happened[SIM_PATTERN] += core->patterns[i];
     }
@@ -140,10 +144,30 @@ static void end_cores(struct run *run, struct core *first)
     }
 }
 
+static struct taken *taken_of(struct sim *sim, const struct run *run)
+{
+    return &sim->taken[run->dispatch->entry / 64 % N_TAKEN];
+}
+
+/* Starting a thread costs as much as some ten thousand instructions. */
+static bool was_short(const struct taken *t, const struct run *run)
+{
+    return t->entry == run->dispatch->entry && t->workgroups >= run->n_total &&
+           t->instructions < SHORT_INSTRUCTIONS;
+}
+
+static void remember(struct taken *t, const struct run *run)
+{
+    *t = (struct taken){ run->dispatch->entry, run->n_total, 0 };
+    for (unsigned i = 0; i < SIM_N_CLASSES; i++)
+        t->instructions += run->result->stats.instructions[i];
+}
+
 static void run_threads(struct sim *sim, struct run *run)
 {
     unsigned n = sim->n_cores;
     if (run->n_total < n) n = (unsigned)run->n_total;
+    if (was_short(taken_of(sim, run), run)) n = 1;
     pthread_t *threads = n > 1 ? calloc(n, sizeof *threads) : NULL;
     unsigned n_started = 0;
     run->most = (run->places + n - 1) / n;
@@ -157,6 +181,7 @@ static void run_threads(struct sim *sim, struct run *run)
     for (unsigned i = 0; i < n_started; i++) pthread_join(threads[i], NULL);
     free(threads);
     for (unsigned i = 0; i < sim->n_cores; i++) end_cores(run, &sim->cores[i]);
+    remember(taken_of(sim, run), run);
 }
 
 /* VGPRs that the kernel was given, by the granules of rsrc1. */

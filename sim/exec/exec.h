@@ -31,7 +31,7 @@ op_fn run_hwreg, run_mode, run_smem_other;        /* hwreg.c */
 op_fn run_branch, run_getpc, run_setpc, run_call; /* flow.c */
 op_fn run_subvector, run_end, run_barrier, run_sleep;
 op_fn run_message, run_trap, run_wait;
-op_fn run_valu, run_valu_plain, run_valu_mask; /* valu_run.c */
+op_fn run_valu, run_valu_plain, run_valu_mask, run_valu_wide; /* valu_run.c */
 op_fn run_readlane, run_writelane, run_movrel, run_swap;
 
 /* ---- wave.c ---- */

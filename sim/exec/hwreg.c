@@ -14,6 +14,8 @@ enum {
     HW_LDS_ALLOC = 6,
     HW_IB_STS = 7,
     HW_SH_MEM_BASES = 15,
+    HW_TBA_LO = 16, /* 16 to 19: addresses of the trap handler and of its memory: there is none */
+    HW_TMA_HI = 19,
     HW_FLAT_SCR_LO = 20,
     HW_FLAT_SCR_HI = 21,
     HW_XNACK_MASK = 22,
@@ -70,7 +72,7 @@ static bool hwreg_known(const struct wave *w, unsigned id)
 {
     if (id == HW_SHADER_CYCLES) return w->core->sim->options.chip == ISA_GFX1030;
     return (id >= HW_MODE && id <= HW_IB_STS) || id == HW_SH_MEM_BASES ||
-           (id >= HW_FLAT_SCR_LO && id <= HW_POPS_PACKER);
+           (id >= HW_TBA_LO && id <= HW_TMA_HI) || (id >= HW_FLAT_SCR_LO && id <= HW_POPS_PACKER);
 }
 
 void run_hwreg(struct wave *w, const struct op *op)

@@ -51,16 +51,17 @@ static bool valu_source(struct op *op, unsigned i)
     }
 }
 
-/* Sources of 32 bits without modifiers, one result at most: run_valu has nothing to do for it. */
-static bool has_plain_form(const struct op *op)
+/* Sources of at most `words` of 32 bits without modifiers, as wide a result: run_valu has nothing
+ * to do for it. */
+static bool has_plain_form(const struct op *op, unsigned words)
 {
     const struct isa_inst *inst = &op->inst;
     const unsigned simple = OP_COPIES | OP_MASK_OUT | OP_VCC_IN;
     if (inst->form == ISA_FORM_SDWA || inst->form == ISA_FORM_DPP16 || inst->form == ISA_FORM_DPP8)
         return false;
-    if (op->flags & ~simple || inst->op_sel || op->n_dst > 1) return false;
+    if (op->flags & ~simple || inst->op_sel || op->n_dst > words) return false;
     for (unsigned i = 0; i < op->n_src; i++) {
-        if (op->src[i].n_regs != 1 || op->src[i].kind == SRC_SPECIAL) return false;
+        if (op->src[i].n_regs > words || op->src[i].kind == SRC_SPECIAL) return false;
         if (op->in[i] && op->in[i]->mods && !(inst->row->flags & ISA_PACKED)) return false;
     }
     return true;
@@ -134,9 +135,11 @@ static bool predecode_valu(struct op *op)
         mask_is_register = op->in[2]->kind == ISA_KIND_REG;
         op->mask_in = op->in[2]->reg;
     }
-    const bool plain = has_plain_form(op) && mask_is_register;
+    const bool plain = has_plain_form(op, 1) && mask_is_register;
     const bool masks = op->flags & (OP_MASK_OUT | OP_VCC_IN);
     op->run = !plain ? run_valu : masks ? run_valu_mask : op->n_dst ? run_valu_plain : run_valu;
+    if (!plain && has_plain_form(op, 2) && mask_is_register && (masks || op->n_dst))
+        op->run = run_valu_wide;
     if (row->id == ISA_v_mov_b32_VOP1 || row->id == ISA_v_cndmask_b32_VOP2) op->flags |= OP_COPIES;
     return true;
 }
@@ -174,13 +177,15 @@ static void predecode_width(struct op *op)
         bool is_signed;
         uint8_t n_typed;
     } table[ISA_N_MOVES] = {
-        [ISA_MOVES_U8] = { 1, false, 0 },  [ISA_MOVES_I8] = { 1, true, 0 },
-        [ISA_MOVES_U16] = { 2, false, 0 }, [ISA_MOVES_I16] = { 2, true, 0 },
-        [ISA_MOVES_W1] = { 4, false, 0 },  [ISA_MOVES_W2] = { 8, false, 0 },
-        [ISA_MOVES_W3] = { 12, false, 0 }, [ISA_MOVES_W4] = { 16, false, 0 },
-        [ISA_MOVES_W8] = { 32, false, 0 }, [ISA_MOVES_W16] = { 64, false, 0 },
-        [ISA_MOVES_X] = { 4, false, 1 },   [ISA_MOVES_XY] = { 4, false, 2 },
-        [ISA_MOVES_XYZ] = { 4, false, 3 }, [ISA_MOVES_XYZW] = { 4, false, 4 },
+        [ISA_MOVES_U8] = { 1, false, 0 },   [ISA_MOVES_I8] = { 1, true, 0 },
+        [ISA_MOVES_U16] = { 2, false, 0 },  [ISA_MOVES_I16] = { 2, true, 0 },
+        [ISA_MOVES_W1] = { 4, false, 0 },   [ISA_MOVES_W2] = { 8, false, 0 },
+        [ISA_MOVES_W3] = { 12, false, 0 },  [ISA_MOVES_W4] = { 16, false, 0 },
+        [ISA_MOVES_W8] = { 32, false, 0 },  [ISA_MOVES_W16] = { 64, false, 0 },
+        [ISA_MOVES_X] = { 4, false, 1 },    [ISA_MOVES_XY] = { 4, false, 2 },
+        [ISA_MOVES_XYZ] = { 4, false, 3 },  [ISA_MOVES_XYZW] = { 4, false, 4 },
+        [ISA_MOVES_HX] = { 4, false, 1 },   [ISA_MOVES_HXY] = { 4, false, 2 },
+        [ISA_MOVES_HXYZ] = { 4, false, 3 }, [ISA_MOVES_HXYZW] = { 4, false, 4 },
     };
     const struct isa_row *row = op->inst.row;
     op->width = table[row->moves].width;
@@ -239,7 +244,7 @@ static void predecode_memory(struct op *op)
         else
             op->run = row->id == ISA_ds_nop_DS ? run_nothing : run_ds_lanes;
     } else if (row->flags & ISA_VMEM && !(row->flags & ISA_IMAGE)) {
-        if (inst->lds || inst->tfe || row->moves >= ISA_MOVES_HX) return; /* not modelled */
+        if (inst->lds || inst->tfe) return; /* not modelled */
         if (row->flags & ISA_CACHE)
             op->run = run_nothing;
         else if (row->flags & ISA_ATOMIC)

@@ -69,6 +69,41 @@ void run_valu_mask(struct wave *w, const struct op *op)
     if (op->flags & OP_MASK_OUT) mask_write(w, op->sdst, args.mask_out & w->exec);
 }
 
+/* The same of sources and results of 64 bits: v_mad_u64_u32, shifts, comparisons, doubles. */
+void run_valu_wide(struct wave *w, const struct op *op)
+{
+    struct valu_args args = {
+        .n = w->n_lanes, .exec = w->exec, .mode = w->mode, .inst = &op->inst
+    };
+    struct core *core = w->core;
+    const unsigned n = w->n_lanes;
+    for (unsigned i = 0; i < op->n_src; i++) {
+        const struct source *s = &op->src[i];
+        const unsigned words = s->n_regs;
+        for (unsigned k = 0; k < words; k++) {
+            if (s->kind == SRC_VGPR) {
+                args.src[i][k] = vgpr_row(w, s->reg + k);
+            } else if (s->kind == SRC_CONSTANT) {
+                args.src[i][k] = constant_row(op, i) + (size_t)MAX_LANES * k;
+            } else {
+                broadcast(core->row[4 * i + k], s->reg == ISA_NULL ? 0 : w->sgpr[s->reg + k], n);
+                args.src[i][k] = core->row[4 * i + k];
+            }
+        }
+    }
+    if (op->flags & OP_VCC_IN) args.mask_in = mask_read(w, op->mask_in);
+    for (unsigned k = 0; k < 2; k++) args.dst[k] = core->result[k];
+    op->fn.valu(&args);
+    for (unsigned k = 0; k < op->n_dst; k++) {
+        uint32_t *to = vgpr_row(w, op->dst + k);
+        if (w->exec == w->full)
+            memcpy(to, core->result[k], n * sizeof *to);
+        else
+            merge(to, core->result[k], w->exec_row, n);
+    }
+    if (op->flags & OP_MASK_OUT) mask_write(w, op->sdst, args.mask_out & w->exec);
+}
+
 /* ---- sources with modifiers ---- */
 
 static uint32_t sdwa_select(uint32_t value, unsigned select, bool sign)
@@ -290,11 +325,18 @@ void run_movrel(struct wave *w, const struct op *op)
     uint64_t from, to;
     const unsigned n = w->n_lanes;
     indexed_registers(w, op, &from, &to);
+    if (!in_range(w, op, to)) return;
     if (op->inst.form != ISA_FORM_BASE && op->inst.form != ISA_FORM_E64) {
-        run_illegal(w, op);
+        /* SDWA and DPP: a v_mov of the registers that are meant. */
+        struct op moved = *op;
+        if (op->src[0].kind == SRC_VGPR && !in_range(w, op, from)) return;
+        if (op->src[0].kind == SRC_VGPR) moved.src[0].reg = (uint16_t)from;
+        moved.dst = (uint16_t)to;
+        moved.fn.valu = valu_function(ISA_v_mov_b32_VOP1);
+        run_valu(w, &moved);
+        define_vgprs(w, (unsigned)to, 1, w->exec);
         return;
     }
-    if (!in_range(w, op, to)) return;
     const uint32_t *source;
     if (op->src[0].kind == SRC_VGPR) {
         if (!in_range(w, op, from)) return;

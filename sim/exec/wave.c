@@ -60,14 +60,21 @@ static void init_vgprs(struct wave *w)
         uint64_t left = d->grid[i] - first;
         size[i] = left < d->workgroup[i] ? (uint32_t)left : d->workgroup[i];
     }
-    uint64_t lanes = 0, total = (uint64_t)size[0] * size[1] * size[2];
-    for (unsigned lane = 0; lane < w->n_lanes; lane++) {
-        uint64_t item = (uint64_t)w->number * w->n_lanes + lane;
-        if (item >= total) break;
+    /* At most 1024 work-items; divisions are slow, so only the first lane's ids take some. */
+    const uint32_t total = size[0] * size[1] * size[2], first = w->number * w->n_lanes;
+    uint32_t x = first % size[0], y = first / size[0] % size[1], z = first / size[0] / size[1];
+    uint32_t *ids = w->vgpr;
+    uint64_t lanes = 0;
+    for (unsigned lane = 0; lane < w->n_lanes && first + lane < total; lane++) {
         lanes |= UINT64_C(1) << lane;
-        vgpr_row(w, 0)[lane] = (uint32_t)(item % size[0]);
-        vgpr_row(w, 1)[lane] = (uint32_t)(item / size[0] % size[1]);
-        vgpr_row(w, 2)[lane] = (uint32_t)(item / size[0] / size[1]);
+        ids[lane] = x;
+        ids[w->n_lanes + lane] = y;
+        ids[2 * w->n_lanes + lane] = z;
+        if (++x < size[0]) continue;
+        x = 0;
+        if (++y < size[1]) continue;
+        y = 0;
+        z++;
     }
     unsigned n_ids = (d->descriptor.rsrc2 >> 11 & 3) + 1;
     define_vgprs(w, 0, n_ids < 3 ? n_ids : 3, w->full);
@@ -79,7 +86,11 @@ void wave_init(struct wave *w, struct core *core, unsigned number)
     const struct run *run = core->run;
     uint32_t *vgpr = w->vgpr;
     uint32_t rsrc1 = run->dispatch->descriptor.rsrc1;
-    memset(w, 0, offsetof(struct wave, delayed));
+    memset(w, 0, offsetof(struct wave, vm));
+    struct wait_queue *const queues[] = { &w->vm, &w->lgkm, &w->vs };
+    for (unsigned i = 0; i < 3; i++)
+        memset((char *)queues[i] + offsetof(struct wait_queue, head), 0,
+               sizeof *queues[i] - offsetof(struct wait_queue, head));
     w->n_delayed = 0;
     w->exec_reader = NULL;
     w->core = core;
@@ -108,7 +119,8 @@ void wave_init(struct wave *w, struct core *core, unsigned number)
     w->sgpr[ISA_EXEC_HI] = 0;
     define_sgprs(w, ISA_NULL, 1);
     define_sgprs(w, ISA_EXEC_LO, 2);
-    if (run->has_bugs && run->checks & SIM_CHECK_PATTERNS) w->facts.live = WATCH_ALWAYS;
+    if (run->has_bugs && (run->checks & SIM_CHECK_PATTERNS || run->act_out))
+        w->facts.live = WATCH_ALWAYS;
     init_vgprs(w);
     init_sgprs(w);
 }

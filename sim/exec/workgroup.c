@@ -29,10 +29,9 @@ static void place_workgroup(struct core *core, uint64_t number)
         items *= left < d->workgroup[i] ? left : d->workgroup[i];
     }
     core->n_waves = (unsigned)((items + run->n_lanes - 1) / run->n_lanes);
-    core->group_bytes = d->group_bytes;
+    core->group_bytes = (d->group_bytes + LDS_GRANULE - 1) / LDS_GRANULE * LDS_GRANULE;
     memset(core->lds, 0xd5, core->group_bytes);
-    core->lds_complete = !(run->checks & SIM_CHECK_LDS);
-    memset(core->lds_written, core->lds_complete, core->group_bytes);
+    local_begin(core, run->checks & SIM_CHECK_LDS);
     core->watch_lds = core->n_waves > 1 && run->checks & SIM_CHECK_WAITCNT;
     core->watch_memory = core->watch_lds && run->wgp_mode;
     core->crossed = 0;
@@ -75,7 +74,7 @@ static void open_barrier(struct core *core)
         else
             report(first, op, &f, "%u waves wait at different barriers", n_waiting);
     }
-    if (!core->lds_complete) core->lds_complete = !memchr(core->lds_written, 0, core->group_bytes);
+    local_barrier(core);
     for (unsigned i = 0; i < core->n_waves; i++)
         if (core->waves[i].state == WAVE_BARRIER) core->waves[i].state = WAVE_RUN;
 }
@@ -126,6 +125,7 @@ void core_begin(struct core *core, struct run *run, unsigned number)
     core->busy = false;
     memset(&core->stats, 0, sizeof core->stats);
     memset(core->patterns, 0, sizeof core->patterns);
+    memset(core->acted_out, 0, sizeof core->acted_out);
     memset(core->told, 0, sizeof core->told);
     memset(core->tlb, 0, sizeof core->tlb);
 }
@@ -138,9 +138,10 @@ bool core_init(struct core *core)
     core->vgpr_bits = malloc(sizeof(uint32_t) * 32 * 256 * MAX_WAVES);
     core->lds = malloc(LDS_BYTES);
     core->lds_written = malloc(LDS_BYTES);
+    core->lds_rest = calloc(LDS_BYTES, sizeof *core->lds_rest);
     core->stores = malloc(sizeof *core->stores * MAX_STORES * MAX_WAVES);
     return core->waves && core->vgprs && core->vgpr_bits && core->lds && core->lds_written &&
-           core->stores;
+           core->lds_rest && core->stores;
 }
 
 void core_deinit(struct core *core)
@@ -150,6 +151,7 @@ void core_deinit(struct core *core)
     free(core->vgpr_bits);
     free(core->lds);
     free(core->lds_written);
+    free(core->lds_rest);
     free(core->stores);
 }
 

@@ -4,51 +4,63 @@
 #include "sim/math/formats.h"
 
 /* How a component is stored; the names are those of the instruction set. */
-enum number { UNORM, SNORM, UINT, SINT, FLOAT };
+enum number { UNORM, SNORM, USCALED, SSCALED, UINT, SINT, FLOAT };
 
 struct format {
-    uint8_t n, bits, number;
+    uint8_t n, number;
+    uint8_t bits[4]; /* of each component, the first in the lowest bits of memory */
 };
 
-/* Formats whose components all have 8, 16 or 32 bits; others have n = 0. */
+/* Others have n = 0: those of 10 and 11 bits as floats, and the numbers of images. */
 static struct format find(unsigned format)
 {
     static const struct {
-        uint8_t first, n, bits;
-        const char *numbers; /* what the numbers from `first` on stand for; '-': not modelled */
+        uint8_t first, n, last; /* the number of the first and behind the last in this line */
+        uint8_t bits[4];
+        uint8_t number; /* of the first: those that follow are counted up from it */
     } table[] = {
-        { 1, 1, 8, "us--UI" },    /* 8: unorm snorm uscaled sscaled uint sint  */
-        { 7, 1, 16, "us--UIF" },  /* 16                                       */
-        { 14, 2, 8, "us--UI" },   /* 8_8                                       */
-        { 20, 1, 32, "UIF" },     /* 32                                        */
-        { 23, 2, 16, "us--UIF" }, /* 16_16                                   */
-        { 56, 4, 8, "us--UI" },   /* 8_8_8_8                                   */
-        { 62, 2, 32, "UIF" },     /* 32_32                                     */
-        { 65, 4, 16, "us--UIF" }, /* 16_16_16_16                             */
-        { 72, 3, 32, "UIF" },     /* 32_32_32                                  */
-        { 75, 4, 32, "UIF" },     /* 32_32_32_32                               */
+        { 1, 1, 7, { 8 }, UNORM },
+        { 7, 1, 14, { 16 }, UNORM },
+        { 14, 2, 20, { 8, 8 }, UNORM },
+        { 20, 1, 23, { 32 }, UINT },
+        { 23, 2, 30, { 16, 16 }, UNORM },
+        { 30, 3, 36, { 11, 11, 10 }, UNORM }, /* 10_11_11: its name begins with the highest bits */
+        { 37, 3, 43, { 10, 11, 11 }, UNORM },
+        { 44, 4, 50, { 2, 10, 10, 10 }, UNORM },
+        { 50, 4, 56, { 10, 10, 10, 2 }, UNORM },
+        { 56, 4, 62, { 8, 8, 8, 8 }, UNORM },
+        { 62, 2, 65, { 32, 32 }, UINT },
+        { 65, 4, 72, { 16, 16, 16, 16 }, UNORM },
+        { 72, 3, 75, { 32, 32, 32 }, UINT },
+        { 75, 4, 78, { 32, 32, 32, 32 }, UINT },
     };
+    struct format f = { 0 };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        size_t length = strlen(table[i].numbers);
-        if (format < table[i].first || format >= table[i].first + length) continue;
-        struct format f = { .n = table[i].n, .bits = table[i].bits };
-        switch (table[i].numbers[format - table[i].first]) {
-        case 'u': f.number = UNORM; break;
-        case 's': f.number = SNORM; break;
-        case 'U': f.number = UINT; break;
-        case 'I': f.number = SINT; break;
-        case 'F': f.number = FLOAT; break;
-        default: f.n = 0; break;
-        }
-        return f;
+        if (format < table[i].first || format >= table[i].last) continue;
+        f.n = table[i].n;
+        f.number = (uint8_t)(table[i].number + format - table[i].first);
+        memcpy(f.bits, table[i].bits, sizeof f.bits);
     }
-    return (struct format){ 0, 0, 0 };
+    return f;
+}
+
+static unsigned bits_before(const struct format *f, unsigned component)
+{
+    unsigned bits = 0;
+    for (unsigned i = 0; i < component; i++) bits += f->bits[i];
+    return bits;
 }
 
 unsigned format_bytes(unsigned format)
 {
     struct format f = find(format);
-    return f.n * f.bits / 8u;
+    return bits_before(&f, f.n) / 8;
+}
+
+bool format_is_integer(unsigned format)
+{
+    const struct format f = find(format);
+    return f.number == UINT || f.number == SINT;
 }
 
 static uint32_t float_bits(float value)
@@ -86,15 +98,38 @@ static uint32_t float_to_half(uint32_t x)
     return sign | (((e - 112) << 23 | m) + 0xfff + odd) >> 13;
 }
 
+/* ---- an element ---- */
+
+/* Components of less than 32 bits lie in one dword of the element. */
+static uint32_t take_bits(const uint8_t *from, unsigned first, unsigned n)
+{
+    uint32_t word = 0;
+    const unsigned bytes = first % 32 + n > 16 ? 4 : first % 32 + n > 8 ? 2 : 1;
+    memcpy(&word, from + first / 32 * 4, bytes);
+    word >>= first % 32;
+    return n < 32 ? word & ((1u << n) - 1) : word;
+}
+
+static void put_bits(uint8_t *to, unsigned first, unsigned n, uint32_t value)
+{
+    const unsigned bytes = first % 32 + n > 16 ? 4 : first % 32 + n > 8 ? 2 : 1;
+    const uint32_t mask = n < 32 ? (1u << n) - 1 : UINT32_MAX;
+    uint32_t word = 0;
+    memcpy(&word, to + first / 32 * 4, bytes);
+    word = (word & ~(mask << first % 32)) | (value & mask) << first % 32;
+    memcpy(to + first / 32 * 4, &word, bytes);
+}
+
 void format_unpack(unsigned format, const uint8_t *from, uint32_t to[4])
 {
     const struct format f = find(format);
     to[0] = to[1] = to[2] = 0;
     to[3] = f.number == UINT || f.number == SINT ? 1 : 0x3f800000; /* alpha that is not stored */
     for (unsigned i = 0; i < f.n; i++) {
-        uint32_t raw = 0, most = f.bits == 32 ? UINT32_MAX : (1u << f.bits) - 1;
-        memcpy(&raw, from + (size_t)i * f.bits / 8, f.bits / 8);
-        int32_t value = f.bits == 8 ? (int8_t)raw : f.bits == 16 ? (int16_t)raw : (int32_t)raw;
+        const unsigned bits = f.bits[i];
+        const uint32_t raw = take_bits(from, bits_before(&f, i), bits);
+        const uint32_t most = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
+        const int32_t value = (int32_t)(raw << (32 - bits)) >> (32 - bits);
         switch (f.number) {
         case UNORM: to[i] = float_bits((float)raw / (float)most); break;
         case SNORM: {
@@ -102,32 +137,55 @@ void format_unpack(unsigned format, const uint8_t *from, uint32_t to[4])
             to[i] = float_bits(x < -1 ? -1 : x);
             break;
         }
+        case USCALED: to[i] = float_bits((float)raw); break;
+        case SSCALED: to[i] = float_bits((float)value); break;
         case SINT: to[i] = (uint32_t)value; break;
-        case FLOAT: to[i] = f.bits == 16 ? half_to_float(raw) : raw; break;
+        case FLOAT: to[i] = bits == 16 ? half_to_float(raw) : raw; break;
         default: to[i] = raw; break;
         }
     }
 }
 
-static float clamped(uint32_t bits, float least)
+static float clamped(uint32_t bits, float least, float most)
 {
     float x = bits_float(bits);
     if (!(x >= least)) return x < least ? least : 0; /* NaN becomes 0 */
-    return x > 1 ? 1 : x;
+    return x > most ? most : x;
+}
+
+static uint32_t rounded(float x)
+{
+    return (uint32_t)(int32_t)(x < 0 ? x - 0.5f : x + 0.5f);
 }
 
 void format_pack(unsigned format, const uint32_t from[4], uint8_t *to)
 {
     const struct format f = find(format);
     for (unsigned i = 0; i < f.n; i++) {
-        uint32_t most = f.bits == 32 ? UINT32_MAX : (1u << f.bits) - 1, raw = from[i];
-        if (f.number == UNORM)
-            raw = (uint32_t)(clamped(raw, 0) * (float)most + 0.5f);
-        else if (f.number == SNORM) {
-            float x = clamped(raw, -1) * (float)(most / 2);
-            raw = (uint32_t)(int32_t)(x < 0 ? x - 0.5f : x + 0.5f);
-        } else if (f.number == FLOAT && f.bits == 16)
-            raw = float_to_half(raw);
-        memcpy(to + (size_t)i * f.bits / 8, &raw, f.bits / 8);
+        const unsigned bits = f.bits[i];
+        const uint32_t most = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
+        const float top = (float)most, half = (float)(most / 2);
+        uint32_t raw = from[i];
+        switch (f.number) {
+        case UNORM: raw = (uint32_t)(clamped(raw, 0, 1) * top + 0.5f); break;
+        case SNORM: raw = rounded(clamped(raw, -1, 1) * half); break;
+        case USCALED: raw = (uint32_t)(clamped(raw, 0, top) + 0.5f); break;
+        case SSCALED: raw = rounded(clamped(raw, -half - 1, half)); break;
+        case FLOAT:
+            if (bits == 16) raw = float_to_half(raw);
+            break;
+        default: break;
+        }
+        put_bits(to, bits_before(&f, i), bits, raw);
     }
+}
+
+uint32_t format_of_half(uint32_t half)
+{
+    return half_to_float(half);
+}
+
+uint32_t format_to_half(uint32_t bits)
+{
+    return float_to_half(bits);
 }

@@ -227,14 +227,17 @@ WIDE(ashrrev_i64, 1, (int64_t)x >> (a & 63))
 void FN(mad_u64_u32)(struct valu_args *args)
 {
     const unsigned n = args->n & 96u;
-    const bool clamp = args->inst->clamp;
-    uint32_t out[64];
-    for (unsigned i = 0; i < n; i++) {
-        const uint64_t p = (uint64_t)args->src[0][0][i] * args->src[1][0][i];
-        const uint64_t r = p + pair(args->src[2][0][i], args->src[2][1][i]);
-        out[i] = r < p;
-        args->dst[0][i] = clamp && r < p ? UINT32_MAX : (uint32_t)r;
-        args->dst[1][i] = clamp && r < p ? UINT32_MAX : (uint32_t)(r >> 32);
+    const uint64_t clamp = args->inst->clamp;
+    uint32_t *low = args->dst[0], *high = args->dst[1], out[64];
+    const uint32_t *s0 = args->src[0][0], *s1 = args->src[1][0];
+    const uint32_t *x0 = args->src[2][0], *x1 = args->src[2][1];
+    VALU_LANES
+    {
+        const uint64_t p = (uint64_t)s0[i] * s1[i], r = p + pair(x0[i], x1[i]);
+        const uint64_t over = r < p, all = r | (0 - (over & clamp));
+        out[i] = (uint32_t)over;
+        low[i] = (uint32_t)all;
+        high[i] = (uint32_t)(all >> 32);
     }
     args->mask_out = mask_of_words(out, n);
 }

@@ -24,8 +24,9 @@ void misaligned(struct wave *wave, const struct op *op, uint64_t lanes, uint64_t
 /* LDS of a workgroup at a lane's address; NULL and a report when it is not all there. */
 uint8_t *lds_at(struct wave *wave, const struct op *op, unsigned lane, uint64_t address,
                 unsigned bytes);
-void lds_mark(struct wave *wave, const struct op *op, uint64_t address, unsigned bytes, bool store,
-              unsigned lane);
+/* A lane's registers from `v` on were read at an address of LDS: are they written now? */
+void lds_loaded(struct wave *wave, const struct op *op, unsigned v, unsigned lane,
+                uint32_t address);
 
 /* ---- what op.run may be ---- */
 op_fn run_smem, run_smem_atomic;

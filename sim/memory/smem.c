@@ -25,7 +25,7 @@ static uint64_t smem_address(struct wave *w, const struct op *op, unsigned *n_in
         }
         return (address + offset) & ~UINT64_C(3);
     }
-    if (base + 3 >= ISA_VCC_LO) return 0;
+    if (base + 3 >= ISA_VCC_LO && (base < ISA_TTMP0 || base + 3 >= ISA_M0)) return 0;
     uint64_t address = w->sgpr[base] | (uint64_t)(w->sgpr[base + 1] & 0xffff) << 32;
     uint64_t records = w->sgpr[base + 2], stride = w->sgpr[base + 1] >> 16 & 0x3fff;
     uint64_t bytes = stride ? records * stride : records;

@@ -69,7 +69,7 @@ static bool one_mapping(struct wave *w, const struct access *a, unsigned width, 
                         uintptr_t *base)
 {
     struct core *core = w->core;
-    if (a->step != 4 || !a->lanes || a->outside || a->lds || a->private) return false;
+    if (a->step != 4 || !a->lanes || a->outside || a->partial || a->lds || a->private) return false;
     if (!memory_at(core, core->address[__builtin_ctzll(a->lanes)], width, access)) return false;
     const struct sim_mapping *m = &core->tlb[core->tlb_last];
     if (m->bytes < width) return false;
@@ -129,6 +129,12 @@ static void store_fast(struct wave *w, const struct op *op, uintptr_t base, uint
     }
 }
 
+/* Bytes of a lane that are inside of its buffer. */
+static unsigned lane_bytes(const struct op *op, const struct access *a, unsigned lane)
+{
+    return a->partial >> lane & 1 ? a->inside[lane] : op->width;
+}
+
 /* A fault of some lanes: find them all for the report. */
 static void lanes_fault(struct wave *w, const struct op *op, const struct access *a, bool store)
 {
@@ -137,17 +143,17 @@ static void lanes_fault(struct wave *w, const struct op *op, const struct access
     for (uint64_t rest = a->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint64_t at = w->core->address[lane];
+        const unsigned width = lane_bytes(op, a, lane);
         uint8_t byte;
         bool ok =
-            memory_at(w->core, at, op->width, access) ||
+            memory_at(w->core, at, width, access) ||
             (access == SIM_READ && a->step == 4 && memory_read(w->core, at, &byte, 1, access) &&
-             memory_read(w->core, at + op->width - 1, &byte, 1, access));
+             memory_read(w->core, at + width - 1, &byte, 1, access));
         if (ok) continue;
         if (!bad) {
             first = at;
             /* The byte that is missing may be a later one. */
-            for (unsigned k = 0; k < op->width && memory_at(w->core, first, 1, access); k++)
-                first++;
+            for (unsigned k = 0; k < width && memory_at(w->core, first, 1, access); k++) first++;
         }
         bad |= UINT64_C(1) << lane;
     }
@@ -199,24 +205,48 @@ static void counts_store(struct wave *w, const struct op *op, const struct acces
 
 /* ---- typed buffers ---- */
 
+/* A component in 16 bits of its register, as the format's kind of number. */
+static uint32_t half_component(const struct op *op, const uint32_t *row, unsigned n, unsigned k,
+                               bool integer)
+{
+    const uint32_t word = row[(size_t)(k / 2) * n];
+    const uint32_t half = op->half == 2 || k % 2 ? word >> 16 : word & 0xffff;
+    return integer ? half : format_of_half(half);
+}
+
+static void put_half(const struct op *op, uint32_t *row, unsigned n, unsigned k, uint32_t value)
+{
+    uint32_t *word = &row[(size_t)(k / 2) * n];
+    if (op->half == 2)
+        *word = (*word & 0xffff) | value << 16;
+    else
+        *word = k % 2 ? (*word & 0xffff) | value << 16 : value & 0xffff;
+}
+
 static void typed_lane(struct wave *w, const struct op *op, unsigned format, unsigned lane,
                        bool store, bool inside, bool *ok)
 {
     const struct isa_operand *data = store ? op->data : op->out;
-    uint32_t *row = vgpr_row(w, data->reg - ISA_VGPR0), c[4] = { 0 };
+    uint32_t *row = vgpr_row(w, data->reg - ISA_VGPR0) + lane, c[4] = { 0 };
     const unsigned bytes = format_bytes(format), n = w->n_lanes;
+    const bool halves = op->inst.row->moves >= ISA_MOVES_HX, integer = format_is_integer(format);
     uint8_t memory[16] = { 0 };
     if (store) {
         for (unsigned k = 0; k < op->n_typed; k++)
-            c[k] = op->half ? row[(size_t)(k / 2) * n + lane] >> 16 * (k % 2) & 0xffff
-                            : row[(size_t)k * n + lane];
+            c[k] = halves ? half_component(op, row, n, k, integer) : row[(size_t)k * n];
         format_pack(format, c, memory);
         if (inside) *ok &= memory_write(w->core, w->core->address[lane], memory, bytes);
         return;
     }
     if (inside) *ok &= memory_read(w->core, w->core->address[lane], memory, bytes, SIM_READ);
     format_unpack(format, memory, c);
-    for (unsigned k = 0; k < op->n_typed; k++) row[(size_t)k * n + lane] = inside ? c[k] : 0;
+    for (unsigned k = 0; k < op->n_typed; k++) {
+        const uint32_t value = inside ? c[k] : 0;
+        if (halves)
+            put_half(op, row, n, k, integer ? value & 0xffff : format_to_half(value));
+        else
+            row[(size_t)k * n] = value;
+    }
 }
 
 static void run_typed(struct wave *w, const struct op *op, bool store)
@@ -225,10 +255,10 @@ static void run_typed(struct wave *w, const struct op *op, bool store)
     bool ok = true;
     unsigned format =
         op->inst.row->encoding == ISA_MTBUF ? op->inst.format : buffer_format(w, op->base->reg);
-    if (!format_bytes(format) || op->half) {
+    const bool bound = buffer_format(w, op->base->reg);
+    if (bound && !format_bytes(format)) {
         struct finding f = { .kind = SIM_ILLEGAL, .rule = -1 };
-        report(w, op, &f, "buffer format %u%s is not modelled", format,
-               op->half ? " in 16 bits" : "");
+        report(w, op, &f, "buffer format %u is not modelled", format);
         return;
     }
     if (!find_addresses(w, op, &a)) return;
@@ -246,24 +276,26 @@ static void run_typed(struct wave *w, const struct op *op, bool store)
 
 /* ---- handlers ---- */
 
+static const uint8_t zeros[16];
+
 /* Flat lanes that mean LDS. */
-static bool flat_lds(struct wave *w, const struct op *op, const struct access *a, bool store)
+static void flat_lds(struct wave *w, const struct op *op, const struct access *a, bool store)
 {
     for (uint64_t rest = a->lds; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint64_t address = w->core->address[lane];
         uint8_t bytes[16], *at = lds_at(w, op, lane, address, op->width);
-        if (!at) return false;
-        lds_mark(w, op, address, op->width, store, lane);
-        if (store) {
+        if (store && at) {
             take_lane(w, op, lane, bytes);
             memcpy(at, bytes, op->width);
-        } else {
-            memcpy(bytes, at, op->width);
+            local_stored(w, op->data->reg - (unsigned)ISA_VGPR0, lane, op->half == 2 ? 16 : 0,
+                         (uint32_t)address, op->width);
+        } else if (!store) {
+            memcpy(bytes, at ? at : zeros, op->width);
             put_lane(w, op, lane, bytes);
+            if (at) lds_loaded(w, op, op->dst, lane, (uint32_t)address);
         }
     }
-    return true;
 }
 
 void run_vmem_load(struct wave *w, const struct op *op)
@@ -280,12 +312,12 @@ void run_vmem_load(struct wave *w, const struct op *op)
     if (one_mapping(w, &a, op->width, SIM_READ, &base)) {
         load_fast(w, op, base, a.lanes);
     } else {
-        static const uint8_t zeros[16];
-        uint8_t bytes[16];
         for (uint64_t rest = a.lanes; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(rest);
             unsigned step = lane_step(w, &a, lane);
-            if (!lane_copy(w, w->core->address[lane], step, bytes, op->width, false)) {
+            uint8_t bytes[16] = { 0 };
+            if (!lane_copy(w, w->core->address[lane], step, bytes, lane_bytes(op, &a, lane),
+                           false)) {
                 lanes_fault(w, op, &a, false);
                 return;
             }
@@ -293,7 +325,7 @@ void run_vmem_load(struct wave *w, const struct op *op)
         }
         for (uint64_t rest = a.outside; rest; rest &= rest - 1)
             put_lane(w, op, (unsigned)__builtin_ctzll(rest), zeros);
-        if (!flat_lds(w, op, &a, false)) return;
+        flat_lds(w, op, &a, false);
     }
     check_alignment(w, op, &a);
     wave_load_begins(w, op, a.lds ? ISA_LGKMCNT : ISA_VMCNT, false);
@@ -320,7 +352,8 @@ void run_vmem_store(struct wave *w, const struct op *op)
         uint8_t bytes[16];
         unsigned step = lane_step(w, &a, lane);
         take_lane(w, op, lane, bytes);
-        if (lane_copy(w, w->core->address[lane], step, bytes, op->width, true)) continue;
+        if (lane_copy(w, w->core->address[lane], step, bytes, lane_bytes(op, &a, lane), true))
+            continue;
         lanes_fault(w, op, &a, true);
         return;
     }
@@ -340,15 +373,14 @@ static uint64_t atomic_address(struct wave *w, const struct op *op, unsigned lan
     return at - at % align;
 }
 
-static bool atomic_lds(struct wave *w, const struct op *op, unsigned lane, uint64_t value,
-                       uint64_t other, uint64_t *old)
+static uint64_t atomic_lds(struct wave *w, const struct op *op, unsigned lane, uint64_t value,
+                           uint64_t other)
 {
     uint64_t at = atomic_address(w, op, lane, op->width);
     uint8_t *host = lds_at(w, op, lane, at, op->width);
-    if (!host) return false;
-    lds_mark(w, op, at, op->width, true, lane);
-    *old = atomic_apply(op->atomic, op->width, host, value, other);
-    return true;
+    if (!host) return 0;
+    local_define(w->core, (uint32_t)at, op->width);
+    return atomic_apply(op->atomic, op->width, host, value, other);
 }
 
 static bool atomic_lane(struct wave *w, const struct op *op, const struct access *a, unsigned lane,
@@ -391,7 +423,7 @@ void run_vmem_atomic(struct wave *w, const struct op *op)
         uint64_t other =
             compares ? pair_of(w, row + (size_t)(bytes / 4) * w->n_lanes, lane, bytes) : 0;
         if (a.lds & bit) {
-            if (!atomic_lds(w, op, lane, value, other, &old)) return;
+            old = atomic_lds(w, op, lane, value, other);
         } else if (a.lanes & bit) {
             if (!atomic_lane(w, op, &a, lane, value, other, &old)) return;
         }

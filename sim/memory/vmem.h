@@ -10,9 +10,11 @@ struct access {
     uint64_t lanes;   /* that touch memory                     */
     uint64_t outside; /* buffers: loads give 0, stores nothing */
     uint64_t lds;     /* flat lanes that mean LDS              */
+    uint64_t partial; /* buffers: of `lanes`, those of which only the first dwords are inside */
     uint64_t private; /* flat lanes that mean scratch: swizzled, whatever `step` is */
     unsigned step;
     bool scratch;
+    uint8_t inside[MAX_LANES]; /* bytes, of partial lanes */
 };
 
 /* The addresses, in core->address; false: reported, the wave has ended. */

@@ -64,10 +64,10 @@ static void global_addresses(struct wave *w, const struct op *op)
 /* FLAT: the apertures tell LDS and scratch from global memory. */
 static bool flat_addresses(struct wave *w, const struct op *op, struct access *a)
 {
-    const struct run *run = w->core->run;
     const struct sim_options *options = &w->core->sim->options;
     uint64_t *address = w->core->address;
-    const bool ignore = run->act_out >> ISA_RULE_FLAT_OFFSET & 1;
+    const bool ignore = op->inst.imm && acts_out(w, ISA_RULE_FLAT_OFFSET);
+    bool ignored = false;
     global_addresses(w, op);
     for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
@@ -82,8 +82,10 @@ static bool flat_addresses(struct wave *w, const struct op *op, struct access *a
             address[lane] = w->scratch + swizzle(w, (uint64_t)offset, lane);
         } else if (ignore) {
             address[lane] -= (uint64_t)(int64_t)op->inst.imm;
+            ignored = true;
         }
     }
+    if (ignored) w->core->acted_out[ISA_RULE_FLAT_OFFSET]++;
     a->lanes &= ~a->lds;
     if (!a->private || a->private != a->lanes) return true;
     a->step = 4 * w->n_lanes;
@@ -114,7 +116,8 @@ static struct buffer read_buffer(const struct wave *w, unsigned reg)
     };
 }
 
-/* Is an access outside of the buffer, by the rule that the descriptor chooses? */
+/* Is an access outside of the buffer, by the rule that the descriptor chooses? Dwords of an untyped
+ * access count one by one, everything else as a whole. */
 static bool is_outside(const struct buffer *b, uint64_t index, uint64_t offset, uint64_t soffset,
                        unsigned bytes)
 {
@@ -133,14 +136,21 @@ static bool buffer_addresses(struct wave *w, const struct op *op, struct access 
 {
     const struct isa_inst *inst = &op->inst;
     uint64_t *address = w->core->address;
-    if (op->base->reg + 4u > ISA_VCC_LO) {
+    const unsigned last = op->base->reg + 3u;
+    if (last >= ISA_VCC_LO && (op->base->reg < ISA_TTMP0 || last >= ISA_M0)) {
         run_illegal(w, op);
         return false;
     }
     const struct buffer b = read_buffer(w, op->base->reg);
+    if (!b.format) { /* no buffer is bound: loads give 0, stores do nothing */
+        a->lanes = 0;
+        a->outside = w->exec;
+        return true;
+    }
     const uint64_t soffset = op->soffset ? (uint32_t)scalar_read(w, op->soffset) : 0;
     const uint32_t *v =
         inst->offen | inst->idxen ? vgpr_row(w, op->address->reg - ISA_VGPR0) : NULL;
+    const bool dwords = !op->n_typed && !op->atomic;
     const uint32_t *v_index = inst->idxen ? v : NULL;
     const uint32_t *v_offset = inst->offen ? v + (inst->idxen ? w->n_lanes : 0) : NULL;
     for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
@@ -150,10 +160,17 @@ static bool buffer_addresses(struct wave *w, const struct op *op, struct access 
         if (b.adds_lane) index += lane;
         bool scratch = b.adds_lane && b.swizzled;
         if (scratch) offset = (uint32_t)offset; /* compilers let the register be negative */
-        if (is_outside(&b, index, scratch ? 0 : offset, soffset, op->width)) {
+        unsigned inside = op->width;
+        while (inside && is_outside(&b, index, scratch ? 0 : offset, soffset, inside))
+            inside = dwords && !b.swizzled && inside > 4 ? inside - 4 : 0;
+        if (!inside) {
             a->lanes &= ~(UINT64_C(1) << lane);
             a->outside |= UINT64_C(1) << lane;
             continue;
+        }
+        if (inside < op->width) {
+            a->partial |= UINT64_C(1) << lane;
+            a->inside[lane] = (uint8_t)inside;
         }
         uint64_t at = index * b.stride + offset;
         if (b.swizzled)
@@ -187,7 +204,10 @@ static bool check_slot(struct wave *w, const struct op *op, const struct access 
 
 bool find_addresses(struct wave *w, const struct op *op, struct access *a)
 {
-    *a = (struct access){ .lanes = w->exec, .step = 4 };
+    a->lanes = w->exec;
+    a->outside = a->lds = a->partial = a->private = 0;
+    a->step = 4;
+    a->scratch = false;
     switch (op->inst.row->encoding) {
     case ISA_SCRATCH: return scratch_addresses(w, op, a);
     case ISA_FLAT: return flat_addresses(w, op, a);

@@ -11,6 +11,7 @@
 enum {
     MAX_WAVES = 32,    /* of a workgroup: 1024 work-items in wave32 */
     LDS_BYTES = 65536, /* most that a workgroup gets                */
+    LDS_GRANULE = 512, /* in which the chip hands it out            */
     N_TLB = 8,
     N_TOLD = 1024,
 };
@@ -24,19 +25,22 @@ struct core {
     unsigned number;
     struct sim_mapping tlb[N_TLB];
     unsigned tlb_last, tlb_next;
-    uint32_t group_bytes;
+    uint32_t group_bytes; /* of LDS that there are, in whole granules */
     uint32_t workgroup[3];
     unsigned n_waves;
     struct wave *waves;
     uint32_t *vgprs, *vgpr_bits;
-    uint8_t *lds, *lds_written; /* lds_written: 1 for bytes that were */
-    bool lds_complete;          /* all of them were, at the last barrier */
+    uint8_t *lds, *lds_written; /* lds_written: 1 for bytes that were, with all their bits */
+    uint16_t *lds_rest;         /* of the others: see local.c                              */
+    bool lds_has_rest;
+    uint32_t lds_whole; /* so many bytes from 0 on are written, as known at the last barrier */
     struct store *stores;
     bool watch_lds, watch_memory; /* stores of this workgroup matter to its other waves */
     uint32_t crossed;             /* waves with crossed stores, see stores.c            */
     struct sim_stats stats;
-    uint64_t patterns[ISA_N_RULES]; /* executed, not yet in the result */
-    uintptr_t told[N_TOLD];         /* instructions and rules that a report has named */
+    uint64_t patterns[ISA_N_RULES];  /* executed, not yet in the result */
+    uint64_t acted_out[ISA_N_RULES]; /* the same of effects             */
+    uintptr_t told[N_TOLD];          /* instructions and rules that a report has named */
     uint64_t address[MAX_LANES];
     /* Rows for operands and results while an instruction runs. */
     _Alignas(64) uint32_t row[12][MAX_LANES];
@@ -66,6 +70,13 @@ struct run {
     rmcp_status status;
 };
 
+/* What a kernel took that ran before, to know whether a second thread is worth it. */
+enum { N_TAKEN = 256 };
+struct taken {
+    uint64_t entry, workgroups;
+    uint64_t instructions;
+};
+
 struct sim {
     struct sim_options options;
     struct sim_memory memory;
@@ -73,7 +84,8 @@ struct sim {
     const struct lanes *lanes;
     struct core *cores;
     unsigned n_cores;
-    uint8_t *scratch; /* the executor's own */
+    struct taken taken[N_TAKEN]; /* by entry */
+    uint8_t *scratch;            /* the executor's own */
     uint64_t scratch_bytes;
 };
 

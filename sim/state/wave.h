@@ -15,7 +15,7 @@ struct pending {
 };
 enum { MAX_PENDING = 64 };
 struct wait_queue {
-    struct pending entry[MAX_PENDING];
+    struct pending entry[MAX_PENDING]; /* first: the rest is cleared when a wave starts */
     unsigned head, n;
     uint64_t n_begun; /* since the wave started; the last n of them are in the queue   */
     bool unordered;   /* one that may return at any time is in it: only 0 says something */
@@ -34,6 +34,14 @@ struct store {
     uint64_t at[MAX_LANES];
 };
 enum { MAX_STORES = 128 };
+
+/* Where in LDS a register that is not written as a whole was read; see local.c. */
+struct origin {
+    uint64_t instruction; /* address of the load */
+    uint32_t address;     /* in LDS              */
+    uint8_t bytes;
+    bool stored; /* a register that was not written had been stored there */
+};
 
 /* What the pattern checks remember; see patterns.c. */
 struct wave_facts {
@@ -62,23 +70,26 @@ struct wave {
     /* rare */
     unsigned number; /* in its workgroup */
     uint64_t n_instructions;
-    uint64_t scratch; /* flat_scratch: GPU address of this wave's scratch */
-    uint64_t slot;    /* the part of scratch that belongs to this wave    */
-    uint32_t status;  /* hardware register, what s_setreg left there      */
-    struct wait_queue vm, lgkm, vs;
+    uint64_t scratch;               /* flat_scratch: GPU address of this wave's scratch */
+    uint64_t slot;                  /* the part of scratch that belongs to this wave    */
+    uint32_t status;                /* hardware register, what s_setreg left there      */
     uint64_t n_stores, first_store; /* those from first_store on may matter; a ring */
     uint64_t vgpr_pending[4], sgpr_pending[2];
     uint64_t vgpr_defined[256]; /* lanes that were written   */
     uint64_t vgpr_partial[256]; /* other lanes of which some bits were: see partial.c      */
     uint32_t sgpr_defined[128]; /* bits that were written    */
+    uint64_t from_lds[6];       /* registers with an `origin`: 128 SGPRs, then 256 VGPRs     */
     bool scc_defined;
-    /* acting out; from here on not cleared when a wave starts */
+    /* from here on not cleared when a wave starts, but for the numbers of the queues */
+    struct wait_queue vm, lgkm, vs;
+    /* acting out */
     const struct op *delayed[8];
     uint64_t delayed_pc[8];
     unsigned n_delayed;
     const struct op *exec_reader;
     uint32_t reader_sgpr[128];
     bool reader_scc;
+    struct origin origin[384];
     uint32_t *vgpr_bits;  /* of vgpr_partial; rows as in vgpr; set before the wave starts */
     struct store *stores; /* MAX_STORES */
 };

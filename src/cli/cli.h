@@ -11,16 +11,17 @@
 /* Exit status of every subcommand. */
 enum { CLI_OK = 0, CLI_FINDINGS = 1, CLI_USAGE = 2, CLI_INTERNAL = 3 };
 
-enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER, CLI_CHOICE };
+enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_OPTIONAL, CLI_NUMBER, CLI_CHOICE };
 
 /* One option: --name sets *(bool *); --name VALUE sets *(const char **), *(uint64_t *), or *(int *)
- * to the index of VALUE among the choices. */
+ * to the index of VALUE among the choices. The VALUE of CLI_OPTIONAL, a text, may be missing when
+ * the next word begins with '-': it is choices[0] then. */
 struct cli_option {
     const char *name; /* NULL ends the table */
     enum cli_kind kind;
     void *target;
     const char *value, *help;   /* without help: for ourselves, not listed */
-    const char *const *choices; /* of CLI_CHOICE; ends with NULL */
+    const char *const *choices; /* of CLI_CHOICE and CLI_OPTIONAL; ends with NULL */
 };
 
 struct cli_usage {

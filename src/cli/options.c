@@ -121,13 +121,17 @@ static int set_option(const struct cli_usage *usage, int argc, char **argv, int 
         *(bool *)o->target = true;
         return CLI_OK;
     }
+    if (o->kind == CLI_OPTIONAL && !equals && (*i + 1 >= argc || argv[*i + 1][0] == '-')) {
+        *(const char **)o->target = o->choices[0];
+        return CLI_OK;
+    }
     const char *value = equals ? equals + 1 : *i + 1 < argc ? argv[++*i] : NULL;
     if (!value || !*value)
         return cli_complain(usage->command, "--%s needs a value: --%s %s", o->name, o->name,
                             o->value);
     if (again) /* only one of them could count */
         return cli_complain(usage->command, "--%s is given twice", o->name);
-    if (o->kind == CLI_TEXT) {
+    if (o->kind == CLI_TEXT || o->kind == CLI_OPTIONAL) {
         *(const char **)o->target = value;
         return CLI_OK;
     }

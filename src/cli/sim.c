@@ -37,9 +37,8 @@ int cli_sim(int argc, char **argv)
           "all (default), none, or names: waitcnt, "
           "patterns, alignment, registers, lds, barrier, unaligned; -NAME leaves one out",
           NULL },
-        { "act-out", CLI_TEXT, &cli.act_out, "LIST",
-          "silicon-bug patterns that have their effect: none (default), data, all, or rules",
-          NULL },
+        { "act-out", CLI_OPTIONAL, &cli.act_out, SIM_ACT_OUT_VALUE, SIM_ACT_OUT_HELP,
+          sim_act_out_default },
         { "limit", CLI_NUMBER, &cli.limit, "N", "most instructions of a wave (default 2^33)",
           NULL },
         { "reports", CLI_NUMBER, &cli.most_reports, "N", "print at most N reports (default 20)",

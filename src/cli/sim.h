@@ -60,7 +60,16 @@ cJSON *sim_result_json(const struct sim_result *result, double seconds);
 bool sim_read_size(const char *text, uint32_t size[3]);
 /* Read a list of checks: "all", "none", names, and names with '-' before them. */
 bool sim_read_checks(const char *text, uint32_t *checks);
-/* Read a list of rules to act out: "all", "data" (all but the hang), "none", rule names. */
-bool sim_read_act_out(const char *text, uint32_t *rules);
+/* What to act out, from RULES[:p=CHANCE][:seed=NUMBER], where RULES are "all", "data" (all but the
+ * hang), "none" or names of rules. Sets act_out* of the options; 0 or an exit status. */
+int sim_read_act_out(const char *text, struct sim_options *options);
+/* One line for each rule of a set: how often it was acted out. */
+void sim_print_acted_out(FILE *to, const char *before, uint32_t rules, const uint64_t *times);
+extern const char *const sim_act_out_default[];
+#define SIM_ACT_OUT_VALUE "RULES[:p=P][:seed=N]"
+#define SIM_ACT_OUT_HELP                                                                           \
+    "silicon-bug patterns that have their effect: data (when\n"                                    \
+    "                         nothing is given), all (with the hang), or rules; with chance P,\n"  \
+    "                         as the seed N draws it"
 
 #endif

@@ -71,7 +71,7 @@ static int check_values(const struct cli_usage *usage, const struct sim_request 
 
 int cli_sim_card(int argc, char **argv)
 {
-    struct sim_request r = { .gpu = "rx5600xt" };
+    struct sim_request r = { .gpu = "rx5600xt", .act_out = "none" };
     const struct cli_option options[] = {
         { "gpu", CLI_TEXT, &r.gpu, "NAME", "card or machine: a name or a file (rx5600xt)", NULL },
         { "override", CLI_TEXT, &r.override, "V",
@@ -87,6 +87,8 @@ int cli_sim_card(int argc, char **argv)
           NULL },
         { "plant", CLI_TEXT, &r.plant, "WHAT:KERNEL",
           "let a kernel end badly: hang, fault or illegal", NULL },
+        { "act-out", CLI_OPTIONAL, &r.act_out, SIM_ACT_OUT_VALUE, SIM_ACT_OUT_HELP,
+          sim_act_out_default },
         { "stats", CLI_FLAG, &r.stats, NULL, "a table of the kernels that ran", NULL },
         { "allow-reports", CLI_FLAG, &r.allow_reports, NULL,
           "reports do not change the exit status", NULL },
@@ -118,7 +120,7 @@ int cli_sim_card(int argc, char **argv)
         char error[SIM_ERROR_MAX];
         if (n) return cli_complain("sim", "--write-sysfs takes no command");
         status =
-            cli_refuse(&usage, "override checks threads limit trace plant stats allow-reports json",
+            cli_refuse(&usage, "override checks threads limit trace plant act-out stats allow-reports json",
                        "has no meaning for --write-sysfs");
         if (status) return status;
         return sim_machine_write(&machine, r.write_sysfs, error) ? CLI_OK

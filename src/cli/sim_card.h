@@ -6,7 +6,7 @@
 #include "sim/cards/cards.h"
 
 struct sim_request {
-    const char *gpu, *override, *trace, *checks, *plant, *write_sysfs;
+    const char *gpu, *override, *trace, *checks, *plant, *write_sysfs, *act_out;
     uint64_t threads, limit;
     bool stats, allow_reports, json;
     char **command; /* ends with NULL */
@@ -27,6 +27,6 @@ cJSON *sim_table_json(const char *path);
 /* Tell what happened in the folder `root`: on stderr, or as JSON on stdout. Reports turn a status
  * of 0 into CLI_FINDINGS. Returns 0, or the exit status of a failure to tell. */
 int sim_summary_tell(const struct sim_machine *machine, const struct sim_request *request,
-                     const char *root, int *status);
+                     const struct sim_options *act, const char *root, int *status);
 
 #endif

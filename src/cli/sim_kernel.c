@@ -11,7 +11,8 @@ struct sim_session {
     const struct sim_cli *cli;
     struct sim_runner *runner;
     cJSON *reports;
-    uint64_t n_shown;
+    uint64_t n_shown, n_hidden;
+    uint32_t act_out;
 };
 
 /* "fib+0x14" for code of a function that the kernel called, "" in the kernel itself. */
@@ -35,7 +36,12 @@ static void on_report(void *context, const struct sim_report *report)
 {
     struct sim_session *s = context;
     char line[256], function[128];
-    if (s->n_shown++ >= s->cli->most_reports) return;
+    /* What ended the run is shown, however much came before it. */
+    if (s->n_shown >= s->cli->most_reports && report->kind >= SIM_N_FATAL) {
+        s->n_hidden++;
+        return;
+    }
+    s->n_shown++;
     sim_runner_line(s->runner, report->address, line);
     function_of(s->runner, report, function);
     if (s->reports)
@@ -67,13 +73,13 @@ static int finish(struct sim_session *s, const struct sim_result *result, double
         int printed = cli_print_json(o, "rmcp.sim/1");
         return printed ? printed : exit_status;
     }
-    if (s->n_shown > cli->most_reports)
-        printf("and %" PRIu64 " more reports\n", s->n_shown - cli->most_reports);
+    if (s->n_hidden) printf("and %" PRIu64 " more reports\n", s->n_hidden);
     if (cli->stats) sim_print_stats(&result->stats, seconds);
     for (unsigned i = 0; i < ISA_N_RULES; i++)
         if (result->patterns[i])
             printf("pattern %s executed %" PRIu64 " times\n", isa_rule_table[i].id,
                    result->patterns[i]);
+    sim_print_acted_out(stdout, "", s->act_out, result->acted_out);
     printf("%s, %" PRIu64 " reports (simulated %s)\n",
            result->completed ? "completed" : sim_kind_name(result->fatal), result->n_reports,
            sim_chips[cli->chip]);
@@ -132,12 +138,10 @@ int sim_kernel(const struct sim_cli *cli, int n_words, char **words)
     size_t n = 0;
     if (!sim_read_checks(cli->checks, &options.checks))
         return cli_complain("sim", "--checks is '%.60s'; rmcp sim --help lists them", cli->checks);
-    if (!sim_read_act_out(cli->act_out, &options.act_out))
-        return cli_complain("sim",
-                            "--act-out is '%.60s'; known are none, data, all and the rules "
-                            "with a documented effect",
-                            cli->act_out);
-    int status = sim_object_read(cli->kernel, words[0], cli->chip, &bytes, &n);
+    int status = sim_read_act_out(cli->act_out, &options);
+    if (status) return status;
+    s.act_out = options.act_out;
+    status = sim_object_read(cli->kernel, words[0], cli->chip, &bytes, &n);
     if (status) return status;
     rmcp_status made = sim_runner_create(bytes, n, &options, &s.runner);
     free(bytes);

@@ -178,24 +178,3 @@ bool sim_read_checks(const char *text, uint32_t *checks)
     }
     return true;
 }
-
-bool sim_read_act_out(const char *text, uint32_t *rules)
-{
-    char word[32];
-    *rules = 0;
-    while (next_word(&text, word)) {
-        bool found = !strcmp(word, "none");
-        if (!strcmp(word, "all") || !strcmp(word, "data")) {
-            *rules |= SIM_ACT_OUT;
-            if (*word == 'd') *rules &= ~(1u << ISA_RULE_INST_PREFETCH);
-            continue;
-        }
-        for (unsigned i = 0; i < ISA_N_RULES; i++)
-            if (!strcmp(word, isa_rule_table[i].id) && SIM_ACT_OUT >> i & 1) {
-                *rules |= 1u << i;
-                found = true;
-            }
-        if (!found) return false;
-    }
-    return true;
-}

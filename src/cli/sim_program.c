@@ -80,7 +80,8 @@ static void set_cache(void)
 }
 
 /* What the program finds in its environment. Returns 0 or an exit status. */
-static int set_environment(const struct sim_request *request, const char *root)
+static int set_environment(const struct sim_request *request, const struct sim_options *act,
+                           const char *root)
 {
     char library[PATH_MAX], preload[2 * PATH_MAX];
     uint32_t checks = SIM_CHECK_ALL;
@@ -102,6 +103,11 @@ static int set_environment(const struct sim_request *request, const char *root)
     if (request->threads) set_number(SIM_ENV_THREADS, request->threads);
     if (request->limit) set_number(SIM_ENV_LIMIT, request->limit);
     if (request->stats) setenv(SIM_ENV_STATS, "1", 1);
+    if (act->act_out) {
+        set_number(SIM_ENV_ACT_OUT, act->act_out);
+        set_number(SIM_ENV_ACT_CHANCE, act->act_out_chance);
+        set_number(SIM_ENV_ACT_SEED, act->act_out_seed);
+    }
     if (request->trace) setenv(SIM_ENV_TRACE, request->trace, 1);
     if (request->plant) setenv(SIM_ENV_PLANT, request->plant, 1);
     if (request->override) setenv("HSA_OVERRIDE_GFX_VERSION", request->override, 1);
@@ -160,7 +166,10 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 int sim_program_run(const struct sim_machine *machine, const struct sim_request *request)
 {
     char root[PATH_MAX], error[SIM_ERROR_MAX];
+    struct sim_options act = { 0 };
     const char *folder = getenv("TMPDIR");
+    const int wrong = sim_read_act_out(request->act_out, &act);
+    if (wrong) return wrong;
     const int n =
         snprintf(root, sizeof root, "%s/rmcp-sim-XXXXXX", folder && *folder ? folder : "/tmp");
     if (n < 0 || n >= (int)sizeof root - 64 || !mkdtemp(root)) {
@@ -169,7 +178,7 @@ int sim_program_run(const struct sim_machine *machine, const struct sim_request 
     }
     int status = CLI_INTERNAL;
     if (sim_machine_write(machine, root, error)) {
-        status = set_environment(request, root);
+        status = set_environment(request, &act, root);
         if (!status) {
             const int kept = give_stdout_away(request->json);
             status = run(request);
@@ -177,7 +186,7 @@ int sim_program_run(const struct sim_machine *machine, const struct sim_request 
                 dup2(kept, STDOUT_FILENO);
                 close(kept);
             }
-            const int told = sim_summary_tell(machine, request, root, &status);
+            const int told = sim_summary_tell(machine, request, &act, root, &status);
             if (told) status = told;
         }
     } else {

@@ -10,7 +10,7 @@
 enum { MAX_REPORTS_SHOWN = 20, MAX_REPORTS_JSON = 10000 };
 
 struct sums {
-    uint64_t processes, kernels, instructions, findings, happened;
+    uint64_t processes, kernels, instructions, findings, happened, acted_out[16];
 };
 _Static_assert(sizeof(struct sums) == sizeof(struct sim_summary), "the same counters");
 
@@ -62,7 +62,8 @@ static void print_summary(const struct sim_machine *machine, const struct sums *
 }
 
 static int print_json(const struct sim_machine *machine, const struct sim_request *request,
-                      const char *root, const struct sums *sum, int program_status)
+                      const struct sim_options *act, const char *root, const struct sums *sum,
+                      int program_status)
 {
     char path[PATH_MAX + 32];
     cJSON *object = cJSON_CreateObject();
@@ -77,6 +78,10 @@ static int print_json(const struct sim_machine *machine, const struct sim_reques
     cJSON_AddNumberToObject(object, "kernels", (double)sum->kernels);
     cJSON_AddNumberToObject(object, "instructions", (double)sum->instructions);
     cJSON_AddNumberToObject(object, "findings", (double)sum->findings);
+    cJSON *acted = act->act_out ? cJSON_AddObjectToObject(object, "acted_out") : NULL;
+    for (unsigned i = 0; i < ISA_N_RULES && acted; i++)
+        if (act->act_out >> i & 1)
+            cJSON_AddNumberToObject(acted, isa_rule_table[i].id, (double)sum->acted_out[i]);
     tell_reports(root, cJSON_AddArrayToObject(object, "reports"));
     path_of(root, SIM_FILE_STATS, path);
     if (request->stats) cJSON_AddItemToObject(object, "stats", sim_table_json(path));
@@ -84,16 +89,17 @@ static int print_json(const struct sim_machine *machine, const struct sim_reques
 }
 
 int sim_summary_tell(const struct sim_machine *machine, const struct sim_request *request,
-                     const char *root, int *status)
+                     const struct sim_options *act, const char *root, int *status)
 {
     char path[PATH_MAX + 32];
     const struct sums sum = read_sums(root);
     const int program_status = *status;
     if (!*status && sum.findings && !request->allow_reports) *status = CLI_FINDINGS;
-    if (request->json) return print_json(machine, request, root, &sum, program_status);
+    if (request->json) return print_json(machine, request, act, root, &sum, program_status);
     tell_reports(root, NULL);
     path_of(root, SIM_FILE_STATS, path);
     if (request->stats) sim_table_print(path);
+    sim_print_acted_out(stderr, "rmcp sim: ", act->act_out, sum.acted_out);
     print_summary(machine, &sum);
     return CLI_OK;
 }

@@ -10,8 +10,8 @@ cd "$work"
 
 # assemble NAME: the body of a kernel from stdin. s[0:1] are the arguments, s2 the workgroup, v0 the
 # local id; s[4:5] is the first argument, a buffer.
-# wave=64 and cu_mode=1 change the kernel, `block`, `grid` and `bytes` (of the buffer) how it is run.
-wave=32 cu_mode=0 block=32 grid=32 bytes=128
+# wave=64, cu_mode=1 and lds_bytes change the kernel, `block`, `grid` and `bytes` (of the buffer) how it is run.
+wave=32 cu_mode=0 block=32 grid=32 bytes=128 lds_bytes=1024
 assemble() {
     {
         cat <<'END'
@@ -30,7 +30,7 @@ END
 .rodata
 .p2align 6
 .amdhsa_kernel k
-    .amdhsa_group_segment_fixed_size 1024
+    .amdhsa_group_segment_fixed_size $lds_bytes
     .amdhsa_private_segment_fixed_size 64
     .amdhsa_user_sgpr_kernarg_segment_ptr 1
     .amdhsa_next_free_vgpr 16

@@ -117,13 +117,16 @@ assemble lds_undefined <<'END'
     v_add_nc_u32 v2, 4, v1
     ds_read_b32 v3, v2
     s_waitcnt lgkmcnt(0)
+    global_store_dword v1, v3, s[4:5]
 END
-shows lds_undefined '^undefined-lds: 4 bytes read at 128 of LDS' 'ds_read_b32' 'lanes 0x80000000' --
+shows lds_undefined '^undefined-lds: 4 bytes read at 128 of LDS.* v3, .* reaches memory' 'global_store_dword' \
+    'lanes 0x80000000' '\(goes back to \+0x1c\)' 'completed, 1 reports' --
+shows lds_undefined '^undefined-lds: 4 bytes read at 128 of LDS' -- --checks lds
 assemble lds_outside <<'END'
     v_lshlrev_b32 v2, 6, v0
     ds_write_b32 v2, v0
 END
-shows lds_outside '^lds-fault: 4 bytes at 1024 of an LDS of 1024 bytes' 'lanes 0xffff0000' --
+shows lds_outside '^lds-fault: 4 bytes at 1024 of an LDS of 1024 bytes' 'lanes 0xffff0000' 'completed, 1 reports' --
 assemble lds_wraps <<'END'
     v_add_nc_u32 v2, 0xfffffe00, v1
     ds_write_b32 v2, v0 offset:512
@@ -221,7 +224,22 @@ shows undefined_exec '^undefined-register: s106 was never written and reaches EX
 assemble illegal <<'END'
     .long 0x04040501 ; v_dot2c_f32_f16 v2, v1, v2: gfx1011 and newer
 END
-shows illegal '^illegal-instruction: gfx1010 has no such instruction \(word 0x04040501\)' --
+shows illegal '^illegal-instruction: gfx1010 has no such instruction \(word 0x04040501\); it is one of gfx1011, gfx1012, gfx1030' \
+    '^  v_dot2c_f32_f16' --
+shows illegal clean -- --chip gfx1011 --checks=-registers
+assemble illegal_everywhere <<'END'
+    .long 0xdfffffff
+END
+shows illegal_everywhere '^illegal-instruction: gfx1010 has no such instruction \(word 0xdfffffff\)$' --
+# What ended the run is shown, whatever came before it.
+assemble late <<'END'
+    v_lshlrev_b32 v2, 6, v0
+    ds_write_b32 v2, v0
+    ds_write_b32 v2, v0 offset:4
+    ds_write_b32 v2, v0 offset:8
+    s_trap 2
+END
+shows late '^lds-fault' '^trap: trap 2' '^and 2 more reports' -- --reports 1
 assemble illegal_result <<'END'
     .long 0xd4c200fc, 0x00020300 ; v_cmp_eq_u32 with execz as its result
 END

@@ -48,7 +48,7 @@ if [ -z "$programs" ]; then
         { cat "$2/$name.log"; exit 255; }' sh {} "$work" || die "hipcc"
 fi
 for name in vector_add reduction matrix_multiply histogram half memory streams scratch processes graphs \
-    language waiting; do
+    language waiting primitives reduce_kernel; do
     sim 0 -- "$programs/$name"
     out ': right$'
     tail -n 1 "$work/err"
@@ -56,9 +56,6 @@ done
 sim 0 -- "$programs/print"
 for i in 0 16 32 48; do out "^thread $i has $((1000 + i)) and $((i / 2)).00 text$"; done
 sim 0 --gpu two -- "$programs/two_cards"
-out ': right$'
-# rocPRIM stores values that it never set in LDS, where nothing reads them.
-sim 0 --checks=-registers -- "$programs/primitives"
 out ': right$'
 # Unoptimised code keeps registers elsewhere, none of which is a finding.
 if command -v hipcc >/dev/null; then
@@ -102,10 +99,58 @@ wait "$hung" || status=$?
 err 'kernel _Z4spinPVi hangs the simulated card'
 err '^rmcp sim: runaway: kernel _Z4spinPVi'
 
+echo "== reports"
+sim 1 -- "$programs/reports" outside
+out ': right$'
+err '^rmcp sim: lds-fault: kernel _Z7outsidePii .* lanes 0xffffffff: 4 bytes at 512 of an LDS of 512 bytes$'
+# What ended a kernel comes before the many others.
+sim 134 -- "$programs/reports" many
+grep '^rmcp sim: [a-z-]*: kernel' "$work/err" | head -n 1 | grep -q '^rmcp sim: memory-fault: kernel _Z4manyPi' ||
+    die "the fault is not first: $(cat "$work/err")"
+err '^rmcp sim: and 11 more$'
+
+echo "== acting out"
+# wrong NAME: the sum of wrong results of the two launches of a pattern.
+wrong() { awk -v name="$1:" '$1 == name { n += $2 } END { print n }' "$work/out"; }
+sim 1 -- "$programs/patterns"
+[ "$(grep -c ': 0 wrong$' "$work/out")" = 8 ] || die "wrong without acting out: $(cat "$work/out")"
+sim 1 --act-out -- "$programs/patterns"
+for rule in vcmpx-exec-war flat-offset vmem-scalar-write; do
+    [ "$(wrong $rule)" = 4096 ] || die "$rule has no effect: $(cat "$work/out")"
+    err "^rmcp sim: acted out $rule 128 times$"
+done
+err '^rmcp sim: acted out smem-vector-write 0 times$'
+[ "$(wrong plain)" = 0 ] || die "an effect without a pattern: $(cat "$work/out")"
+for rule in vcmpx-exec-war flat-offset vmem-scalar-write; do # each by itself
+    sim 0 --checks=-patterns --act-out=$rule -- "$programs/patterns"
+    for other in vcmpx-exec-war flat-offset vmem-scalar-write plain; do
+        [ "$(wrong $other)" = "$([ $other = $rule ] && echo 4096 || echo 0)" ] ||
+            die "--act-out=$rule: $(cat "$work/out")"
+    done
+done
+sim 1 --act-out=vmem-scalar-write,flat-offset:p=0.25:seed=7 -- "$programs/patterns"
+cp "$work/out" "$work/seed7"
+for rule in flat-offset vmem-scalar-write; do
+    n=$(wrong $rule)
+    { [ "$n" -ge 400 ] && [ "$n" -le 1700 ]; } || die "$rule: $n of 4096 by a chance of a quarter"
+done
+sim 1 --threads 1 --act-out=vmem-scalar-write,flat-offset:p=0.25:seed=7 -- "$programs/patterns"
+cmp -s "$work/out" "$work/seed7" || die "the same seed draws something else: $(cat "$work/out" "$work/seed7")"
+sim 1 --act-out=vmem-scalar-write,flat-offset:p=0.25:seed=8 -- "$programs/patterns"
+! cmp -s "$work/out" "$work/seed7" || die "another seed draws the same"
+sim 0 --act-out=all -- "$programs/patterns" plain
+sim 0 --act-out -- "$programs/reduction"
+out ': right$'
+for wrong in flat data:p=0 data:p=1.5 data:seed=x data:often; do
+    sim 2 --act-out=$wrong -- true
+    err '^rmcp sim: --act-out is '
+done
+
 echo "== options"
-sim 1 --checks registers -- "$programs/primitives"
-err '^rmcp sim: undefined-register: '
-sim 0 --checks registers --allow-reports -- "$programs/primitives"
+sim 1 --checks registers -- "$programs/reports" undefined
+err '^rmcp sim: undefined-register: kernel _Z9undefinedPi .* was never written and reaches memory$'
+sim 0 --checks registers --allow-reports -- "$programs/reports" undefined
+sim 0 --checks=-registers -- "$programs/reports" undefined
 sim 0 --stats --trace _Z3addPfPKfS1_j -- "$programs/vector_add"
 err 'global_load_dword'
 err '_Z3addPfPKfS1_j$'

@@ -2,7 +2,9 @@
 #include "driver.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 void events_wake_those_who_wait(void **state)
 {
@@ -31,6 +33,51 @@ void events_wake_those_who_wait(void **state)
     struct kfd_wait_events gone = { (uint64_t)(uintptr_t)two, 1, 0, 0, 0 };
     assert_int_equal(CALL(KFD_WAIT_EVENTS, gone), EINVAL);
     assert_int_equal(CALL(KFD_DESTROY_EVENT, second), 0);
+}
+
+static void *wait_for_both(void *events)
+{
+    return (void *)(intptr_t)(wait_for(events, 2, true, 500) == KFD_WAIT_COMPLETE);
+}
+
+static void *wait_for_one(void *event)
+{
+    const int result = wait_for(event, 1, false, 10000);
+    return (void *)(intptr_t)(result == KFD_WAIT_COMPLETE);
+}
+
+/* One thread that waits must not take an event that resets itself from another. */
+void events_wake_all_who_wait(void **state)
+{
+    enum { N = 4 };
+    (void)state;
+    const uint32_t id = new_event(KFD_EVENT_SIGNAL, NULL);
+    struct kfd_event_id set = { id, 0 };
+    struct kfd_event_data data[N];
+    pthread_t threads[N];
+    for (unsigned i = 0; i < N; i++) {
+        data[i] = (struct kfd_event_data){ .event_id = id };
+        assert_int_equal(pthread_create(&threads[i], NULL, wait_for_one, &data[i]), 0);
+    }
+    nanosleep(&(struct timespec){ 1, 0 }, NULL);
+    assert_int_equal(CALL(KFD_SET_EVENT, set), 0);
+    for (unsigned i = 0; i < N; i++) {
+        void *woken;
+        assert_int_equal(pthread_join(threads[i], &woken), 0);
+        assert_non_null(woken);
+    }
+    /* A wait for two that ends for time gives back the one that came. */
+    struct kfd_event_data two[2] = { { .event_id = id },
+                                     { .event_id = new_event(KFD_EVENT_SIGNAL, NULL) } };
+    pthread_t waiter;
+    assert_int_equal(pthread_create(&waiter, NULL, wait_for_both, two), 0);
+    nanosleep(&(struct timespec){ 0, 100000000 }, NULL);
+    assert_int_equal(CALL(KFD_SET_EVENT, set), 0);
+    void *both;
+    assert_int_equal(pthread_join(waiter, &both), 0);
+    assert_null(both);
+    assert_int_equal(wait_for(&two[0], 1, false, 0), KFD_WAIT_COMPLETE);
+    assert_int_equal(CALL(KFD_DESTROY_EVENT, set), 0);
 }
 
 void polls_and_interrupts(void **state)

@@ -200,8 +200,9 @@ def thread_addresses(name, encoding, chip):
 
 def permutes(name, encoding, chip):
     """Between the lanes of each half of 32."""
-    modes = (0x8000 | 0x1b, 0x041f, 0x0010 | 7 << 5 | 3 << 10, 0xc000 | 5 << 5)
-    for k in range(4):
+    modes = (0x8000 | 0x1b, 0x041f, 0x0010 | 7 << 5 | 3 << 10, 0xc000 | 5 << 5,
+             0xe000, 0xe000 | 3, 0xe000 | 0x15, 0xe000 | 31)
+    for k in range(8 if "swizzle" in name else 4):
         c = Case(name, encoding, "", wave64=bool(k & 1), chip=chip)
         c.exec = rng.getrandbits(c.lanes) if k else (1 << c.lanes) - 1
         data = [rng.getrandbits(32) for _ in range(c.lanes)]
@@ -220,7 +221,9 @@ def permutes(name, encoding, chip):
             half, j = i & 32, i & 31
             if "swizzle" in name:
                 m = modes[k]
-                if m >= 0xc000:
+                if m >= 0xe000:  # FFT: bits reversed, but for those of the mask
+                    other = int("{:05b}".format(j)[::-1], 2) >> bin(m & 31).count("1") | j & m & 31
+                elif m >= 0xc000:
                     other = (j + (m >> 5 & 31)) & 31
                 elif m >= 0x8000:
                     other = (j & ~3) + (m >> 2 * (j & 3) & 3)

@@ -130,7 +130,7 @@ class Where:
 
     def buffer(self, c, form, step):
         """A descriptor in s[4:7], soffset in s2."""
-        self.descriptor = [DATA & M32, DATA >> 32, SIZE, 0x31000fac]
+        self.descriptor = [DATA & M32, DATA >> 32, SIZE, 0x31014fac]
         soffset, offset = rng.choice(((0, 0), (16, 12), (0, 4)))
         soffset, offset = soffset // step * step, offset // step * step
         c.put(1, 2, [soffset])
@@ -148,12 +148,15 @@ class Where:
         else:
             c.put(0, 0, [a - soffset - offset for a in self.at])
             tail = " offen"
+        if form == "unbound":  # format 0: no buffer
+            self.descriptor[3] &= ~(127 << 12)
+            self.outside = [True] * c.lanes
         self.text = "v0, s[4:7], s2"
         self.tail = tail + (" offset:%d" % offset if offset else "")
 
     def put_descriptor(self, fmt=None):
         if fmt is not None:
-            self.descriptor[3] |= fmt << 12
+            self.descriptor[3] = self.descriptor[3] & ~(127 << 12) | fmt << 12
         self.c.put(1, 4, self.descriptor)
 
     def instruction(self, name, data, result=None, extra=""):
@@ -292,7 +295,12 @@ FORMATS = {1: (1, 8, "unorm"), 2: (1, 8, "snorm"), 5: (1, 8, "uint"), 6: (1, 8, 
            14: (2, 8, "unorm"), 20: (1, 32, "uint"), 21: (1, 32, "sint"), 22: (1, 32, "float"),
            29: (2, 16, "float"), 23: (2, 16, "unorm"), 56: (4, 8, "unorm"), 57: (4, 8, "snorm"),
            60: (4, 8, "uint"), 61: (4, 8, "sint"), 64: (2, 32, "float"), 65: (4, 16, "unorm"),
-           71: (4, 16, "float"), 74: (3, 32, "float"), 77: (4, 32, "float"), 75: (4, 32, "uint")}
+           3: (1, 8, "uscaled"), 10: (1, 16, "sscaled"), 58: (4, 8, "uscaled"),
+           26: (2, 16, "sscaled"), 30: (3, (11, 11, 10), "unorm"), 31: (3, (11, 11, 10), "snorm"),
+           35: (3, (11, 11, 10), "sint"), 41: (3, (10, 11, 11), "uint"),
+           44: (4, (2, 10, 10, 10), "unorm"), 49: (4, (2, 10, 10, 10), "sint"),
+           50: (4, (10, 10, 10, 2), "unorm"), 52: (4, (10, 10, 10, 2), "uscaled"),
+           54: (4, (10, 10, 10, 2), "uint"), 71: (4, 16, "float"), 74: (3, 32, "float"), 77: (4, 32, "float"), 75: (4, 32, "uint")}
 
 
 def of_fraction(f, x):
@@ -312,6 +320,10 @@ def unpacked(raw, bits, number):
         return s(raw, bits) & M32
     if number == "float":
         return raw if bits == 32 else F16.convert(raw, F32)
+    if number == "uscaled":
+        return of_fraction(F32, Fraction(raw))
+    if number == "sscaled":
+        return of_fraction(F32, Fraction(s(raw, bits)))
     if number == "unorm":
         return of_fraction(F32, Fraction(raw, (1 << bits) - 1))
     return of_fraction(F32, max(Fraction(-1), Fraction(s(raw, bits), (1 << (bits - 1)) - 1)))
@@ -325,10 +337,24 @@ def packed(word, bits, number):
         return word if bits == 32 else F32.convert(word, F16)
     n, m, e = F32.parts(word)
     x = Fraction(m) * Fraction(2)**e * (-1 if n else 1)
+    if "scaled" in number:
+        low = 0 if number == "uscaled" else -(1 << (bits - 1))
+        top = (1 << bits) - 1 if number == "uscaled" else (1 << (bits - 1)) - 1
+        return round(max(Fraction(low), min(Fraction(top), x))) & ((1 << bits) - 1)
     low = 0 if number == "unorm" else -1
     x = max(Fraction(low), min(Fraction(1), x))
     top = (1 << bits) - 1 if number == "unorm" else (1 << (bits - 1)) - 1
     return round(x * top) & ((1 << bits) - 1)
+
+
+def widths(n, bits):
+    return bits if isinstance(bits, tuple) else (bits,) * n
+
+
+def take(element, n, bits, k):
+    """Component k of an element as a number; the first has the lowest bits."""
+    w = widths(n, bits)
+    return element >> sum(w[:k]) & ((1 << w[k]) - 1)
 
 
 def typed(name, encoding, chip):
@@ -342,7 +368,8 @@ def typed(name, encoding, chip):
             continue
         c = Case(name, encoding, "", chip=chip)
         c.exec = rng.getrandbits(32)
-        where = Where(c, encoding, min(4, n * bits // 8), n * bits // 8, "offen")
+        size = sum(widths(n, bits)) // 8
+        where = Where(c, encoding, min(4, size), size, "offen")
         where.put_descriptor(fmt if encoding == "MUBUF" else None)
         halves = d16 and "d16_hi" not in name
         words = (components + 1) // 2 if halves else components
@@ -350,7 +377,7 @@ def typed(name, encoding, chip):
         if not load:
             for k in range(words):
                 for i in range(32):
-                    rows[k][i] = store_word(number, bits, d16)
+                    rows[k][i] = store_word(number, widths(n, bits)[k], d16)
         elif number == "float":
             for i in range(32):
                 for k in range(n):
@@ -369,19 +396,20 @@ def typed(name, encoding, chip):
             if not c.exec >> i & 1:
                 continue
             if load:
-                raw = [where.memory.read(where.at[i] + k * bits // 8, bits // 8)
-                       for k in range(min(n, components))]
-                values = [unpacked(r, bits, number) for r in raw]
+                element = where.memory.read(where.at[i], size)
+                values = [unpacked(take(element, n, bits, k), widths(n, bits)[k], number)
+                          for k in range(min(n, components))]
                 one = 1 if number in ("uint", "sint") else 0x3f800000
                 values += [one if k == 3 else 0 for k in range(len(values), components)]
                 if d16:
                     values = [F32.convert(v, F16) for v in values]
                 place_components(result, i, values, d16, name)
             else:
-                values = [component(rows, i, k, d16, name) for k in range(components)]
-                for k, v in enumerate(values):
-                    where.memory.write(where.at[i] + k * bits // 8, bits // 8,
-                                       packed(v, bits, number))
+                element, w = 0, widths(n, bits)
+                for k in range(components):
+                    v = component(rows, i, k, d16, name)
+                    element |= packed(v, w[k], number) << sum(w[:k])
+                where.memory.write(where.at[i], size, element)
         for k in range(words):
             c.expect(0, 8 + k, result[k])
         where.memory.done()
@@ -398,6 +426,8 @@ def store_word(number, bits, d16):
         return rng.getrandbits(32)
     if number == "float":
         return F32.make(bool(rng.getrandbits(1)), rng.getrandbits(11), rng.randint(-14, 3))
+    if "scaled" in number:
+        return of_fraction(F32, Fraction(rng.randint(-3, 70000)) + Fraction(1, 8))
     top = (1 << bits) - 1 if number == "unorm" else (1 << (bits - 1)) - 1
     k = rng.randint(-top, top) if number == "snorm" else rng.randint(-3, top + 3)
     return of_fraction(F32, Fraction(k, top) + Fraction(1, 10 * top))
@@ -598,6 +628,8 @@ def cases(rows):
             forms = {"GLOBAL": ("vaddr", "saddr"), "FLAT": ("vaddr",),
                      "MUBUF": ("offen", "idxen", "outside")}[encoding]
             make = vector_atomic if "atomic" in name else load_store
+            if encoding == "MUBUF" and make == load_store:
+                forms += ("unbound",)
             result += make(name, encoding, chip, forms)
             if encoding == "FLAT":
                 result += make(name, encoding, chip, forms, 2)

@@ -377,6 +377,16 @@ def movrel_cases(name, encoding):
         if "swap" in name:
             c.expect(0, source, on(b, a))
         yield c
+        if "swap" in name:
+            continue
+        # A byte of the source to the upper half of the result, whose lower half stays.
+        d = Case(name, encoding, name + "_sdwa v8, v2 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE "
+                 "src0_sel:BYTE_2", wave64=wave64)
+        d.m0, d.exec = c.m0, c.exec
+        d.put(0, source, a)
+        d.put(0, target, b)
+        d.expect(0, target, on([(x >> 16 & 255) << 16 | y & 0xffff for x, y in zip(a, b)], b))
+        yield d
 
 
 def lane_cases(name, encoding):
