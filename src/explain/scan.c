@@ -5,15 +5,22 @@
  * line may be as long as it likes: a pattern's later parts are looked for within REACH bytes. */
 #include "base/error.h"
 #include "explain/card.h"
+#include "explain/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_STATES = 4096, MOST_PATTERNS = 256, REACH = 4096, BUFFER = 1 << 18 };
+enum {
+    MOST_STATES = 12288,
+    MOST_PATTERNS = 640,
+    REACH = 4096,
+    CLUE_REACH = 128, /* as far as a clue about the card is read on, and half of it back */
+    BUFFER = 1 << 18
+};
 
-/* One alternative of a signature, or one clue about the card. */
+/* One alternative of a signature, or one clue about the card or the program. */
 struct pattern {
     const char *text; /* parts separated by '*', ends at '\n' or 0 */
     size_t first;     /* length of its first part */
@@ -34,10 +41,21 @@ struct automaton {
     size_t n_patterns;
 };
 
+/* Where the rest of a pattern was looked for in vain, so that a line full of its first part is not
+ * searched again and again. */
+struct failure {
+    uint64_t line, at; /* `at`: from the start of the text */
+    bool whole;        /* the line was seen to its end: what follows in it fails as well */
+};
+
 struct scanner {
     struct automaton machine;
+    struct failure failures[MOST_PATTERNS];
     struct explain_evidence evidence;
     struct explain_result *result;
+    explain_progress *progress;
+    void *context;
+    uint64_t dropped;    /* bytes that were in the buffer before */
     char buffer[BUFFER]; /* cleaned text */
     size_t filled, done; /* bytes in it; those already scanned */
     uint16_t state;
@@ -60,6 +78,7 @@ static bool add_pattern(struct automaton *m, const char *text,
     if (clue) p->clue = *clue;
     p->size = strcspn(text, "\n");
     p->first = clue ? p->size : strcspn(text, "*\n");
+    if (!p->first) return false;
     uint16_t state = 0;
     for (size_t i = 0; i < p->first; i++) {
         uint16_t *to = &m->go[state][lower(text[i])];
@@ -173,26 +192,52 @@ static void keep_excerpt(struct explain_match *match, const char *line, size_t h
     match->excerpt[n] = '\0';
 }
 
+static void found_clue(struct scanner *s, const struct pattern *p, size_t end)
+{
+    const size_t start = end - p->first, back = start - s->line_start;
+    const size_t base = back > CLUE_REACH / 2 ? start - CLUE_REACH / 2 : s->line_start;
+    const size_t left = s->filled - end;
+    const char *stop = memchr(s->buffer + end, '\n', left < CLUE_REACH ? left : CLUE_REACH);
+    const size_t ahead =
+        stop ? (size_t)(stop - s->buffer) - end : (left < CLUE_REACH ? left : CLUE_REACH);
+    explain_consider(&p->clue, s->buffer + base, start - base, end - base + ahead, &s->evidence,
+                     &s->result->card);
+}
+
+/* Look for the pattern's other parts, unless it is known that they do not follow. */
+static bool rest_follows(struct scanner *s, const struct pattern *p, size_t end, size_t ahead)
+{
+    if (p->first == p->size) return true;
+    struct failure *f = &s->failures[p - s->machine.patterns];
+    const uint64_t line = s->result->lines + 1, at = s->dropped + end;
+    if (f->line == line && (f->whole || at - f->at < REACH / 4)) return false;
+    if (rest_matches(p, s->buffer + end, ahead)) return true;
+    *f = (struct failure){ .line = line, .at = at, .whole = ahead < REACH };
+    return false;
+}
+
 static void found(struct scanner *s, const struct pattern *p, size_t end)
 {
-    size_t start = end - p->first; /* the first part lies in the buffer: see compact() */
-    size_t ahead = line_length(s->buffer + end, s->filled - end);
     if (!p->signature) {
-        explain_consider(&p->clue, s->buffer + start, p->first + ahead, &s->evidence,
-                         &s->result->card);
+        found_clue(s, p, end);
         return;
     }
-    if (!rest_matches(p, s->buffer + end, ahead)) return;
     struct explain_result *r = s->result;
     struct explain_match *match = r->matches;
     while (match < r->matches + r->n_matches && match->signature != p->signature) match++;
-    if (match == r->matches + r->n_matches) {
+    const bool known = match < r->matches + r->n_matches;
+    if (known && match->last == r->lines + 1) return; /* a line counts once */
+    size_t start = end - p->first; /* the first part lies in the buffer: see compact() */
+    size_t ahead = line_length(s->buffer + end, s->filled - end);
+    if (!rest_follows(s, p, end, ahead)) return;
+    if (!known) {
         if (r->n_matches == EXPLAIN_MOST) return;
         r->n_matches++;
         *match = (struct explain_match){ .signature = p->signature, .line = r->lines + 1 };
         keep_excerpt(match, s->buffer + s->line_start, start - s->line_start,
                      end - s->line_start + ahead);
     }
+    match->last = r->lines + 1;
     match->count++;
 }
 
@@ -224,6 +269,7 @@ static void compact(struct scanner *s)
     memmove(s->buffer, s->buffer + drop, s->filled - drop);
     s->filled -= drop;
     s->done -= drop;
+    s->dropped += drop;
     s->line_start = s->line_start > drop ? s->line_start - drop : 0;
 }
 
@@ -254,18 +300,11 @@ static void append(struct scanner *s, const char *bytes, size_t n)
     }
 }
 
-static int by_weight(const void *a, const void *b)
-{
-    const struct explain_match *x = a, *y = b;
-    if (x->signature->weight != y->signature->weight)
-        return x->signature->weight > y->signature->weight ? -1 : 1;
-    return x->line < y->line ? -1 : x->line > y->line;
-}
-
 static rmcp_status read_all(struct scanner *s, int fd)
 {
     char piece[16384];
     for (;;) {
+        if (s->progress && !s->progress(s->context, s->result)) break;
         ssize_t n = read(fd, piece, sizeof piece);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return rmcp_fail(RMCP_E_IO, "cannot read: %s", strerror(errno));
@@ -282,20 +321,23 @@ static rmcp_status read_all(struct scanner *s, int fd)
     return RMCP_OK;
 }
 
-rmcp_status explain_read(int fd, struct explain_result *result)
+rmcp_status explain_read(int fd, struct explain_result *result, explain_progress *progress,
+                         void *context)
 {
     struct explain_card card = result->card;
     *result = (struct explain_result){ .card = card };
     struct scanner *s = calloc(1, sizeof *s);
     if (!s) return rmcp_fail(RMCP_E_NOMEM, "no memory for reading a log");
     s->result = result;
+    s->progress = progress;
+    s->context = context;
     s->evidence.chip_given = *card.chip;
     s->evidence.override_given = *card.pretends;
     rmcp_status status = build(&s->machine);
     if (!status) status = read_all(s, fd);
     if (!status) {
-        result->foreign = explain_conclude(&s->evidence, &result->card);
-        qsort(result->matches, result->n_matches, sizeof *result->matches, by_weight);
+        explain_conclude(&s->evidence, result);
+        explain_order(result);
     }
     free(s);
     return status;

@@ -20,7 +20,7 @@ static void explain_bytes(const void *text, size_t size)
     assert_int_equal(fwrite(text, 1, size, file), size);
     assert_int_equal(fflush(file), 0);
     assert_int_equal(lseek(fileno(file), 0, SEEK_SET), 0);
-    assert_int_equal(explain_read(fileno(file), &result), RMCP_OK);
+    assert_int_equal(explain_read(fileno(file), &result, NULL, NULL), RMCP_OK);
     fclose(file);
 }
 
@@ -93,7 +93,7 @@ static void test_healthy_logs(void **state)
         int fd = open(path, O_RDONLY);
         assert_true(fd >= 0);
         memset(&result, 0, sizeof result);
-        assert_int_equal(explain_read(fd, &result), RMCP_OK);
+        assert_int_equal(explain_read(fd, &result, NULL, NULL), RMCP_OK);
         close(fd);
         if (result.n_matches)
             fail_msg("%s: %s in '%s'", entry->d_name, result.matches[0].signature->id,
@@ -228,7 +228,7 @@ static void test_colours_and_wide_characters(void **state)
 static void test_unreadable(void **state)
 {
     (void)state;
-    assert_int_equal(explain_read(-1, &result), RMCP_E_IO);
+    assert_int_equal(explain_read(-1, &result, NULL, NULL), RMCP_E_IO);
     explain_text("");
     assert_int_equal(result.n_matches, 0);
     assert_int_equal(result.lines, 0);
