@@ -32,10 +32,11 @@ extern const struct explain_signature explain_signatures[]; /* ends with a NULL 
 /* What one cause does to other findings of the same log. */
 struct explain_relation {
     enum {
-        EXPLAIN_CAUSES,  /* the others are its effects                                  */
-        EXPLAIN_HIDES,   /* the others say nothing more, or something untrue            */
-        EXPLAIN_REPLACES /* it is the better name of the same lines: as long as no more of them are
-                            the other's */
+        EXPLAIN_CAUSES,   /* the others are its effects                                  */
+        EXPLAIN_HIDES,    /* the others say nothing more, or something untrue            */
+        EXPLAIN_REPLACES, /* it is the better name of the same lines: as long as no more of them
+                             are the other's */
+        EXPLAIN_FALLBACK  /* it says something only where nothing else was found */
     } kind;
     const char *cause, *others; /* ids; `others` are separated by spaces */
 };

@@ -10,11 +10,13 @@ const struct explain_relation explain_relations[] = {
 #define CAUSES(cause, others) { EXPLAIN_CAUSES, cause, others },
 #define HIDES(cause, others) { EXPLAIN_HIDES, cause, others },
 #define REPLACES(cause, others) { EXPLAIN_REPLACES, cause, others },
+#define FALLBACK(id) { EXPLAIN_FALLBACK, id, "" },
 #define ONLY(id, chips)
 #include "explain/relations.inc"
 #undef CAUSES
 #undef HIDES
 #undef REPLACES
+#undef FALLBACK
 #undef ONLY
     { EXPLAIN_CAUSES, NULL, NULL },
 };
@@ -23,11 +25,13 @@ const struct explain_limit explain_limits[] = {
 #define CAUSES(cause, others)
 #define HIDES(cause, others)
 #define REPLACES(cause, others)
+#define FALLBACK(id)
 #define ONLY(id, chips) { id, chips },
 #include "explain/relations.inc"
 #undef CAUSES
 #undef HIDES
 #undef REPLACES
+#undef FALLBACK
 #undef ONLY
     { NULL, NULL },
 };
@@ -71,6 +75,10 @@ static void leave_out_superfluous(struct explain_result *r)
         if (relation->kind == EXPLAIN_CAUSES) continue;
         const struct explain_match *cause = find(r, relation->cause);
         if (!cause) continue;
+        if (relation->kind == EXPLAIN_FALLBACK) {
+            if (r->n_matches > 1) leave_out(r, (size_t)(cause - r->matches));
+            continue;
+        }
         const uint64_t count = relation->kind == EXPLAIN_HIDES ? UINT64_MAX : cause->count;
         for (size_t i = r->n_matches; i-- > 0;)
             if (is_in(r->matches[i].signature->id, relation->others) &&
