@@ -38,6 +38,11 @@ bool explain_clue_at(size_t index, struct explain_clue *out)
         { "W6", CLUE_PRODUCT, NULL },
         { "W7", CLUE_PRODUCT, NULL },
         { "WX ", CLUE_PRODUCT, NULL },
+        { "780M", CLUE_GRAPHICS, NULL },
+        { "760M", CLUE_GRAPHICS, NULL },
+        { "680M", CLUE_GRAPHICS, NULL },
+        { "890M", CLUE_GRAPHICS, NULL },
+        { "8060S", CLUE_GRAPHICS, NULL },
         { "XT", CLUE_XT, NULL },
         { "conv1d", CLUE_CONVOLUTION, NULL },
         { "conv2d", CLUE_CONVOLUTION, NULL },
@@ -210,6 +215,29 @@ static void consider_product(const char *words, const char *text, size_t at, siz
     if (chip) note_product(e, chip, name);
 }
 
+/* "780M" is a size, too: only where the line has another word for it. */
+static void consider_graphics(const char *words, const char *text, size_t at, size_t size,
+                              struct explain_evidence *e)
+{
+    static const char *const others[] = { "amd", "radeon", "gpu", "graphics" };
+    const size_t end = at + strlen(words);
+    if (e->integrated || e->n_lookups >= MOST_LOOKUPS) return;
+    if (at && (isalnum((unsigned char)text[at - 1]) || text[at - 1] == '.')) return;
+    if (end < size && isalnum((unsigned char)text[end])) return;
+    e->n_lookups++;
+    bool speaks = false;
+    for (size_t i = 0; i < sizeof others / sizeof *others && !speaks; i++) {
+        const size_t length = strlen(others[i]);
+        for (size_t from = 0; from + length <= size && !speaks; from++) {
+            size_t n = 0;
+            while (n < length && tolower((unsigned char)text[from + n]) == others[i][n]) n++;
+            speaks = n == length;
+        }
+    }
+    const struct rmcp_chip *chip = speaks ? rmcp_chip_by_product(words) : NULL;
+    if (chip) note_product(e, chip, words);
+}
+
 /* "5600xt", "6700 XT": a number before the letters. */
 static void consider_xt(const char *text, size_t at, size_t size, struct explain_evidence *e)
 {
@@ -273,6 +301,7 @@ void explain_consider(const struct explain_clue *clue, const char *text, size_t 
         break;
     case CLUE_PCI: consider_pci(clue->words, text, at, size, evidence); break;
     case CLUE_PRODUCT: consider_product(clue->words, text, at, size, evidence); break;
+    case CLUE_GRAPHICS: consider_graphics(clue->words, text, at, size, evidence); break;
     case CLUE_XT: consider_xt(text, at, size, evidence); break;
     case CLUE_PROGRAM:
         if (!evidence->program || clue->program < evidence->program)
