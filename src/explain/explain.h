@@ -81,7 +81,7 @@ struct explain_match {
     size_t follows;             /* number of the match, from 1, that it is an effect of; 0: none */
 };
 
-enum { EXPLAIN_MOST = 128 };
+enum { EXPLAIN_MOST = 160 };
 
 struct explain_result {
     struct explain_card card;

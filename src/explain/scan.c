@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 enum {
-    MOST_STATES = 12288,
-    MOST_PATTERNS = 640,
+    MOST_STATES = 16384,
+    MOST_CLASSES =
+        80, /* of characters: those that patterns have, small and capital as one, and all others */
+    MOST_PATTERNS = 800,
     REACH = 4096,
     CLUE_REACH = 128, /* as far as a clue about the card is read on, and half of it back */
     BUFFER = 1 << 18
@@ -31,7 +33,9 @@ struct pattern {
 };
 
 struct automaton {
-    uint16_t go[MOST_STATES][256];
+    uint8_t class_of[256];
+    size_t n_classes;
+    uint16_t go[MOST_STATES][MOST_CLASSES];
     uint16_t fail[MOST_STATES];
     uint16_t shorter[MOST_STATES]; /* the next state on the way of fail that ends a pattern, or 0 */
     int16_t ends[MOST_STATES];     /* the pattern that ends here, or -1 */
@@ -81,7 +85,10 @@ static bool add_pattern(struct automaton *m, const char *text,
     if (!p->first) return false;
     uint16_t state = 0;
     for (size_t i = 0; i < p->first; i++) {
-        uint16_t *to = &m->go[state][lower(text[i])];
+        uint8_t *class = &m->class_of[lower(text[i])];
+        if (!*class && m->n_classes == MOST_CLASSES) return false;
+        if (!*class) *class = (uint8_t)m->n_classes++;
+        uint16_t *to = &m->go[state][*class];
         if (!*to) {
             if (m->n_states == MOST_STATES) return false;
             m->ends[m->n_states] = -1;
@@ -99,13 +106,13 @@ static void link_states(struct automaton *m)
 {
     uint16_t queue[MOST_STATES];
     size_t head = 0, tail = 0;
-    for (int c = 0; c < 256; c++)
+    for (size_t c = 0; c < m->n_classes; c++)
         if (m->go[0][c]) queue[tail++] = m->go[0][c];
     while (head < tail) {
         uint16_t state = queue[head++], fail = m->fail[state];
         m->shorter[state] = m->ends[fail] >= 0 ? fail : m->shorter[fail];
         m->hit[state] = m->ends[state] >= 0 || m->shorter[state];
-        for (int c = 0; c < 256; c++) {
+        for (size_t c = 0; c < m->n_classes; c++) {
             uint16_t to = m->go[state][c];
             if (to) {
                 m->fail[to] = m->go[fail][c];
@@ -117,16 +124,15 @@ static void link_states(struct automaton *m)
     }
 }
 
-/* Capital letters move as small ones do. */
+/* Capital letters are of the class of small ones. */
 static void ignore_case(struct automaton *m)
 {
-    for (size_t state = 0; state < m->n_states; state++)
-        memcpy(&m->go[state]['A'], &m->go[state]['a'], 26 * sizeof m->go[state][0]);
+    memcpy(&m->class_of['A'], &m->class_of['a'], 26);
 }
 
 static rmcp_status build(struct automaton *m)
 {
-    m->n_states = 1;
+    m->n_states = m->n_classes = 1; /* class 0: what no pattern has */
     m->ends[0] = -1;
     bool fits = true;
     for (const struct explain_signature *s = explain_signatures; s->id; s++)
@@ -246,7 +252,7 @@ static void scan(struct scanner *s, size_t until)
     const struct automaton *m = &s->machine;
     uint16_t state = s->state;
     for (size_t at = s->done; at < until; at++) {
-        state = m->go[state][(unsigned char)s->buffer[at]];
+        state = m->go[state][m->class_of[(unsigned char)s->buffer[at]]];
         if (s->buffer[at] == '\n') {
             s->result->lines++;
             s->line_start = at + 1;

@@ -199,5 +199,5 @@ int main(int argc, char **argv)
     printf("%s half: %zu reports: %zu right, %zu partly, %zu missed, %zu wrong\n", argv[2], total,
            counts[RIGHT], counts[PARTLY], counts[MISSED], counts[WRONG]);
     const size_t most = argc > 3 ? (size_t)strtoul(argv[3], NULL, 10) : total;
-    return ok && total > 50 && !counts[WRONG] && total - counts[RIGHT] <= most ? 0 : 1;
+    return ok && total && !counts[WRONG] && total - counts[RIGHT] <= most ? 0 : 1;
 }
