@@ -36,7 +36,8 @@ struct explain_relation {
         EXPLAIN_HIDES,    /* the others say nothing more, or something untrue            */
         EXPLAIN_REPLACES, /* it is the better name of the same lines: as long as no more of them
                              are the other's */
-        EXPLAIN_FALLBACK  /* it says something only where nothing else was found */
+        EXPLAIN_FALLBACK, /* it says something only where nothing else was found */
+        EXPLAIN_CARD      /* it says something only where an AMD card is known */
     } kind;
     const char *cause, *others; /* ids; `others` are separated by spaces */
 };

@@ -11,12 +11,14 @@ const struct explain_relation explain_relations[] = {
 #define HIDES(cause, others) { EXPLAIN_HIDES, cause, others },
 #define REPLACES(cause, others) { EXPLAIN_REPLACES, cause, others },
 #define FALLBACK(id) { EXPLAIN_FALLBACK, id, "" },
+#define CARD(id) { EXPLAIN_CARD, id, "" },
 #define ONLY(id, chips)
 #include "explain/relations.inc"
 #undef CAUSES
 #undef HIDES
 #undef REPLACES
 #undef FALLBACK
+#undef CARD
 #undef ONLY
     { EXPLAIN_CAUSES, NULL, NULL },
 };
@@ -26,12 +28,14 @@ const struct explain_limit explain_limits[] = {
 #define HIDES(cause, others)
 #define REPLACES(cause, others)
 #define FALLBACK(id)
+#define CARD(id)
 #define ONLY(id, chips) { id, chips },
 #include "explain/relations.inc"
 #undef CAUSES
 #undef HIDES
 #undef REPLACES
 #undef FALLBACK
+#undef CARD
 #undef ONLY
     { NULL, NULL },
 };
@@ -75,8 +79,9 @@ static void leave_out_superfluous(struct explain_result *r)
         if (relation->kind == EXPLAIN_CAUSES) continue;
         const struct explain_match *cause = find(r, relation->cause);
         if (!cause) continue;
-        if (relation->kind == EXPLAIN_FALLBACK) {
-            if (r->n_matches > 1) leave_out(r, (size_t)(cause - r->matches));
+        if (relation->kind == EXPLAIN_FALLBACK || relation->kind == EXPLAIN_CARD) {
+            const bool fits = relation->kind == EXPLAIN_CARD ? *r->card.chip : r->n_matches == 1;
+            if (!fits) leave_out(r, (size_t)(cause - r->matches));
             continue;
         }
         const uint64_t count = relation->kind == EXPLAIN_HIDES ? UINT64_MAX : cause->count;
