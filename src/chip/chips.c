@@ -66,30 +66,44 @@ static int letter(char c)
 }
 
 /* How many letters and digits of `words` the text starts with: all of them, or 0. What else is in
- * either does not matter, but "RX 570" is not how "RX 5700" starts. */
+ * either does not matter, but "RX 570" is not how "RX 5700" starts, nor "680M" how "680 memory"
+ * does. */
 static size_t match(const char *text, const char *words)
 {
     size_t n = 0;
     for (;; n++, text++, words++) {
         while (*words && !isalnum((unsigned char)*words)) words++;
-        if (!*words) return isdigit((unsigned char)*text) ? 0 : n;
+        if (!*words) break;
         while (n && *text && !isalnum((unsigned char)*text)) text++;
         if (letter(*text) != letter(*words)) return 0;
     }
+    const bool letters = n && isalpha((unsigned char)text[-1]);
+    return (letters ? isalnum((unsigned char)*text) : isdigit((unsigned char)*text)) ? 0 : n;
+}
+
+/* Neither within a number nor within a word. */
+static bool starts_here(const char *text, size_t at)
+{
+    if (!at) return true;
+    const unsigned char before = (unsigned char)text[at - 1], here = (unsigned char)text[at];
+    return !(isdigit(before) && isdigit(here)) && !(isalpha(before) && isalpha(here));
 }
 
 const struct rmcp_chip *rmcp_chip_by_product(const char *text)
 {
     const struct rmcp_chip *found = NULL;
     size_t longest = 0;
-    for (; *text; text++)
+    for (size_t at = 0; text[at]; at++) {
+        if (!isalnum((unsigned char)text[at]) || !starts_here(text, at)) continue;
         for (size_t i = 0; i < N_CHIPS; i++)
             for (const char *const *words = chips[i].words; words && *words; words++) {
-                const size_t length = match(text, *words);
+                if (letter((*words)[0]) != letter(text[at])) continue;
+                const size_t length = match(text + at, *words);
                 if (length <= longest) continue;
                 found = &chips[i];
                 longest = length;
             }
+    }
     return found;
 }
 

@@ -49,8 +49,9 @@ const struct rmcp_chip *rmcp_chip_by_version(uint32_t version);
  */
 const struct rmcp_chip *rmcp_chip_by_pci(uint32_t device, uint32_t revision, const char **part);
 
-/* By what people call a card: "rx5600xt", "AMD Radeon RX 5600 XT". The longest words that are part
- * of the text count, whatever is between letters and digits; no number goes on behind them. */
+/* By what people call a card, and nothing else in the text: "rx5600xt", "AMD Radeon RX 5600 XT",
+ * "W5700", "780M". The longest words that are part of the text count, whatever is between letters
+ * and digits; no number goes on behind them. */
 const struct rmcp_chip *rmcp_chip_by_product(const char *text);
 
 /* "gfx90a" of 90010, whether or not it is in the table: the last two digits are hexadecimal. False:

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { WIDTH = 110 }; /* no wider than is easily read */
@@ -55,20 +57,38 @@ static void print_card(const struct explain_result *r)
     bool explains = false;
     for (size_t i = 0; i < r->n_matches; i++) explains |= explain_by_override(r, &r->matches[i]);
     const struct explain_card *card = &r->card;
-    if (*card->chip) print_line(0, "card: ", "%s (%s)", card->chip, card->chip_from);
+    if (r->program) print_line(0, "program: ", "%s", r->program->name);
+    if (*card->chip)
+        print_line(0, "card: ", "%s (%s%s)%s%s", card->chip, card->chip_from,
+                   card->integrated ? "; part of a processor" : "", r->family ? ", " : "",
+                   r->family ? r->family->name : "");
     if (*card->pretends)
-        print_line(0, "override: ", "it pretends to be %s (%s)", card->pretends,
-                   card->override_from);
+        print_line(0, "override: ", "it pretends to be %s (%s)%s", card->pretends,
+                   card->override_from, *card->chip && !r->foreign ? ": code of the same kind" : "");
     if (explains) {
+        const char *why, *remedy;
+        explain_foreign(r, &why, &remedy);
         putchar('\n');
         print_line(0, "0. ", "The override is the first suspect for what is marked with (0).");
-        print_block("why", explain_foreign_why);
-        print_block("do", explain_foreign_remedy);
+        print_block("why", why);
+        print_block("do", remedy);
     } else if (*card->pretends && !*card->chip)
         print_line(
             0, "",
             "Which card it is the text does not say: --gpu tells me, and may change the answer.");
-    if (*card->chip || *card->pretends) putchar('\n');
+    if (r->program || *card->chip || *card->pretends) putchar('\n');
+}
+
+/* What RMCP can do: only where a convolution failed, and no finding has said it. */
+static void print_convolution(const struct explain_result *r)
+{
+    for (size_t i = 0; i < r->n_matches; i++)
+        if (strstr(explain_remedy(r, &r->matches[i]), "rmcp.torch.enable")) return;
+    putchar('\n');
+    cli_print_wrapped(line_width() ? line_width() : 103, 0, "",
+                      "The text has a convolution near it. RMCP replaces PyTorch's: import "
+                      "rmcp.torch; rmcp.torch.enable() (docs/pytorch.md), with kernels compiled "
+                      "beforehand for the chip.");
 }
 
 static void print_text(const struct explain_result *r, const char *name)
@@ -83,14 +103,17 @@ static void print_text(const struct explain_result *r, const char *name)
         return;
     }
     print_card(r);
+    bool advised = false;
     for (size_t i = 0; i < r->n_matches; i++) {
         const struct explain_match *m = &r->matches[i];
-        char number[32];
+        char number[32], follows[64] = "";
         if (i) putchar('\n');
         snprintf(number, sizeof number, "%zu. ", i + 1);
-        print_line(0, number, "%s%s", m->signature->what, explain_by_override(r, m) ? " (0)" : "");
+        if (m->follows) snprintf(follows, sizeof follows, " (It follows from %zu.)", m->follows);
+        print_line(0, number, "%s%s%s", m->signature->what, explain_by_override(r, m) ? " (0)" : "",
+                   follows);
         int column = printf("   seen   line %" PRIu64, m->line);
-        if (m->count > 1) column += printf(", %" PRIu64 " times", m->count);
+        if (m->count > 1) column += printf(", in %" PRIu64 " lines", m->count);
         column += printf(": ");
         cli_print_shortened(stdout, m->excerpt,
                             !line_width()               ? 0
@@ -98,9 +121,14 @@ static void print_text(const struct explain_result *r, const char *name)
                                                         : 8);
         putchar('\n');
         print_block("why", m->signature->why);
-        print_block("do", m->signature->remedy);
+        print_block("do", explain_remedy(r, m));
+        if (m->signature->depends == EXPLAIN_NO_CODE && r->family && !advised) {
+            print_block("card", r->family->advice);
+            advised = true;
+        }
         if (*m->signature->source) printf("   source %s\n", m->signature->source);
     }
+    if (r->convolution) print_convolution(r);
 }
 
 static cJSON *result_json(const struct explain_result *r)
@@ -108,12 +136,19 @@ static cJSON *result_json(const struct explain_result *r)
     cJSON *object = cJSON_CreateObject();
     cJSON_AddNumberToObject(object, "bytes", (double)r->bytes);
     cJSON_AddNumberToObject(object, "lines", (double)r->lines);
+    cJSON_AddStringToObject(object, "program", r->program ? r->program->name : "");
     cJSON_AddStringToObject(object, "chip", r->card.chip);
+    cJSON_AddBoolToObject(object, "integrated", r->card.integrated);
+    cJSON_AddStringToObject(object, "family", r->family ? r->family->name : "");
+    cJSON_AddStringToObject(object, "chip_advice", r->family ? r->family->advice : "");
     cJSON_AddStringToObject(object, "pretends", r->card.pretends);
+    cJSON_AddBoolToObject(object, "convolution", r->convolution);
     cJSON_AddBoolToObject(object, "foreign_code", r->foreign);
     if (r->foreign) {
-        cJSON_AddStringToObject(object, "foreign_why", explain_foreign_why);
-        cJSON_AddStringToObject(object, "foreign_do", explain_foreign_remedy);
+        const char *why, *remedy;
+        explain_foreign(r, &why, &remedy);
+        cJSON_AddStringToObject(object, "foreign_why", why);
+        cJSON_AddStringToObject(object, "foreign_do", remedy);
     }
     cJSON *list = cJSON_AddArrayToObject(object, "findings");
     for (size_t i = 0; i < r->n_matches; i++) {
@@ -123,15 +158,71 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddNumberToObject(row, "weight", m->signature->weight);
         cJSON_AddNumberToObject(row, "line", (double)m->line);
         cJSON_AddNumberToObject(row, "count", (double)m->count);
+        cJSON_AddNumberToObject(row, "follows_from", (double)m->follows);
         cJSON_AddStringToObject(row, "excerpt", m->excerpt);
         cJSON_AddStringToObject(row, "what", m->signature->what);
         cJSON_AddStringToObject(row, "why", m->signature->why);
-        cJSON_AddStringToObject(row, "do", m->signature->remedy);
+        cJSON_AddStringToObject(row, "do", explain_remedy(r, m));
         cJSON_AddBoolToObject(row, "override_suspected", explain_by_override(r, m));
         cJSON_AddStringToObject(row, "source", m->signature->source);
         cJSON_AddItemToArray(list, row);
     }
     return object;
+}
+
+/* Input without end: say now and then how far it is, and answer when told to stop. */
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+    (void)signal;
+    stopped = 1;
+}
+
+struct watch {
+    double next; /* seconds of the clock at which to speak again */
+    double pause;
+    bool terminal;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static bool watch(void *context, const struct explain_result *so_far)
+{
+    struct watch *w = context;
+    const double time = now();
+    if (time < w->next) return !stopped;
+    char bytes[32];
+    fprintf(stderr,
+            "%sread %s, %" PRIu64 " lines, %zu findings so far; Ctrl-C ends it and shows them%s",
+            w->terminal ? "\r" : "rmcp explain: ", cli_bytes(so_far->bytes, bytes), so_far->lines,
+            so_far->n_matches, w->terminal ? "  " : "\n");
+    if (!w->terminal) w->pause *= 2; /* into a file: seldom */
+    w->next = time + w->pause;
+    return !stopped;
+}
+
+static rmcp_status read_log(int fd, struct explain_result *result)
+{
+    struct watch w = { .terminal = isatty(STDERR_FILENO) };
+    w.pause = w.terminal ? 1 : 5;
+    w.next = now() + 5;
+    struct sigaction action = { .sa_handler = stop }, old[2]; /* no SA_RESTART: read() returns */
+    sigemptyset(&action.sa_mask);
+    stopped = 0;
+    sigaction(SIGINT, &action, &old[0]);
+    sigaction(SIGTERM, &action, &old[1]);
+    rmcp_status status = explain_read(fd, result, watch, &w);
+    sigaction(SIGINT, &old[0], NULL);
+    sigaction(SIGTERM, &old[1], NULL);
+    if (stopped)
+        fprintf(stderr, "%srmcp explain: stopped; what was read so far:\n", w.terminal ? "\n" : "");
+    return status;
 }
 
 static int open_log(const char *name)
@@ -186,7 +277,7 @@ int cli_explain(int argc, char **argv)
         fprintf(stderr, "paste the log, then press Ctrl-D\n");
     int fd = open_log(name);
     if (fd < 0) return CLI_USAGE;
-    status = explain_read(fd, &result);
+    status = read_log(fd, &result);
     if (fd != STDIN_FILENO) close(fd);
     if (status) return cli_failed("explain", status);
     if (json) {

@@ -1,14 +1,24 @@
-/* card.h: which card a log speaks of. Internal to src/explain. */
+/* card.h: which card and which program a log speaks of. Internal to src/explain. */
 #ifndef RMCP_EXPLAIN_CARD_H
 #define RMCP_EXPLAIN_CARD_H
 
 #include "explain/explain.h"
 
-/* Words that tell something about the card when met in a log; the scanner finds them. */
+/* Words that tell something when met in a log; the scanner finds them. */
 struct explain_clue {
-    const char *words;
-    const char *chip; /* the silicon that a product name means; NULL: see `kind` */
-    enum { CLUE_PRODUCT, CLUE_OVERRIDE, CLUE_GFX } kind;
+    const char *words; /* ends at '\n' or 0 */
+    enum {
+        CLUE_OVERRIDE,    /* the variable's value follows                         */
+        CLUE_GFX,         /* a chip's name                                        */
+        CLUE_SURE_GFX,    /* … of the chip itself, where others may be listed too */
+        CLUE_PCI,         /* four hexadecimal digits of a device follow           */
+        CLUE_PRODUCT,     /* a product's name starts here                         */
+        CLUE_GRAPHICS,    /* a processor's graphics, where the line speaks of a GPU */
+        CLUE_XT,          /* a number before it is a product                      */
+        CLUE_PROGRAM,     /* written by `program`                                 */
+        CLUE_CONVOLUTION, /* a convolution was executed                           */
+    } kind;
+    const struct explain_program *program;
 };
 
 /* By number; false past the last one. */
@@ -16,15 +26,27 @@ bool explain_clue_at(size_t index, struct explain_clue *out);
 
 /* What has been met so far. */
 struct explain_evidence {
-    bool chip_given, override_given; /* by options: the log does not change them */
-    char gfx[16];                    /* the first chip name met: what a runtime believes, perhaps */
+    bool chip_given, override_given;    /* by options: the log does not change them     */
+    const struct rmcp_chip *product;    /* the first card, and the words that say so    */
+    const struct rmcp_chip *integrated; /* the first one that is part of a processor    */
+    const struct rmcp_chip *number;     /* the first by a bare PCI number               */
+    char product_words[48], integrated_words[48], number_words[16];
+    char gfx[16], sure_gfx[16]; /* the first chip name met: what a runtime believes */
+    char others[4][16];         /* further names: a list of targets is no card  */
+    size_t n_others, n_lookups;
+    const struct explain_program *program;
+    bool convolution;
 };
 
-/* `text` starts at the clue's words and has `size` bytes, at least as far as the line goes. */
-void explain_consider(const struct explain_clue *clue, const char *text, size_t size,
+/* The clue's words are at text[at]; the line as far as it is at hand has `size` bytes. */
+void explain_consider(const struct explain_clue *clue, const char *text, size_t at, size_t size,
                       struct explain_evidence *evidence, struct explain_card *card);
 
-/* Draw the conclusion: is code of another kind of chip running? */
-bool explain_conclude(const struct explain_evidence *evidence, struct explain_card *card);
+/* Draw the conclusions from the evidence into the result: the card, its family, the program, and
+ * whether code of another kind of chip runs. */
+void explain_conclude(const struct explain_evidence *evidence, struct explain_result *result);
+
+/* True when the chip's name starts with one of the words of `chips`. */
+bool explain_is_one_of(const char *chip, const char *chips);
 
 #endif

@@ -1,6 +1,8 @@
 /* explain.h: what a log, a traceback or a kernel log says about a GPU, why, and what to do.
  *
- * The text is read once, in pieces of bounded size; what is looked for stands in signatures.inc. */
+ * The text is read once, in pieces of bounded size; what is looked for stands in tables: signatures
+ * (signatures_*.inc), what follows from what (relations.inc), programs and families of chips
+ * (advice.inc). */
 #ifndef RMCP_EXPLAIN_H
 #define RMCP_EXPLAIN_H
 
@@ -8,17 +10,18 @@
 
 #include <stdbool.h>
 
-/* How a signature's answer depends on the card and on HSA_OVERRIDE_GFX_VERSION. */
-enum explain_override {
-    EXPLAIN_ANY,     /* it does not                                                     */
-    EXPLAIN_FOREIGN, /* foreign code under an override explains it; without, it is a bug */
+/* How a signature's answer depends on the card, on the program and on HSA_OVERRIDE_GFX_VERSION. */
+enum explain_depends {
+    EXPLAIN_ANY,     /* it does not                                                       */
+    EXPLAIN_FOREIGN, /* foreign code under an override explains it; without, it is a bug   */
+    EXPLAIN_NO_CODE, /* no code for the chip: what helps is the program's and the family's */
 };
 
-/* One row of signatures.inc. */
+/* One row of a table of signatures. */
 struct explain_signature {
     const char *id;
     int weight; /* the heavier comes first */
-    enum explain_override override;
+    enum explain_depends depends;
     const char *patterns; /* alternatives, one per line; '*' separates parts of one line of text */
     const char *what, *why, *remedy;
     const char *source;  /* address of a public thread or file; "" when it is common knowledge */
@@ -26,43 +29,93 @@ struct explain_signature {
 };
 extern const struct explain_signature explain_signatures[]; /* ends with a NULL id */
 
+/* What one cause does to other findings of the same log. */
+struct explain_relation {
+    enum {
+        EXPLAIN_CAUSES,   /* the others are its effects                                  */
+        EXPLAIN_HIDES,    /* the others say nothing more, or something untrue            */
+        EXPLAIN_REPLACES, /* it is the better name of the same lines: as long as no more of them
+                             are the other's */
+        EXPLAIN_FALLBACK, /* it says something only where nothing else was found */
+        EXPLAIN_CARD      /* it says something only where an AMD card is known */
+    } kind;
+    const char *cause, *others; /* ids; `others` are separated by spaces */
+};
+extern const struct explain_relation explain_relations[]; /* ends with a NULL cause */
+
+/* Which chips a signature speaks of, where not of all: their names start with one of `chips`. */
+struct explain_limit {
+    const char *id, *chips;
+};
+extern const struct explain_limit explain_limits[]; /* ends with a NULL id */
+
+/* A program that writes logs. */
+struct explain_program {
+    const char *name;
+    const char *words;  /* as in a signature's patterns, without stars */
+    const char *remedy; /* when it has no code for the chip; NULL: as the signature says */
+};
+extern const struct explain_program explain_programs[]; /* ends with a NULL name */
+
+/* Chips that are served alike. */
+struct explain_family {
+    const char *chips; /* starts of chip names, separated by spaces */
+    const char *name;
+    const char
+        *advice; /* which software has code for it, which override is right and which wrong */
+};
+extern const struct explain_family explain_families[]; /* ends with NULL chips */
+
 /* What is known of the card: from the options, or from the log itself. */
 struct explain_card {
     char chip[16];      /* the silicon: "gfx1010"; "" when unknown                     */
     char chip_from[96]; /* "--gpu", or the words in the log                            */
     char pretends[16];  /* the chip that an override makes of it: "gfx1030"; "" unknown */
     char override_from[96];
+    bool integrated; /* part of a processor */
 };
 
 struct explain_match {
     const struct explain_signature *signature;
-    uint64_t count, line; /* how often, and where first */
-    char excerpt[240];    /* printable, shortened       */
+    uint64_t count, line, last; /* in how many lines; the first and the last of them */
+    char excerpt[240];          /* printable, shortened                              */
+    size_t follows;             /* number of the match, from 1, that it is an effect of; 0: none */
 };
 
-enum { EXPLAIN_MOST = 96 };
+enum { EXPLAIN_MOST = 160 };
 
 struct explain_result {
     struct explain_card card;
-    bool foreign; /* the card is known to run code of another chip's kind */
+    bool foreign;     /* the card is known to run code of another chip's kind */
+    bool convolution; /* a convolution is near what went wrong */
+    const struct explain_program *program; /* NULL when unknown */
+    const struct explain_family *family;   /* NULL when unknown */
     uint64_t bytes, lines;
     size_t n_matches;
-    struct explain_match matches[EXPLAIN_MOST]; /* the most important first */
+    struct explain_match
+        matches[EXPLAIN_MOST]; /* causes before effects, the most important first */
 };
 
-/* Take the card from a name: "gfx1010", "rx5600xt", "RX 5600 XT". RMCP_E_ARG when it is none that
- * is known. */
+/* Take the card from a name: "gfx1010", "rx5600xt", "RX 5600 XT", "1002:731f". RMCP_E_ARG when it
+ * is none that is known. */
 rmcp_status explain_set_chip(struct explain_card *card, const char *name);
 /* And the override as the variable has it: "10.3.0". */
 rmcp_status explain_set_override(struct explain_card *card, const char *value);
 
-/* Read everything from `fd` into `*result`, whose card may be set already; the rest of it is
- * overwritten. Memory does not grow with the text. */
-rmcp_status explain_read(int fd, struct explain_result *result);
+/* Called between pieces of the text; false ends the reading as if the text ended there. */
+typedef bool explain_progress(void *context, const struct explain_result *so_far);
 
-/* True when foreign code under the override is the first suspect for this match: then these texts
- * stand before the signature's own. */
+/* Read everything from `fd` into `*result`, whose card may be set already; the rest of it is
+ * overwritten. Memory does not grow with the text. `progress` may be NULL. */
+rmcp_status explain_read(int fd, struct explain_result *result, explain_progress *progress,
+                         void *context);
+
+/* What to do about this match, for the program and the card of the log. */
+const char *explain_remedy(const struct explain_result *result, const struct explain_match *match);
+
+/* True when foreign code under the override is the first suspect for this match: then the texts of
+ * explain_foreign stand before the signature's own. */
 bool explain_by_override(const struct explain_result *result, const struct explain_match *match);
-extern const char *const explain_foreign_why, *const explain_foreign_remedy;
+void explain_foreign(const struct explain_result *result, const char **why, const char **remedy);
 
 #endif

@@ -5,15 +5,24 @@
  * line may be as long as it likes: a pattern's later parts are looked for within REACH bytes. */
 #include "base/error.h"
 #include "explain/card.h"
+#include "explain/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_STATES = 4096, MOST_PATTERNS = 256, REACH = 4096, BUFFER = 1 << 18 };
+enum {
+    MOST_STATES = 16384,
+    MOST_CLASSES =
+        80, /* of characters: those that patterns have, small and capital as one, and all others */
+    MOST_PATTERNS = 800,
+    REACH = 4096,
+    CLUE_REACH = 128, /* as far as a clue about the card is read on, and half of it back */
+    BUFFER = 1 << 18
+};
 
-/* One alternative of a signature, or one clue about the card. */
+/* One alternative of a signature, or one clue about the card or the program. */
 struct pattern {
     const char *text; /* parts separated by '*', ends at '\n' or 0 */
     size_t first;     /* length of its first part */
@@ -24,7 +33,9 @@ struct pattern {
 };
 
 struct automaton {
-    uint16_t go[MOST_STATES][256];
+    uint8_t class_of[256];
+    size_t n_classes;
+    uint16_t go[MOST_STATES][MOST_CLASSES];
     uint16_t fail[MOST_STATES];
     uint16_t shorter[MOST_STATES]; /* the next state on the way of fail that ends a pattern, or 0 */
     int16_t ends[MOST_STATES];     /* the pattern that ends here, or -1 */
@@ -34,10 +45,21 @@ struct automaton {
     size_t n_patterns;
 };
 
+/* Where the rest of a pattern was looked for in vain, so that a line full of its first part is not
+ * searched again and again. */
+struct failure {
+    uint64_t line, at; /* `at`: from the start of the text */
+    bool whole;        /* the line was seen to its end: what follows in it fails as well */
+};
+
 struct scanner {
     struct automaton machine;
+    struct failure failures[MOST_PATTERNS];
     struct explain_evidence evidence;
     struct explain_result *result;
+    explain_progress *progress;
+    void *context;
+    uint64_t dropped;    /* bytes that were in the buffer before */
     char buffer[BUFFER]; /* cleaned text */
     size_t filled, done; /* bytes in it; those already scanned */
     uint16_t state;
@@ -60,9 +82,13 @@ static bool add_pattern(struct automaton *m, const char *text,
     if (clue) p->clue = *clue;
     p->size = strcspn(text, "\n");
     p->first = clue ? p->size : strcspn(text, "*\n");
+    if (!p->first) return false;
     uint16_t state = 0;
     for (size_t i = 0; i < p->first; i++) {
-        uint16_t *to = &m->go[state][lower(text[i])];
+        uint8_t *class = &m->class_of[lower(text[i])];
+        if (!*class && m->n_classes == MOST_CLASSES) return false;
+        if (!*class) *class = (uint8_t)m->n_classes++;
+        uint16_t *to = &m->go[state][*class];
         if (!*to) {
             if (m->n_states == MOST_STATES) return false;
             m->ends[m->n_states] = -1;
@@ -80,13 +106,13 @@ static void link_states(struct automaton *m)
 {
     uint16_t queue[MOST_STATES];
     size_t head = 0, tail = 0;
-    for (int c = 0; c < 256; c++)
+    for (size_t c = 0; c < m->n_classes; c++)
         if (m->go[0][c]) queue[tail++] = m->go[0][c];
     while (head < tail) {
         uint16_t state = queue[head++], fail = m->fail[state];
         m->shorter[state] = m->ends[fail] >= 0 ? fail : m->shorter[fail];
         m->hit[state] = m->ends[state] >= 0 || m->shorter[state];
-        for (int c = 0; c < 256; c++) {
+        for (size_t c = 0; c < m->n_classes; c++) {
             uint16_t to = m->go[state][c];
             if (to) {
                 m->fail[to] = m->go[fail][c];
@@ -98,16 +124,15 @@ static void link_states(struct automaton *m)
     }
 }
 
-/* Capital letters move as small ones do. */
+/* Capital letters are of the class of small ones. */
 static void ignore_case(struct automaton *m)
 {
-    for (size_t state = 0; state < m->n_states; state++)
-        memcpy(&m->go[state]['A'], &m->go[state]['a'], 26 * sizeof m->go[state][0]);
+    memcpy(&m->class_of['A'], &m->class_of['a'], 26);
 }
 
 static rmcp_status build(struct automaton *m)
 {
-    m->n_states = 1;
+    m->n_states = m->n_classes = 1; /* class 0: what no pattern has */
     m->ends[0] = -1;
     bool fits = true;
     for (const struct explain_signature *s = explain_signatures; s->id; s++)
@@ -173,26 +198,52 @@ static void keep_excerpt(struct explain_match *match, const char *line, size_t h
     match->excerpt[n] = '\0';
 }
 
+static void found_clue(struct scanner *s, const struct pattern *p, size_t end)
+{
+    const size_t start = end - p->first, back = start - s->line_start;
+    const size_t base = back > CLUE_REACH / 2 ? start - CLUE_REACH / 2 : s->line_start;
+    const size_t left = s->filled - end;
+    const char *stop = memchr(s->buffer + end, '\n', left < CLUE_REACH ? left : CLUE_REACH);
+    const size_t ahead =
+        stop ? (size_t)(stop - s->buffer) - end : (left < CLUE_REACH ? left : CLUE_REACH);
+    explain_consider(&p->clue, s->buffer + base, start - base, end - base + ahead, &s->evidence,
+                     &s->result->card);
+}
+
+/* Look for the pattern's other parts, unless it is known that they do not follow. */
+static bool rest_follows(struct scanner *s, const struct pattern *p, size_t end, size_t ahead)
+{
+    if (p->first == p->size) return true;
+    struct failure *f = &s->failures[p - s->machine.patterns];
+    const uint64_t line = s->result->lines + 1, at = s->dropped + end;
+    if (f->line == line && (f->whole || at - f->at < REACH / 4)) return false;
+    if (rest_matches(p, s->buffer + end, ahead)) return true;
+    *f = (struct failure){ .line = line, .at = at, .whole = ahead < REACH };
+    return false;
+}
+
 static void found(struct scanner *s, const struct pattern *p, size_t end)
 {
-    size_t start = end - p->first; /* the first part lies in the buffer: see compact() */
-    size_t ahead = line_length(s->buffer + end, s->filled - end);
     if (!p->signature) {
-        explain_consider(&p->clue, s->buffer + start, p->first + ahead, &s->evidence,
-                         &s->result->card);
+        found_clue(s, p, end);
         return;
     }
-    if (!rest_matches(p, s->buffer + end, ahead)) return;
     struct explain_result *r = s->result;
     struct explain_match *match = r->matches;
     while (match < r->matches + r->n_matches && match->signature != p->signature) match++;
-    if (match == r->matches + r->n_matches) {
+    const bool known = match < r->matches + r->n_matches;
+    if (known && match->last == r->lines + 1) return; /* a line counts once */
+    size_t start = end - p->first; /* the first part lies in the buffer: see compact() */
+    size_t ahead = line_length(s->buffer + end, s->filled - end);
+    if (!rest_follows(s, p, end, ahead)) return;
+    if (!known) {
         if (r->n_matches == EXPLAIN_MOST) return;
         r->n_matches++;
         *match = (struct explain_match){ .signature = p->signature, .line = r->lines + 1 };
         keep_excerpt(match, s->buffer + s->line_start, start - s->line_start,
                      end - s->line_start + ahead);
     }
+    match->last = r->lines + 1;
     match->count++;
 }
 
@@ -201,7 +252,7 @@ static void scan(struct scanner *s, size_t until)
     const struct automaton *m = &s->machine;
     uint16_t state = s->state;
     for (size_t at = s->done; at < until; at++) {
-        state = m->go[state][(unsigned char)s->buffer[at]];
+        state = m->go[state][m->class_of[(unsigned char)s->buffer[at]]];
         if (s->buffer[at] == '\n') {
             s->result->lines++;
             s->line_start = at + 1;
@@ -224,6 +275,7 @@ static void compact(struct scanner *s)
     memmove(s->buffer, s->buffer + drop, s->filled - drop);
     s->filled -= drop;
     s->done -= drop;
+    s->dropped += drop;
     s->line_start = s->line_start > drop ? s->line_start - drop : 0;
 }
 
@@ -254,18 +306,11 @@ static void append(struct scanner *s, const char *bytes, size_t n)
     }
 }
 
-static int by_weight(const void *a, const void *b)
-{
-    const struct explain_match *x = a, *y = b;
-    if (x->signature->weight != y->signature->weight)
-        return x->signature->weight > y->signature->weight ? -1 : 1;
-    return x->line < y->line ? -1 : x->line > y->line;
-}
-
 static rmcp_status read_all(struct scanner *s, int fd)
 {
     char piece[16384];
     for (;;) {
+        if (s->progress && !s->progress(s->context, s->result)) break;
         ssize_t n = read(fd, piece, sizeof piece);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return rmcp_fail(RMCP_E_IO, "cannot read: %s", strerror(errno));
@@ -282,20 +327,23 @@ static rmcp_status read_all(struct scanner *s, int fd)
     return RMCP_OK;
 }
 
-rmcp_status explain_read(int fd, struct explain_result *result)
+rmcp_status explain_read(int fd, struct explain_result *result, explain_progress *progress,
+                         void *context)
 {
     struct explain_card card = result->card;
     *result = (struct explain_result){ .card = card };
     struct scanner *s = calloc(1, sizeof *s);
     if (!s) return rmcp_fail(RMCP_E_NOMEM, "no memory for reading a log");
     s->result = result;
+    s->progress = progress;
+    s->context = context;
     s->evidence.chip_given = *card.chip;
     s->evidence.override_given = *card.pretends;
     rmcp_status status = build(&s->machine);
     if (!status) status = read_all(s, fd);
     if (!status) {
-        result->foreign = explain_conclude(&s->evidence, &result->card);
-        qsort(result->matches, result->n_matches, sizeof *result->matches, by_weight);
+        explain_conclude(&s->evidence, result);
+        explain_order(result);
     }
     free(s);
     return status;

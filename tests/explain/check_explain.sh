@@ -19,6 +19,18 @@ done
 expect 2 "$rmcp" explain --gpu "GTX 1080" "$work/log"
 expect 2 "$rmcp" explain "$work/log" "$work/log"
 
+# Input without end: it says how far it is, and a signal makes it answer.
+status=0
+{ cat "$work/log"; yes 'step 1 loss 0.5'; } 2>/dev/null |
+    timeout -s INT 8 "$rmcp" explain - >"$work/out" 2>"$work/err" || status=$?
+[ "$status" = 124 ] || [ "$status" = 1 ] || fail "stopped, explain gives $status"
+grep -q 'no GPU code for this chip' "$work/out" || fail "stopped, explain does not answer"
+grep -q 'findings so far' "$work/err" || fail "endless input without progress"
+
+# A line full of first parts: the rest of a pattern is not sought again and again.
+{ yes 'amdgpu 0x731 rx radeon gfx ' | tr -d '\n' | head -c 50000000; cat "$work/log"; } 2>/dev/null >"$work/hostile"
+expect 1 timeout 100 "$rmcp" explain "$work/hostile"
+
 # A line of 100 MB, a binary, and a log of $2 MB, all within 64 MB of memory (no limit under sanitizers).
 [ "${3-}" = sanitized ] || ulimit -v 65536
 { head -c 100000000 /dev/zero | tr '\0' x; cat "$work/log"; } >"$work/long"

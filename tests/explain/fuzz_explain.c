@@ -14,6 +14,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size) return 0;
     lseek(fd, 0, SEEK_SET);
     result.card = (struct explain_card){ 0 };
-    if (explain_read(fd, &result)) __builtin_trap();
+    if (explain_read(fd, &result, NULL, NULL)) __builtin_trap();
     return 0;
 }

@@ -1,0 +1,133 @@
+/* order.c: which findings belong together: causes first, effects marked, what misleads left out. */
+#include "explain/order.h"
+
+#include "explain/card.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct explain_relation explain_relations[] = {
+#define CAUSES(cause, others) { EXPLAIN_CAUSES, cause, others },
+#define HIDES(cause, others) { EXPLAIN_HIDES, cause, others },
+#define REPLACES(cause, others) { EXPLAIN_REPLACES, cause, others },
+#define FALLBACK(id) { EXPLAIN_FALLBACK, id, "" },
+#define CARD(id) { EXPLAIN_CARD, id, "" },
+#define ONLY(id, chips)
+#include "explain/relations.inc"
+#undef CAUSES
+#undef HIDES
+#undef REPLACES
+#undef FALLBACK
+#undef CARD
+#undef ONLY
+    { EXPLAIN_CAUSES, NULL, NULL },
+};
+
+const struct explain_limit explain_limits[] = {
+#define CAUSES(cause, others)
+#define HIDES(cause, others)
+#define REPLACES(cause, others)
+#define FALLBACK(id)
+#define CARD(id)
+#define ONLY(id, chips) { id, chips },
+#include "explain/relations.inc"
+#undef CAUSES
+#undef HIDES
+#undef REPLACES
+#undef FALLBACK
+#undef CARD
+#undef ONLY
+    { NULL, NULL },
+};
+
+static bool is_in(const char *id, const char *list)
+{
+    const size_t length = strlen(id);
+    for (const char *at = list; (at = strstr(at, id)); at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return true;
+    return false;
+}
+
+static struct explain_match *find(struct explain_result *r, const char *id)
+{
+    for (size_t i = 0; i < r->n_matches; i++)
+        if (!strcmp(r->matches[i].signature->id, id)) return &r->matches[i];
+    return NULL;
+}
+
+static void leave_out(struct explain_result *r, size_t index)
+{
+    r->n_matches--;
+    memmove(&r->matches[index], &r->matches[index + 1],
+            (r->n_matches - index) * sizeof *r->matches);
+}
+
+/* What speaks of other chips than this one. */
+static void leave_out_other_chips(struct explain_result *r)
+{
+    if (!*r->card.chip) return;
+    for (const struct explain_limit *l = explain_limits; l->id; l++)
+        for (size_t i = r->n_matches; i-- > 0;)
+            if (!strcmp(r->matches[i].signature->id, l->id) &&
+                !explain_is_one_of(r->card.chip, l->chips))
+                leave_out(r, i);
+}
+
+static void leave_out_superfluous(struct explain_result *r)
+{
+    for (const struct explain_relation *relation = explain_relations; relation->cause; relation++) {
+        if (relation->kind == EXPLAIN_CAUSES) continue;
+        const struct explain_match *cause = find(r, relation->cause);
+        if (!cause) continue;
+        if (relation->kind == EXPLAIN_FALLBACK || relation->kind == EXPLAIN_CARD) {
+            const bool fits = relation->kind == EXPLAIN_CARD ? *r->card.chip : r->n_matches == 1;
+            if (!fits) leave_out(r, (size_t)(cause - r->matches));
+            continue;
+        }
+        const uint64_t count = relation->kind == EXPLAIN_HIDES ? UINT64_MAX : cause->count;
+        for (size_t i = r->n_matches; i-- > 0;)
+            if (is_in(r->matches[i].signature->id, relation->others) &&
+                r->matches[i].count <= count)
+                leave_out(r, i);
+    }
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct explain_match *x = a, *y = b;
+    if (x->signature->weight != y->signature->weight)
+        return x->signature->weight > y->signature->weight ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* Every effect of `cause` that stands before it, to behind it. */
+static void move_effects(struct explain_result *r, const struct explain_relation *relation)
+{
+    for (size_t i = 0; i < r->n_matches; i++) {
+        const struct explain_match *cause = find(r, relation->cause);
+        if (!cause || &r->matches[i] >= cause) return;
+        if (!is_in(r->matches[i].signature->id, relation->others)) continue;
+        const struct explain_match effect = r->matches[i];
+        const size_t to = (size_t)(cause - r->matches);
+        memmove(&r->matches[i], &r->matches[i + 1], (to - i) * sizeof *r->matches);
+        r->matches[to] = effect;
+        i--;
+    }
+}
+
+void explain_order(struct explain_result *result)
+{
+    leave_out_other_chips(result);
+    leave_out_superfluous(result);
+    qsort(result->matches, result->n_matches, sizeof *result->matches, by_weight);
+    for (const struct explain_relation *relation = explain_relations; relation->cause; relation++)
+        if (relation->kind == EXPLAIN_CAUSES) move_effects(result, relation);
+    for (size_t i = 0; i < result->n_matches; i++)
+        for (const struct explain_relation *r = explain_relations; r->cause; r++) {
+            const struct explain_match *cause =
+                r->kind == EXPLAIN_CAUSES ? find(result, r->cause) : NULL;
+            if (!cause || cause >= &result->matches[i] || result->matches[i].follows) continue;
+            if (is_in(result->matches[i].signature->id, r->others))
+                result->matches[i].follows = (size_t)(cause - result->matches) + 1;
+        }
+}
