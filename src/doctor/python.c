@@ -84,6 +84,16 @@ static void read_sdk(const struct doctor_search *search, struct doctor_python *p
     doctor_names_deinit(&names);
 }
 
+/* The package rmcp in the same folder, and the hook that lets RMCP_TORCH enable it. */
+static void read_rmcp(const struct doctor_search *search, struct doctor_python *python)
+{
+    char path[DOCTOR_PATH + 64], text[4096];
+    snprintf(path, sizeof path, "%s/rmcp/_version.py", python->site);
+    python->has_rmcp = doctor_read(search->view, path, text, sizeof text) >= 0;
+    snprintf(path, sizeof path, "%s/rmcp-torch.pth", python->site);
+    python->has_hook = doctor_read(search->view, path, text, sizeof text) >= 0;
+}
+
 static void read_site(const struct doctor_search *search, const char *site)
 {
     struct doctor_machine *m = search->machine;
@@ -107,6 +117,7 @@ static void read_site(const struct doctor_search *search, const char *site)
         add_matching(search, path, "librocblas.so*", DOCTOR_LIB_ROCBLAS, owner);
         read_sdk(search, &python, owner);
     }
+    read_rmcp(search, &python);
     m->pythons[m->n_pythons++] = python;
 }
 

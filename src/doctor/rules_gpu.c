@@ -121,10 +121,7 @@ bool doctor_if_gpu_left_behind(const struct doctor_machine *m, struct doctor_wor
     if (doctor_fit_python(m, gpu, true))
         doctor_value(words, "%s", ""); /* native code is there already */
     else
-        doctor_value(words,
-                     "pip install --index-url https://repo.amd.com/rocm/whl-multi-arch/ "
-                     "\"torch[device-%s]\"",
-                     gpu->chip);
+        doctor_value(words, "see the recommendation below");
     return true;
 }
 
@@ -179,7 +176,9 @@ bool doctor_if_kfd_missing(const struct doctor_machine *m, struct doctor_words *
 
 bool doctor_if_kfd_gpu_missing(const struct doctor_machine *m, struct doctor_words *words)
 {
-    if (!m->has_kfd || *m->container || m->log[DOCTOR_LOG_ATOMICS].n) return false;
+    if (!m->has_kfd || *m->container || m->log[DOCTOR_LOG_ATOMICS].n ||
+        m->log[DOCTOR_LOG_UNSUPPORTED].n)
+        return false;
     for (size_t i = 0; i < m->n_gpus; i++) {
         const struct doctor_gpu *gpu = &m->gpus[i];
         if (gpu->vendor == DOCTOR_AMD && !gpu->in_kfd && !gpu->is_integrated &&
@@ -242,7 +241,8 @@ bool doctor_if_module_mtype(const struct doctor_machine *m, struct doctor_words 
     if (!*m->mtype && !set) return false;
     const size_t file = *m->mtype == '/' ? strcspn(m->mtype, ":") : 0;
     if (file)
-        doctor_value(words, "sudo rm %.*s && sudo update-initramfs -u", (int)file, m->mtype);
+        doctor_value(words, "sudo mv %.*s %.*s.aside && %s", (int)file, m->mtype, (int)file,
+                     m->mtype, doctor_initramfs_command(m));
     else
         doctor_value(words, "remove amdgpu.mtype_local from the kernel's command line");
     return doctor_say(words, "%s", *m->mtype ? m->mtype : set);
@@ -305,6 +305,14 @@ bool doctor_if_container_no_devices(const struct doctor_machine *m, struct docto
 
 bool doctor_if_kfd_open_fails(const struct doctor_machine *m, struct doctor_words *words)
 {
+    if (*m->container)
+        words->why =
+            "It is no matter of permission: the device is there, but the kernel refuses this "
+            "process. Try it on the host first;\n"
+            "when it works there, the container's own rules are in the way.";
+    doctor_value(words, "%s",
+                 *m->container ? "on the host: rocminfo; sudo dmesg | grep -i -E 'kfd|amdgpu'"
+                               : "sudo dmesg | grep -i -E 'kfd|amdgpu'");
     return m->kfd.exists && m->kfd.open_error && !is_denied(&m->kfd) &&
            doctor_say(words, "opening /dev/kfd: %s", strerror(m->kfd.open_error));
 }
