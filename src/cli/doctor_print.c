@@ -73,7 +73,7 @@ static void print_option(const struct doctor_advice *advice, size_t rank, bool i
     snprintf(label, sizeof label, "%2zu. ", rank);
     print_wrapped(0, label, option->title);
     if (in_full) {
-        if (strcmp(option->cost, "nothing")) print_wrapped(4, "cost:   ", option->cost);
+        if (strcmp(option->cost, "free")) print_wrapped(4, "cost:   ", option->cost);
         print_wrapped(4, "effort: ", option->effort);
         print_wrapped(4, "result: ", option->result);
         if (strcmp(option->risk, "none")) print_wrapped(4, "risk:   ", option->risk);

@@ -5,7 +5,7 @@
 #include "doctor/addresses.h"
 
 /* Prices are those of late 2025, in US dollars. */
-#define FREE "nothing"
+#define FREE "free"
 
 const struct doctor_option doctor_options[] = {
     { "reinstall", "Repair the damaged installation first", FREE, "minutes",
@@ -49,7 +49,7 @@ const struct doctor_option doctor_options[] = {
       "reported by users", doctor_for_unset },
     { "match-rocm", "Let PyTorch have the ROCm that it was built with", FREE, "minutes",
       "what is installed works as it was meant to", "none", "{}", "", doctor_for_match_rocm },
-    { "fix-settings", "Cure the problems above; PyTorch itself is as it must be", FREE, "minutes",
+    { "fix-settings", "Cure what was found; PyTorch itself is as it must be", FREE, "minutes",
       "the installed PyTorch computes on the GPU", "none", "{}", "", doctor_for_settings },
     { "nothing", "Nothing: this machine is ready", FREE, "none", "PyTorch computes on the GPU",
       "none", "{}", "reported by users", doctor_for_nothing },

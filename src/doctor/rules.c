@@ -220,14 +220,14 @@ const struct doctor_rule doctor_rules[] = {
       .why = "PyTorch's own kernels run, matrix products and linear layers fail (\"Cannot read "
              "TensileLibrary.dat\").\n"
              "ROCm 6.4 dropped gfx900 and gfx906 there; the wheels of ROCm 6.3 still have them.",
-      .fix = "see the recommendation below" },
+      .fix = "see the recommendation" },
     { RULE("torch-cpu-build", torch_cpu_build, "python", DOCTOR_WARNING),
       .title = "PyTorch without any GPU support",
       .why = "torch.cuda.is_available() is False with it, whatever the driver does.", .fix = "" },
     { RULE("torch-cuda-build", torch_cuda_build, "python", DOCTOR_PROBLEM),
       .title = "PyTorch for NVIDIA",
       .why = "pip's default on Linux is the CUDA build, which cannot use an AMD GPU.",
-      .fix = "make another environment, as recommended below" },
+      .fix = "make another environment, as recommended" },
     { RULE("torch-wrong-vendor", torch_wrong_vendor, "python", DOCTOR_WARNING),
       .title = "PyTorch for ROCm on a machine with an NVIDIA card",
       .why = "An installer saw the integrated AMD graphics and took the wrong build.",

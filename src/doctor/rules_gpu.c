@@ -121,7 +121,7 @@ bool doctor_if_gpu_left_behind(const struct doctor_machine *m, struct doctor_wor
     if (doctor_fit_python(m, gpu, true))
         doctor_value(words, "%s", ""); /* native code is there already */
     else
-        doctor_value(words, "see the recommendation below");
+        doctor_value(words, "see the recommendation");
     return true;
 }
 

@@ -35,8 +35,7 @@ bool doctor_if_override_foreign(const struct doctor_machine *m, struct doctor_wo
     else /* without native code nothing runs at all, so that comes first */
         doctor_value(
             words, "%sunset %s%s%s",
-            doctor_fit_python(m, gpu, true) ? ""
-                                            : "install native code as recommended below; then: ",
+            doctor_fit_python(m, gpu, true) ? "" : "install native code as recommended; then: ",
             name, *m->profile ? "   # and remove it in " : "", *m->profile ? m->profile : "");
     if (doctor_chip_service(gpu->version) != DOCTOR_CHIP_LEFT_BEHIND)
         words->why =
@@ -63,9 +62,8 @@ static bool say_registers(const struct doctor_machine *m, struct doctor_words *w
     if (!main_override(m, &gpu, name, &value, &version) || !doctor_is_short_of_registers(m, gpu) ||
         is_refused(m, gpu) != refused)
         return false;
-    doctor_value(
-        words, "%sunset %s",
-        doctor_python_for(m, gpu->version) ? "" : "install as recommended below; then: ", name);
+    doctor_value(words, "%sunset %s",
+                 doctor_python_for(m, gpu->version) ? "" : "install as recommended; then: ", name);
     return doctor_say(words, "%s=%s on %s, which has 1024 registers where that chip has 1536", name,
                       value, gpu->chip);
 }

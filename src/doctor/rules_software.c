@@ -257,7 +257,7 @@ bool doctor_if_torch_no_arch(const struct doctor_machine *m, struct doctor_words
             doctor_value(words, "export HSA_OVERRIDE_GFX_VERSION=%u.%u.%u", sibling / 10000,
                          sibling / 100 % 100, sibling % 100);
         else
-            doctor_value(words, "see the recommendation below");
+            doctor_value(words, "see the recommendation");
         return doctor_say(words, "PyTorch %s in %.120s has %.180s, not %s", m->pythons[i].version,
                           m->pythons[i].site, library->targets, chip);
     }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "doctor/doctor.h"
+#include "doctor/tree.h"
 
 #include "doctor_facts.inc"
 
@@ -383,6 +384,32 @@ static void test_verdicts(void **state)
                 assert_int_equal(doctor_rules[k].verdict, DOCTOR_PROBLEM);
 }
 
+/* Every option is in one leaf of the tree, and its path leads to the root. */
+static void test_tree(void **state)
+{
+    bool on_path[64];
+    (void)state;
+    assert_true(doctor_n_nodes <= 64 && doctor_tree[0].parent < 0);
+    for (size_t i = 1; i < doctor_n_nodes; i++) {
+        assert_in_range(doctor_tree[i].parent, 0, i - 1);
+        assert_true(!*doctor_tree[doctor_tree[i].parent].options); /* a question */
+        assert_true(*doctor_tree[i].answer && *doctor_tree[i].text);
+        assert_int_equal(!*doctor_tree[i].options, !*doctor_tree[i].cost);
+    }
+    for (size_t i = 0; i < doctor_n_options; i++) {
+        const struct doctor_advice advice = { .option = &doctor_options[i] };
+        size_t leaves = 0, marked = 0;
+        for (size_t k = 0; k < doctor_n_nodes; k++)
+            leaves += doctor_leaf_has(&doctor_tree[k], doctor_options[i].id);
+        if (leaves != 1) fail_msg("%s is in %zu leaves", doctor_options[i].id, leaves);
+        doctor_tree_path(&advice, 1, on_path);
+        for (size_t k = 0; k < doctor_n_nodes; k++) marked += on_path[k];
+        assert_true(on_path[0] && marked >= 2);
+    }
+    doctor_tree_path(NULL, 0, on_path);
+    assert_false(on_path[0]);
+}
+
 static bool is_name(const char *id)
 {
     return *id && strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(id);
@@ -430,7 +457,7 @@ int main(void)
         cmocka_unit_test(test_texts),       cmocka_unit_test(test_order),
         cmocka_unit_test(test_never_ready), cmocka_unit_test(test_family),
         cmocka_unit_test(test_commands),    cmocka_unit_test(test_quoting),
-        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
