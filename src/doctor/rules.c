@@ -215,6 +215,11 @@ const struct doctor_rule doctor_rules[] = {
              "\"hipErrorNoBinaryForGpu\"),\n"
              "or, under an override, runs code that was built for another chip.",
       .fix = "{}" },
+    { RULE("torch-repaired", torch_repaired, "python", DOCTOR_NOTE),
+      .title = "A wheel with code for this chip, which pytorch.org's does not have",
+      .why = "Its library was repaired or built anew on this machine; an upgrade of PyTorch brings "
+             "the original back.",
+      .fix = "" },
     { RULE("torch-no-rocblas", torch_no_rocblas, "python", DOCTOR_PROBLEM),
       .title = "This PyTorch's rocBLAS has no code for the chip",
       .why = "PyTorch's own kernels run, matrix products and linear layers fail (\"Cannot read "

@@ -24,7 +24,7 @@
     X(build_memory) X(build_disk) X(opencl_none) X(opencl_broken) X(opencl_ok) X(vulkan_none)     \
     X(vulkan_ok) X(probe_late) X(dropin_installed) X(dropin_broken) X(dropin_stale)               \
     X(dropin_preloaded) X(dropin_everywhere) X(adapter_installed) X(adapter_enabled)            \
-    X(registers_refused) X(registers_risk) X(torch_no_rocblas)
+    X(registers_refused) X(registers_risk) X(torch_no_rocblas) X(torch_repaired)
 /* clang-format on */
 
 #define DOCTOR_DECLARE(name)                                                                       \

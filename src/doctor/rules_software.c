@@ -264,6 +264,25 @@ bool doctor_if_torch_no_arch(const struct doctor_machine *m, struct doctor_words
     return false;
 }
 
+bool doctor_if_torch_repaired(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (!gpu || doctor_chip_service(gpu->version) != DOCTOR_CHIP_LEFT_BEHIND) return false;
+    for (size_t i = 0; i < m->n_pythons; i++) {
+        const struct doctor_python *python = &m->pythons[i];
+        const struct doctor_library *library = doctor_torch_library(m, python);
+        const char *release = strstr(python->version, "+rocm");
+        /* "2.5.1+rocm6.2" of pytorch.org, with a ROCm of its own in torch/lib */
+        if (!library || !release || python->is_sdk || !python->bundles_rocm ||
+            strspn(python->version, "0123456789.") != (size_t)(release - python->version) ||
+            !doctor_targets_have(library->targets, gpu->chip))
+            continue;
+        return doctor_say(words, "PyTorch %s in %.150s has %.150s", python->version, python->site,
+                          library->targets);
+    }
+    return false;
+}
+
 bool doctor_if_torch_cpu_build(const struct doctor_machine *m, struct doctor_words *words)
 {
     if (!doctor_has_vendor(m, DOCTOR_AMD, false) || has_hip_build(m)) return false;

@@ -1,4 +1,5 @@
 # What the tests of recorded machines share, to be sourced after lib.sh: $rmcp and $tests are set.
+# shellcheck shell=sh disable=SC2154
 
 # answers JSON: the report as lines: "VERDICT RULE", "option ID", "first ID", "command LINE" of the first option.
 answers() {
