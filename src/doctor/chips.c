@@ -100,6 +100,8 @@ bool doctor_chip_has_fewer_registers(uint32_t version, uint32_t other)
         has_many |= many[i] == version;
         other_has |= many[i] == other;
     }
+    if (version == 110003 && other != version && other / 100 == 1100)
+        return true; /* its owners report hangs under 11.0.2, too, which has as many */
     return version / 10000 == 11 && other_has && !has_many;
 }
 

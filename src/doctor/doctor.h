@@ -109,6 +109,8 @@ const struct doctor_rocm *doctor_loader_rocm(const struct doctor_machine *m);
 /* How this distribution installs something: the names of the package for apt, pacman and dnf. */
 void doctor_install_command(const struct doctor_machine *m, const char *apt, const char *pacman,
                             const char *dnf, char *out, size_t room);
+/* How the container at hand is given the GPU, on its host. */
+void doctor_container_command(const struct doctor_machine *m, char *out, size_t room);
 /* How it makes the first file system of the boot anew, after a change in /etc/modprobe.d. */
 const char *doctor_initramfs_command(const struct doctor_machine *m);
 /* How it brings kernel and firmware up to date. */

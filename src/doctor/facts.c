@@ -185,6 +185,27 @@ void doctor_install_command(const struct doctor_machine *m, const char *apt, con
     }
 }
 
+void doctor_container_command(const struct doctor_machine *m, char *out, size_t room)
+{
+    char group[40] = "\"$(stat -c %g /dev/kfd)\"";
+    if (m->kfd.exists) snprintf(group, sizeof group, "%u", m->kfd.gid);
+    if (strstr(m->container, "lxc"))
+        snprintf(out, room,
+                 "pct set ID --dev0 /dev/kfd,gid=GID --dev1 /dev/dri/renderD128,gid=GID   "
+                 "# Proxmox; GID: of render, inside");
+    else if (!strcmp(m->container, "kubernetes"))
+        snprintf(out, room,
+                 "in the pod: resources: limits: amd.com/gpu: 1   # AMD's device plugin");
+    else if (!strcmp(m->container, "podman"))
+        snprintf(out, room,
+                 "podman run --device=/dev/kfd --device=/dev/dri --group-add keep-groups …");
+    else if (!strcmp(m->container, "apptainer"))
+        snprintf(out, room, "apptainer exec --rocm …");
+    else
+        snprintf(out, room, "docker run --device=/dev/kfd --device=/dev/dri --group-add %s …",
+                 group);
+}
+
 const char *doctor_initramfs_command(const struct doctor_machine *m)
 {
     switch (packager_of(m)) {

@@ -228,7 +228,8 @@ uint32_t doctor_chip_sibling(uint32_t version);
 /* The release of pytorch.org's wheels that serve the chip or its sibling: "rocm6.4"; NULL: none. */
 const char *doctor_chip_wheel(uint32_t version);
 /* Whether two chips have the same instructions, so that an override from one to the other is not
- * foreign; and whether code for the other may ask for more registers than the chip has. */
+ * foreign; and whether code for the other asks for more than the chip has all the same: registers,
+ * as far as is known. */
 bool doctor_chip_same_family(uint32_t left, uint32_t right);
 bool doctor_chip_has_fewer_registers(uint32_t version, uint32_t other);
 /* Whether a list of targets has code that this chip loads: its own or the generic one. */

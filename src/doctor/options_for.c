@@ -27,7 +27,14 @@ static bool is_left_behind(const struct doctor_machine *m)
 /* The card to compute with is NVIDIA's. */
 static bool is_nvidia(const struct doctor_machine *m)
 {
-    return doctor_has_vendor(m, DOCTOR_NVIDIA, true) && !doctor_has_vendor(m, DOCTOR_AMD, true);
+    if (!doctor_has_vendor(m, DOCTOR_NVIDIA, true)) return false;
+    if (!doctor_has_vendor(m, DOCTOR_AMD, true)) return true;
+    bool cuda = false, hip = false; /* one of each: what was installed tells which is meant */
+    for (size_t i = 0; i < m->n_pythons; i++) {
+        cuda |= *m->pythons[i].cuda != '\0';
+        hip |= *m->pythons[i].hip != '\0';
+    }
+    return cuda && !hip;
 }
 
 bool doctor_for_reinstall(const struct doctor_machine *m, struct doctor_words *words)
@@ -40,7 +47,9 @@ bool doctor_for_reinstall(const struct doctor_machine *m, struct doctor_words *w
 
 bool doctor_for_fix_driver(const struct doctor_machine *m, struct doctor_words *words)
 {
-    (void)words;
+    doctor_step(words, "sudo modprobe amdgpu; sudo dmesg | grep -i amdgpu");
+    if (rule_holds(m, doctor_if_kernel_old)) doctor_step(words, "%s", doctor_upgrade_command(m));
+    doctor_step(words, "rmcp doctor   # again, for the next step");
     return rule_holds(m, doctor_if_gpu_no_driver) || rule_holds(m, doctor_if_cmdline_nomodeset);
 }
 
@@ -67,13 +76,10 @@ bool doctor_for_fix_slot(const struct doctor_machine *m, struct doctor_words *wo
 bool doctor_for_fix_access(const struct doctor_machine *m, struct doctor_words *words)
 {
     if (rule_holds(m, doctor_if_container_no_groups) ||
-        rule_holds(m, doctor_if_container_no_devices)) {
-        if (m->kfd.exists)
-            doctor_value(words, "docker run --device=/dev/kfd --device=/dev/dri --group-add %u …",
-                         m->kfd.gid);
-        else
-            doctor_value(words, "docker run --device=/dev/kfd --device=/dev/dri --group-add "
-                                "\"$(stat -c %%g /dev/kfd)\" …");
+        rule_holds(m, doctor_if_container_no_devices) ||
+        rule_holds(m, doctor_if_container_no_render)) {
+        doctor_container_command(m, words->value, sizeof words->value);
+        doctor_step(words, "rmcp doctor   # again, inside");
         return true;
     }
     doctor_step(words, "sudo usermod -aG render,video \"$USER\"   # then log out and in");
@@ -89,8 +95,11 @@ bool doctor_for_fix_open(const struct doctor_machine *m, struct doctor_words *wo
     if (*m->container) {
         doctor_step(words, "rocminfo   # on the host: does it work there?");
         doctor_step(words, "sudo dmesg | grep -i -E 'kfd|amdgpu'   # on the host");
-        doctor_step(words, "docker run --device=/dev/kfd --device=/dev/dri --security-opt "
-                           "seccomp=unconfined …   # LXC: a privileged container, to compare");
+        char command[400];
+        doctor_container_command(m, command, sizeof command);
+        if (!strstr(command, "   # "))
+            doctor_step(words, "%s   # with --security-opt seccomp=unconfined, to compare",
+                        command);
     } else {
         doctor_step(words, "sudo dmesg | grep -i -E 'kfd|amdgpu'   # | rmcp explain -");
         doctor_step(words, "%s", doctor_upgrade_command(m));
@@ -183,7 +192,9 @@ bool doctor_for_nothing(const struct doctor_machine *m, struct doctor_words *wor
         rule_holds(m, doctor_if_render_no_access) || doctor_for_match_rocm(m, &unused) ||
         is_disturbed(m, &unused))
         return false;
+    char name[64];
     doctor_step_enter(words, python);
+    doctor_step_variables(m, words, doctor_override_of(m, gpu, name) ? doctor_believed(m, gpu) : 0);
     doctor_step(words, "python -c 'import torch; print(torch.ones(3, device=\"cuda\") @ "
                        "torch.ones(3, device=\"cuda\"))'");
     doctor_step_rmcp(m, words, python);

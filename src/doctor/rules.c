@@ -107,8 +107,9 @@ const struct doctor_rule doctor_rules[] = {
       .fix = "export HIP_VISIBLE_DEVICES={}" },
     /* ---- kernel ---- */
     { RULE("kernel-old", kernel_old, "kernel", DOCTOR_WARNING), .title = "Old kernel for this chip",
-      .why = "Compute on RDNA cards was repaired over many kernels; before 5.10 queues and resets "
-             "often fail.",
+      .why =
+          "Compute on RDNA cards was repaired over many kernels; a kernel older than the chip does "
+          "not take it at all, or fails in queues and resets.",
       .fix = "{}" },
     { RULE("module-mtype", module_mtype, "kernel", DOCTOR_WARNING),
       .title = "amdgpu.mtype_local is set",
@@ -139,12 +140,14 @@ const struct doctor_rule doctor_rules[] = {
       .title = "The container has /dev/kfd, but not its group",
       .why = "Group names mean nothing across the border: the number of the host's group must be "
              "given.",
-      .fix = "docker run --device=/dev/kfd --device=/dev/dri --group-add {} …" },
+      .fix = "{}" },
     { RULE("container-no-devices", container_no_devices, "access", DOCTOR_PROBLEM),
       .title = "The container was not given the GPU",
-      .why = "/dev/kfd and /dev/dri must be passed in.",
-      .fix = "docker run --device=/dev/kfd --device=/dev/dri --group-add \"$(stat -c %g "
-             "/dev/kfd)\" …" },
+      .why = "/dev/kfd and /dev/dri must be passed in.", .fix = "{}" },
+    { RULE("container-no-render", container_no_render, "access", DOCTOR_PROBLEM),
+      .title = "The container has /dev/kfd, but no render node",
+      .why = "ROCm allocates memory through /dev/dri/renderD*: HIP finds no device without it.",
+      .fix = "{}" },
     { RULE("kfd-open-fails", kfd_open_fails, "access", DOCTOR_PROBLEM),
       .title = "/dev/kfd does not open",
       .why = "It is no matter of permission: KFD has no usable GPU, or is out of something.",
@@ -278,7 +281,7 @@ const struct doctor_rule doctor_rules[] = {
              "Hangs, page faults, resets and wrong fp16 results follow.",
       .fix = "{}" },
     { RULE("registers-refused", registers_refused, "environment", DOCTOR_PROBLEM),
-      .title = "The override names a chip with more registers",
+      .title = "The override names a chip that asks for more than this one has",
       .why = "The instructions are the same, but kernels tuned for the larger chip ask for more "
              "registers than there are:\n"
              "HSA_STATUS_ERROR_INVALID_ISA, page faults or a hang, as owners of this chip report.",

@@ -228,11 +228,21 @@ bool doctor_if_kernel_old(const struct doctor_machine *m, struct doctor_words *w
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     unsigned major, minor;
-    if (!gpu || gpu->version < 100100 || sscanf(m->kernel, "%u.%u", &major, &minor) != 2)
+    /* The first kernels that are good for a chip; AMD's own driver (DKMS) brings older ones up. */
+    static const struct {
+        uint32_t version;
+        unsigned major, minor;
+    } first[] = { { 120000, 6, 12 }, { 110500, 6, 10 }, { 110000, 6, 0 }, { 100100, 5, 10 } };
+    if (!gpu || gpu->version < 100100 || *m->amdgpu_version || m->is_wsl ||
+        sscanf(m->kernel, "%u.%u", &major, &minor) != 2)
         return false;
-    if (major > 5 || (major == 5 && minor >= 10)) return false;
+    size_t i = 0;
+    while (gpu->version < first[i].version) i++;
+    if (major > first[i].major || (major == first[i].major && minor >= first[i].minor))
+        return false;
     doctor_value(words, "%s", doctor_upgrade_command(m));
-    return doctor_say(words, "Linux %s with %s", m->kernel, gpu->chip);
+    return doctor_say(words, "Linux %s with %s; %u.%u or newer is wanted", m->kernel, gpu->chip,
+                      first[i].major, first[i].minor);
 }
 
 bool doctor_if_module_mtype(const struct doctor_machine *m, struct doctor_words *words)
@@ -293,11 +303,21 @@ bool doctor_if_container_no_groups(const struct doctor_machine *m, struct doctor
 {
     if (!*m->container || !is_denied(&m->kfd)) return false;
     say_device(m, &m->kfd, words);
+    doctor_container_command(m, words->value, sizeof words->value);
     return true;
+}
+
+bool doctor_if_container_no_render(const struct doctor_machine *m, struct doctor_words *words)
+{
+    doctor_container_command(m, words->value, sizeof words->value);
+    return *m->container && m->kfd.exists && !m->n_render && doctor_main_gpu(m) &&
+           m->probes[DOCTOR_PROBE_ACCESS] == DOCTOR_DONE &&
+           doctor_say(words, "%s container, /dev/kfd, nothing in /dev/dri", m->container);
 }
 
 bool doctor_if_container_no_devices(const struct doctor_machine *m, struct doctor_words *words)
 {
+    doctor_container_command(m, words->value, sizeof words->value);
     return *m->container && !m->kfd.exists && doctor_has_vendor(m, DOCTOR_AMD, false) &&
            m->probes[DOCTOR_PROBE_ACCESS] == DOCTOR_DONE &&
            doctor_say(words, "%s container, an AMD GPU on PCI, no /dev/kfd", m->container);

@@ -64,6 +64,12 @@ static bool say_registers(const struct doctor_machine *m, struct doctor_words *w
         return false;
     doctor_value(words, "%sunset %s",
                  doctor_python_for(m, gpu->version) ? "" : "install as recommended; then: ", name);
+    if (version == 110002) {
+        words->why =
+            "Owners of this chip report hangs under it; newer wheels have code for the chip "
+            "itself.";
+        return doctor_say(words, "%s=%s on %s", name, value, gpu->chip);
+    }
     return doctor_say(words, "%s=%s on %s, which has 1024 registers where that chip has 1536", name,
                       value, gpu->chip);
 }
