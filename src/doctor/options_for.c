@@ -116,7 +116,7 @@ bool doctor_for_wsl(const struct doctor_machine *m, struct doctor_words *words)
 
 bool doctor_for_nvidia(const struct doctor_machine *m, struct doctor_words *words)
 {
-    doctor_step_fresh(words);
+    doctor_step_fresh(m, words);
     doctor_step(words, "pip install torch torchvision");
     doctor_step_rmcp(m, words, NULL);
     return is_nvidia(m);
@@ -231,7 +231,7 @@ bool doctor_for_official(const struct doctor_machine *m, struct doctor_words *wo
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     if (!is_served(m) || doctor_ready_python(m, gpu) || doctor_python_for(m, gpu->version))
         return false;
-    doctor_step_fresh(words);
+    doctor_step_fresh(m, words);
     doctor_step_wheel(words, gpu->version);
     doctor_step_variables(m, words,
                           service(m) == DOCTOR_CHIP_FAMILY ? doctor_chip_sibling(gpu->version) : 0);
@@ -243,7 +243,7 @@ bool doctor_for_therock(const struct doctor_machine *m, struct doctor_words *wor
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     if (!is_left_behind(m) || doctor_fit_python(m, gpu, true)) return false;
-    doctor_step_fresh(words);
+    doctor_step_fresh(m, words);
     doctor_step_amd_wheel(words, gpu->chip);
     doctor_step_variables(m, words, 0);
     doctor_step_rmcp(m, words, NULL);
@@ -257,7 +257,7 @@ bool doctor_for_therock_family(const struct doctor_machine *m, struct doctor_wor
     if (!is_served(m) || service(m) != DOCTOR_CHIP_FAMILY || gpu->version < 100000 ||
         doctor_python_for(m, gpu->version))
         return false;
-    doctor_step_fresh(words);
+    doctor_step_fresh(m, words);
     doctor_step_amd_wheel(words, gpu->chip);
     doctor_step_variables(m, words, 0);
     doctor_step_rmcp(m, words, NULL);
@@ -280,7 +280,7 @@ bool doctor_for_source(const struct doctor_machine *m, struct doctor_words *word
 {
     if (!is_left_behind(m)) return false;
     const char *chip = doctor_main_gpu(m)->chip;
-    doctor_step_fresh(words);
+    doctor_step_fresh(m, words);
     doctor_step(words, "git clone --recursive https://github.com/pytorch/pytorch && cd pytorch");
     doctor_step(words, "pip install -r requirements.txt && python tools/amd_build/build_amd.py");
     doctor_step(words, "PYTORCH_ROCM_ARCH=%s pip install --no-build-isolation -v .", chip);
@@ -333,7 +333,7 @@ bool doctor_for_opencl_cpu(const struct doctor_machine *m, struct doctor_words *
     bool opencl = false;
     for (size_t i = 0; i < m->n_icds; i++)
         opencl |= !m->icds[i].is_vulkan && m->icds[i].is_amd && !m->icds[i].library_missing;
-    doctor_step_fresh(words);
+    doctor_step_fresh(m, words);
     doctor_step(words, "pip install torch torchvision --index-url " DOCTOR_WHEELS "cpu");
     doctor_step(words, "pip install rmcp-*.whl   # docs/install.md");
     doctor_step(words, "rmcp verify --device %s --suite quick", opencl ? "opencl" : "cpu");

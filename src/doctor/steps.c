@@ -41,9 +41,15 @@ void doctor_step(struct doctor_words *words, const char *format, ...)
     va_end(arguments);
 }
 
-void doctor_step_fresh(struct doctor_words *words)
+void doctor_step_fresh(const struct doctor_machine *m, struct doctor_words *words)
 {
-    doctor_step(words, "python3 -m venv ~/torch && . ~/torch/bin/activate");
+    const size_t n = strlen(m->home);
+    const char *name = "torch";
+    for (size_t i = 0; i < m->n_pythons; i++) /* one that has a PyTorch already is not fresh */
+        if (n && !strncmp(m->pythons[i].site, m->home, n) &&
+            !strncmp(m->pythons[i].site + n, "/torch/", 7))
+            name = "torch-rmcp";
+    doctor_step(words, "python3 -m venv ~/%s && . ~/%s/bin/activate", name, name);
 }
 
 void doctor_step_enter(struct doctor_words *words, const struct doctor_python *python)

@@ -15,7 +15,7 @@ __attribute__((format(printf, 2, 3)))
 void doctor_step(struct doctor_words *words, const char *format, ...);
 /* Enter a new environment, or the one that a PyTorch lies in (one on top of it for the system's).
  */
-void doctor_step_fresh(struct doctor_words *words);
+void doctor_step_fresh(const struct doctor_machine *m, struct doctor_words *words);
 void doctor_step_enter(struct doctor_words *words, const struct doctor_python *python);
 /* pytorch.org's wheel for a chip; AMD's. */
 void doctor_step_wheel(struct doctor_words *words, uint32_t version);

@@ -370,6 +370,19 @@ static void test_quoting(void **state)
     each_text(odd_paths, check_quoted);
 }
 
+static void check_fresh(const char *id, const char *text)
+{
+    (void)id;
+    assert_null(strstr(text, "venv ~/torch "));
+}
+
+/* An environment that is there is not given out as a new one. */
+static void test_fresh(void **state)
+{
+    (void)state;
+    each_text(named_torch, check_fresh);
+}
+
 /* A PyTorch that cannot use the card is a problem: the exit status tells. */
 static void test_verdicts(void **state)
 {
@@ -455,7 +468,8 @@ int main(void)
         cmocka_unit_test(test_texts),       cmocka_unit_test(test_order),
         cmocka_unit_test(test_never_ready), cmocka_unit_test(test_family),
         cmocka_unit_test(test_commands),    cmocka_unit_test(test_quoting),
-        cmocka_unit_test(test_verdicts),    cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_fresh),       cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
