@@ -188,7 +188,9 @@ void doctor_install_command(const struct doctor_machine *m, const char *apt, con
 void doctor_container_command(const struct doctor_machine *m, char *out, size_t room)
 {
     char group[40] = "\"$(stat -c %g /dev/kfd)\"";
-    if (m->kfd.exists) snprintf(group, sizeof group, "%u", m->kfd.gid);
+    if (m->kfd.exists &&
+        m->kfd.gid != 65534) /* else it is a group of the host that has no number here */
+        snprintf(group, sizeof group, "%u", m->kfd.gid);
     if (strstr(m->container, "lxc"))
         snprintf(out, room,
                  "pct set ID --dev0 /dev/kfd,gid=GID --dev1 /dev/dri/renderD128,gid=GID   "

@@ -197,7 +197,11 @@ bool doctor_for_nothing(const struct doctor_machine *m, struct doctor_words *wor
     doctor_step_variables(m, words, doctor_override_of(m, gpu, name) ? doctor_believed(m, gpu) : 0);
     doctor_step(words, "python -c 'import torch; print(torch.ones(3, device=\"cuda\") @ "
                        "torch.ones(3, device=\"cuda\"))'");
-    doctor_step_rmcp(m, words, python);
+    if (python->has_rmcp)
+        doctor_step_rmcp(m, words, python);
+    else
+        doctor_step(words, "pip install rmcp-*.whl && rmcp check   # where RMCP's convolutions are "
+                           "wanted: docs/install.md");
     return true;
 }
 

@@ -236,7 +236,7 @@ const struct doctor_rule doctor_rules[] = {
       .title = "PyTorch for NVIDIA",
       .why = "pip's default on Linux is the CUDA build, which cannot use an AMD GPU.",
       .fix = "make another environment, as recommended" },
-    { RULE("torch-wrong-vendor", torch_wrong_vendor, "python", DOCTOR_WARNING),
+    { RULE("torch-wrong-vendor", torch_wrong_vendor, "python", DOCTOR_PROBLEM),
       .title = "PyTorch for ROCm on a machine with an NVIDIA card",
       .why = "An installer saw the integrated AMD graphics and took the wrong build.",
       .fix = "python3 -m venv ~/torch && . ~/torch/bin/activate && pip install torch" },

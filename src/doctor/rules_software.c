@@ -310,6 +310,8 @@ bool doctor_if_torch_wrong_vendor(const struct doctor_machine *m, struct doctor_
     if (!doctor_has_vendor(m, DOCTOR_NVIDIA, true) || doctor_has_vendor(m, DOCTOR_AMD, true))
         return false;
     for (size_t i = 0; i < m->n_pythons; i++)
+        if (*m->pythons[i].cuda) return false; /* one that serves the card is there */
+    for (size_t i = 0; i < m->n_pythons; i++)
         if (*m->pythons[i].hip)
             return doctor_say(words, "PyTorch %s in %.200s is built for ROCm, the card is NVIDIA's",
                               m->pythons[i].version, m->pythons[i].site);

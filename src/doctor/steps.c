@@ -115,5 +115,6 @@ void doctor_step_rmcp(const struct doctor_machine *m, struct doctor_words *words
     else if (python && python->has_hook && doctor_variable(m, "RMCP_TORCH"))
         doctor_step(words, "python train.py   # RMCP_TORCH enables RMCP there");
     else
-        doctor_step(words, "python -m rmcp train.py   # or: rmcp run -- python train.py");
+        doctor_step(words, "python -m rmcp train.py%s",
+                    doctor_main_gpu(m) ? "   # or: rmcp run -- python train.py" : "");
 }

@@ -386,8 +386,9 @@ static void test_fresh(void **state)
 /* A PyTorch that cannot use the card is a problem: the exit status tells. */
 static void test_verdicts(void **state)
 {
-    static const char *const problems[] = { "torch-cuda-build", "torch-no-rocblas",
-                                            "registers-refused", "kfd-open-fails" };
+    static const char *const problems[] = { "torch-cuda-build", "torch-wrong-vendor",
+                                            "torch-no-rocblas", "registers-refused",
+                                            "kfd-open-fails" };
     (void)state;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
         for (size_t k = 0; k < doctor_n_rules; k++)
