@@ -69,6 +69,9 @@ void doctor_cleaner_init(struct doctor_cleaner *cleaner, const struct doctor_mac
         *lib = '\0';
         add_prefix(cleaner, prefix);
     }
+    for (size_t i = 0; i < machine->n_pythons; i++)
+        if (home_length(cleaner, machine->pythons[i].layer))
+            add_prefix(cleaner, machine->pythons[i].layer);
 }
 
 /* ---- a growing text ---- */

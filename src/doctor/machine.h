@@ -103,15 +103,17 @@ struct doctor_rocm {
 };
 
 struct doctor_python {
-    char site[DOCTOR_PATH]; /* folder that holds torch */
-    char version[64];       /* of torch: "2.5.1+rocm6.2"  */
-    char hip[48], cuda[32]; /* "" when it was not built with it */
-    bool bundles_rocm;      /* brings its own HIP and MIOpen  */
-    bool is_sdk;            /* TheRock: ROCm as Python packages */
-    bool has_rmcp;          /* the package rmcp lies beside it */
-    bool has_hook;          /* rmcp-torch.pth: RMCP_TORCH=1 enables RMCP there */
-    int library;            /* libtorch_hip.so among the libraries, -1 */
-    int miopen;             /* the MIOpen that it would load, -1 */
+    char site[DOCTOR_PATH];  /* folder that holds torch */
+    char version[64];        /* of torch: "2.5.1+rocm6.2"  */
+    char hip[48], cuda[32];  /* "" when it was not built with it */
+    bool bundles_rocm;       /* brings its own HIP and MIOpen  */
+    bool is_sdk;             /* TheRock: ROCm as Python packages */
+    char layer[DOCTOR_PATH]; /* the environment on top of it (--system-site-packages) that is in use
+                              */
+    bool has_rmcp;           /* the package rmcp lies beside it, or in that one */
+    bool has_hook;           /* rmcp-torch.pth: RMCP_TORCH=1 enables RMCP there */
+    int library;             /* libtorch_hip.so among the libraries, -1 */
+    int miopen;              /* the MIOpen that it would load, -1 */
 };
 
 struct doctor_leftover {

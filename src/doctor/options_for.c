@@ -247,9 +247,10 @@ bool doctor_for_therock(const struct doctor_machine *m, struct doctor_words *wor
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     if (!is_left_behind(m) || doctor_fit_python(m, gpu, true)) return false;
+    const bool listed = gpu->version <= 100102; /* AMD's index has gfx1010 to gfx1012 */
     doctor_step_fresh(m, words);
-    doctor_step_amd_wheel(words, gpu->chip);
-    doctor_step_variables(m, words, 0);
+    doctor_step_amd_wheel(words, listed ? gpu->chip : "gfx1010");
+    doctor_step_variables(m, words, listed ? 0 : 100100);
     doctor_step_rmcp(m, words, NULL);
     return true;
 }
@@ -297,7 +298,10 @@ bool doctor_for_docker(const struct doctor_machine *m, struct doctor_words *word
     if (!is_left_behind(m)) return false;
     doctor_step(words, "docker run -it --device=/dev/kfd --device=/dev/dri --group-add "
                        "\"$(stat -c %%g /dev/kfd)\" -v \"$PWD:/work\" -w /work python:3.12 bash");
-    doctor_step_amd_wheel(words, doctor_main_gpu(m)->chip);
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const bool listed = gpu->version <= 100102;
+    doctor_step_amd_wheel(words, listed ? gpu->chip : "gfx1010");
+    doctor_step_variables(m, words, listed ? 0 : 100100);
     doctor_step_rmcp(m, words, NULL);
     return true;
 }

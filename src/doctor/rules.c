@@ -311,8 +311,7 @@ const struct doctor_rule doctor_rules[] = {
       .why = "Programs see no device, although all is installed.", .fix = "unset {}" },
     { RULE("preload-shim", preload_shim, "environment", DOCTOR_PROBLEM),
       .title = "A shim around HIP's memory is loaded into every program",
-      .why = "Changing how memory is allocated does not cure RDNA1 (memory types are not what "
-             "fails there),\n"
+      .why = "Changing how memory is allocated cures nothing (memory types are not what fails),\n"
              "and breaks HIP's start or the whole system.",
       .fix = "unset LD_PRELOAD" },
     { RULE("preload-other", preload_other, "environment", DOCTOR_NOTE),
@@ -324,7 +323,7 @@ const struct doctor_rule doctor_rules[] = {
       .fix = "sudo mv /etc/ld.so.preload /etc/ld.so.preload.aside" },
     { RULE("sdma-off", sdma_off, "environment", DOCTOR_NOTE),
       .title = "Copies by SDMA are switched off",
-      .why = "Copies then use compute kernels: slower, and rarely of help on RDNA1.",
+      .why = "Copies then use compute kernels: slower, and rarely of help.",
       .fix = "unset HSA_ENABLE_SDMA" },
     { RULE("miopen-tuning", miopen_tuning, "environment", DOCTOR_NOTE),
       .title = "MIOpen's behaviour is changed by variables",
@@ -362,8 +361,7 @@ const struct doctor_rule doctor_rules[] = {
     /* ---- leftovers ---- */
     { RULE("leftover-shim", leftover_shim, "leftovers", DOCTOR_WARNING),
       .title = "A shim around HIP's memory is still there",
-      .why =
-          "Attempts to force other memory on RDNA1 rest on a wrong cause; they can only do harm.",
+      .why = "Attempts to force other memory rest on a wrong cause; they can only do harm.",
       .fix = "mv {} {}.aside" },
     { RULE("leftover-rocr", leftover_rocr, "leftovers", DOCTOR_WARNING),
       .title = "Remains of a patched ROCm runtime",

@@ -190,6 +190,11 @@ bool doctor_if_kfd_gpu_missing(const struct doctor_machine *m, struct doctor_wor
 
 bool doctor_if_atomics_rejected(const struct doctor_machine *m, struct doctor_words *words)
 {
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (gpu && !is_left_behind(gpu))
+        words->why = "KFD skipped the card: every bridge between it and the CPU must pass atomic "
+                     "operations.\n"
+                     "Slots at the chipset, risers and boards before PCIe 3.0 often do not.";
     return m->log[DOCTOR_LOG_ATOMICS].n && doctor_say(words, "%s", m->log[DOCTOR_LOG_ATOMICS].line);
 }
 
@@ -248,7 +253,12 @@ bool doctor_if_kernel_old(const struct doctor_machine *m, struct doctor_words *w
 bool doctor_if_module_mtype(const struct doctor_machine *m, struct doctor_words *words)
 {
     const char *set = strstr(m->parameters, "mtype_local=");
-    if (!*m->mtype && !set) return false;
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if ((!*m->mtype && !set) || (gpu && gpu->version / 100 == 904)) return false; /* MI300 */
+    if (gpu && !is_left_behind(gpu))
+        words->why =
+            "The kernel reads it for MI300 (GC 9.4) only; on this chip it does nothing but "
+            "mislead.";
     const size_t file = *m->mtype == '/' ? strcspn(m->mtype, ":") : 0;
     if (file)
         doctor_value(words, "sudo mv %.*s %.*s.aside && %s", (int)file, m->mtype, (int)file,

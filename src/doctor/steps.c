@@ -58,6 +58,7 @@ void doctor_step_enter(struct doctor_words *words, const struct doctor_python *p
     const char *lib = strstr(python->site, "/lib/python");
     if (!lib) lib = strstr(python->site, "/lib64/python");
     snprintf(prefix, sizeof prefix, "%.*s", lib ? (int)(lib - python->site) : 0, python->site);
+    if (*python->layer) snprintf(prefix, sizeof prefix, "%s", python->layer);
     if (doctor_is_conda(prefix))
         doctor_step(words, "conda activate %s", doctor_quote(prefix, word, sizeof word));
     else if (!*prefix || !strcmp(prefix, "/usr") || !strcmp(prefix, "/usr/local") ||
