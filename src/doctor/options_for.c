@@ -183,6 +183,23 @@ static bool is_disturbed(const struct doctor_machine *m, struct doctor_words *wo
     return false;
 }
 
+/* The kernel log tells of a GPU that hung or faulted: whatever did it may do it again. */
+static bool has_crashed(const struct doctor_machine *m)
+{
+    return m->log[DOCTOR_LOG_RESET].n || m->log[DOCTOR_LOG_PREEMPTION].n ||
+           m->log[DOCTOR_LOG_PAGE_FAULT].n;
+}
+
+/* Whether a PyTorch is of an older release than the one that is recommended for the chip. */
+static bool is_behind(const struct doctor_python *python, const struct doctor_gpu *gpu)
+{
+    const char *wanted = doctor_chip_wheel(gpu->version);
+    unsigned has[2], wants[2];
+    return wanted && sscanf(python->hip, "%3u.%3u", &has[0], &has[1]) == 2 &&
+           sscanf(wanted, "rocm%3u.%3u", &wants[0], &wants[1]) == 2 &&
+           (has[0] < wants[0] || (has[0] == wants[0] && has[1] < wants[1]));
+}
+
 bool doctor_for_nothing(const struct doctor_machine *m, struct doctor_words *words)
 {
     struct doctor_words unused = { .seen = "" };
@@ -190,7 +207,7 @@ bool doctor_for_nothing(const struct doctor_machine *m, struct doctor_words *wor
     const struct doctor_python *python = is_served(m) ? doctor_ready_python(m, gpu) : NULL;
     if (!python || !gpu->in_kfd || !rule_holds(m, doctor_if_access_ok) ||
         rule_holds(m, doctor_if_render_no_access) || doctor_for_match_rocm(m, &unused) ||
-        is_disturbed(m, &unused))
+        is_disturbed(m, &unused) || has_crashed(m))
         return false;
     char name[64];
     doctor_step_enter(words, python);
@@ -211,7 +228,10 @@ bool doctor_for_settings(const struct doctor_machine *m, struct doctor_words *wo
     if (!is_served(m) || !doctor_ready_python(m, doctor_main_gpu(m)) ||
         doctor_for_nothing(m, &unused) || doctor_for_match_rocm(m, &unused))
         return false;
-    if (!is_disturbed(m, words)) doctor_step(words, "rmcp doctor -v   # what is in the way");
+    if (!is_disturbed(m, words) && has_crashed(m))
+        doctor_step(words, "sudo dmesg | rmcp explain -   # what the card did");
+    else if (!*words->value)
+        doctor_step(words, "rmcp doctor -v   # what is in the way");
     doctor_step_rmcp(m, words, doctor_ready_python(m, doctor_main_gpu(m)));
     return true;
 }
@@ -233,7 +253,10 @@ bool doctor_for_sibling(const struct doctor_machine *m, struct doctor_words *wor
 bool doctor_for_official(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
-    if (!is_served(m) || doctor_ready_python(m, gpu) || doctor_python_for(m, gpu->version))
+    if (!is_served(m)) return false;
+    const struct doctor_python *python = doctor_ready_python(m, gpu);
+    if (python ? !has_crashed(m) || !is_behind(python, gpu)
+               : doctor_python_for(m, gpu->version) != NULL)
         return false;
     doctor_step_fresh(m, words);
     doctor_step_wheel(words, gpu->version);

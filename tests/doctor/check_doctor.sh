@@ -24,12 +24,13 @@ one() {
     [ "$(wc -l <"$work/text")" -le 48 ] || fail "$name: $(wc -l <"$work/text") lines do not fit a screen"
 }
 
-for machine in "$tests"/machines/*.txt "$tests"/reports/*.txt; do
+for machine in "$tests"/machines/*.txt "$tests"/reports/*.txt "$tests"/later/*.txt; do
     grep -q '^# report: https://' "$machine" || fail "$machine: no report"
 done
 set -- "$tests"/machines/*.txt
 [ $# -ge 15 ] || fail "fewer than fifteen machines"
 for machine; do one "$machine"; done
 for name in $(lot open); do one "$tests/reports/$name.txt"; done
+for name in $(lot later); do one "$tests/later/$name.txt"; done
 
 finish machines
