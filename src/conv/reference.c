@@ -37,7 +37,45 @@ static double load(const struct rmcp_conv_reference *r, const void *tensor,
 static void add(struct rmcp_conv_value *sum, double a, double b)
 {
     sum->value += a * b;
-    sum->magnitude += a * b < 0 ? -(a * b) : a * b;
+    sum->magnitude += fabs(a * b);
+}
+
+/* The elements of a tensor that an inner loop goes through. */
+struct walk {
+    const void *tensor;
+    int64_t at, step;
+};
+
+static struct walk walk_from(const void *tensor, const struct rmcp_strides *stride, int64_t outer,
+                             int64_t inner, const int64_t at[3], int64_t step)
+{
+    return (struct walk){ tensor,
+                          outer * stride->outer + inner * stride->inner + at[0] * stride->space[0] +
+                              at[1] * stride->space[1] + at[2] * stride->space[2],
+                          step };
+}
+
+static inline void add_typed(struct rmcp_conv_value *sum, rmcp_type type, struct walk a,
+                             struct walk b, int64_t n)
+{
+    struct rmcp_conv_value s = *sum; /* in registers */
+    for (int64_t i = 0; i < n; i++)
+        add(&s, (double)rmcp_load(a.tensor, type, a.at + i * a.step),
+            (double)rmcp_load(b.tensor, type, b.at + i * b.step));
+    *sum = s;
+}
+
+/* Add `n` products to the sum, in order. The type is a constant in each loop, which makes it fast.
+ */
+static void add_products(struct rmcp_conv_value *sum, rmcp_type type, struct walk a, struct walk b,
+                         int64_t n)
+{
+    if (type == RMCP_F32)
+        add_typed(sum, RMCP_F32, a, b, n);
+    else if (type == RMCP_F16)
+        add_typed(sum, RMCP_F16, a, b, n);
+    else
+        add_typed(sum, RMCP_BF16, a, b, n);
 }
 
 /* The input position under tap f of output o; false in the padding. */
@@ -68,9 +106,9 @@ static struct rmcp_conv_value forward(const struct rmcp_conv_reference *r, struc
             if (!input_at(conv, 1, y.at[1], f[1], &i[1])) continue;
             for (f[2] = 0; f[2] < conv->filter[2]; f[2]++) {
                 if (!input_at(conv, 2, y.at[2], f[2], &i[2])) continue;
-                for (int64_t c = 0; c < conv->group_c; c++)
-                    add(&sum, load(r, r->x, &conv->x, n, first_c + c, i),
-                        load(r, r->w, &conv->w, k, c, f));
+                add_products(&sum, conv->type,
+                             walk_from(r->x, &conv->x, n, first_c, i, conv->x.inner),
+                             walk_from(r->w, &conv->w, k, 0, f, conv->w.inner), conv->group_c);
             }
         }
     }
@@ -81,7 +119,8 @@ static struct rmcp_conv_value forward(const struct rmcp_conv_reference *r, struc
 static struct rmcp_conv_value backward_data(const struct rmcp_conv_reference *r, struct place x)
 {
     const struct rmcp_convolution *conv = r->conv;
-    const int64_t n = x.outer, group = x.inner / conv->group_c, c = x.inner % conv->group_c;
+    const int64_t n = x.outer, first_k = x.inner / conv->group_c * conv->group_k;
+    const int64_t c = x.inner % conv->group_c;
     struct rmcp_conv_value sum = { 0, 0 };
     int64_t o[3], f[3];
     for (f[0] = 0; f[0] < conv->filter[0]; f[0]++) {
@@ -90,12 +129,23 @@ static struct rmcp_conv_value backward_data(const struct rmcp_conv_reference *r,
             if (!output_at(conv, 1, x.at[1], f[1], &o[1])) continue;
             for (f[2] = 0; f[2] < conv->filter[2]; f[2]++) {
                 if (!output_at(conv, 2, x.at[2], f[2], &o[2])) continue;
-                for (int64_t k = group * conv->group_k; k < (group + 1) * conv->group_k; k++)
-                    add(&sum, load(r, r->y, &conv->y, n, k, o), load(r, r->w, &conv->w, k, c, f));
+                add_products(
+                    &sum, conv->type, walk_from(r->y, &conv->y, n, first_k, o, conv->y.inner),
+                    walk_from(r->w, &conv->w, first_k, c, f, conv->w.outer), conv->group_k);
             }
         }
     }
     return sum;
+}
+
+/* The first output position of a row whose tap f lies in the input, and how many follow. */
+static int64_t outputs_within(const struct rmcp_convolution *conv, int64_t f, int64_t *first)
+{
+    int64_t begin = 0, end = conv->output[2], i;
+    while (begin < end && !input_at(conv, 2, begin, f, &i)) begin++;
+    while (begin < end && !input_at(conv, 2, end - 1, f, &i)) end--;
+    *first = begin;
+    return end - begin;
 }
 
 /* dw[k, c, f] = sum over n, o of dy[n, k, o] * x[n, c, i] */
@@ -105,16 +155,18 @@ static struct rmcp_conv_value backward_weights(const struct rmcp_conv_reference 
     const int64_t k = w.outer, c = k / conv->group_k * conv->group_c + w.inner;
     struct rmcp_conv_value sum = { 0, 0 };
     int64_t i[3], o[3];
+    const int64_t row = outputs_within(conv, w.at[2], &o[2]);
+    if (row == 0) return sum;
+    input_at(conv, 2, o[2], w.at[2], &i[2]);
     for (int64_t n = 0; n < conv->n; n++)
         for (o[0] = 0; o[0] < conv->output[0]; o[0]++) {
             if (!input_at(conv, 0, o[0], w.at[0], &i[0])) continue;
-            for (o[1] = 0; o[1] < conv->output[1]; o[1]++) {
-                if (!input_at(conv, 1, o[1], w.at[1], &i[1])) continue;
-                for (o[2] = 0; o[2] < conv->output[2]; o[2]++)
-                    if (input_at(conv, 2, o[2], w.at[2], &i[2]))
-                        add(&sum, load(r, r->y, &conv->y, n, k, o),
-                            load(r, r->x, &conv->x, n, c, i));
-            }
+            for (o[1] = 0; o[1] < conv->output[1]; o[1]++)
+                if (input_at(conv, 1, o[1], w.at[1], &i[1]))
+                    add_products(
+                        &sum, conv->type, walk_from(r->y, &conv->y, n, k, o, conv->y.space[2]),
+                        walk_from(r->x, &conv->x, n, c, i, conv->stride[2] * conv->x.space[2]),
+                        row);
         }
     return sum;
 }

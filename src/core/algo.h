@@ -14,6 +14,7 @@ struct rmcp_request {
     const struct rmcp_caps *caps;
     bool strict;               /* NaN and Inf exactly as IEEE 754 says                     */
     bool deterministic;        /* same inputs, same bits                                   */
+    double max_error;          /* error_factor of the algorithm at most; 0: no limit       */
     rmcp_memory fixed_weights; /* base NULL: all tensors come with each execution          */
 };
 

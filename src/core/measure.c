@@ -6,7 +6,7 @@
 
 /* How many algorithms are timed, how often, and how many times slower than the best estimate one
  * may be estimated and still be worth it. */
-enum { MOST_MEASURED = 4, REPEATS = 3, HOPELESS = 20 };
+enum { MOST_MEASURED = 8, REPEATS = 3, HOPELESS = 8 };
 
 void rmcp_slot_bytes(const struct rmcp_operation *operation, const void *problem,
                      uint64_t workspace_bytes, uint64_t bytes[static RMCP_MOST_SLOTS])

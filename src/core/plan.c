@@ -42,6 +42,7 @@ static rmcp_status make_request(const rmcp_device *device, const struct rmcp_ope
         .caps = &device->caps,
         .strict = options->accuracy == RMCP_STRICT,
         .deterministic = !options->nondeterministic,
+        .max_error = options->max_error,
         .fixed_weights = options->fixed_weights,
     };
     rmcp_status status = RMCP_OK;
@@ -91,9 +92,9 @@ static rmcp_status ask(const rmcp_device *device, const struct rmcp_algo *algo,
     else
         reason = algo->refuse(request);
     snprintf(why, why_size, "%s", reason ? reason : "");
-    if (!reason && options->max_error > 0 && error_factor(algo) > options->max_error) {
+    if (!reason && request->max_error > 0 && error_factor(algo) > request->max_error) {
         snprintf(why, why_size, "its errors may be %g times those of plain sums, the limit is %g",
-                 error_factor(algo), options->max_error);
+                 error_factor(algo), request->max_error);
         return RMCP_OK;
     }
     if (reason || failed_before(device, algo, request, why, why_size)) return RMCP_OK;

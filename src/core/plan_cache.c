@@ -130,6 +130,7 @@ static bool write_key(const rmcp_device *device, const struct rmcp_request *requ
     digest = rmcp_hash_text(digest, device->info.chip);
     digest = rmcp_hash_text(digest, device->info.driver);
     digest = rmcp_hash(digest, &device->info.compute_units, sizeof device->info.compute_units);
+    digest = rmcp_hash(digest, &request->max_error, sizeof request->max_error);
     for (const struct rmcp_algo *const *algo = request->operation->algos; *algo; algo++) {
         digest = rmcp_hash_text(digest, (*algo)->name);
         digest = rmcp_hash(digest, &(*algo)->version, sizeof (*algo)->version);
