@@ -367,7 +367,7 @@ bool doctor_for_opencl_cpu(const struct doctor_machine *m, struct doctor_words *
     doctor_step_fresh(m, words);
     doctor_step(words, "pip install torch torchvision --index-url " DOCTOR_WHEELS "cpu");
     doctor_step(words, "pip install rmcp-*.whl   # docs/install.md");
-    doctor_step(words, "rmcp verify --device %s --suite quick", opencl ? "opencl" : "cpu");
+    doctor_step(words, "rmcp check%s", opencl ? " --device offload:opencl" : "");
     doctor_step(words, "python -m rmcp --device %s train.py", opencl ? "offload:opencl" : "cpu");
     return doctor_for_not_served(m, words);
 }

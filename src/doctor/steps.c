@@ -110,7 +110,8 @@ void doctor_step_rmcp(const struct doctor_machine *m, struct doctor_words *words
     const bool dropin = python && doctor_dropin_of(m, python) == DOCTOR_DROPIN_WHOLE;
     if (!python || !python->has_rmcp)
         doctor_step(words, "pip install rmcp-*.whl   # docs/install.md");
-    doctor_step(words, "rmcp check   # convolutions in RMCP, compared with the processor's");
+    doctor_step(words, "rmcp check%s   # convolutions in RMCP, compared with the processor's",
+                dropin ? " --miopen" : "");
     if (dropin)
         doctor_step(words, "python train.py   # RMCP's MIOpen is installed there");
     else if (python && python->has_hook && doctor_variable(m, "RMCP_TORCH"))
