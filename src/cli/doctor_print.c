@@ -70,7 +70,7 @@ static void print_finding(const struct doctor_finding *finding, bool in_full, bo
     cli_print_words(line_width(), INDENT, title);
     print_wrapped(INDENT, "", finding->seen);
     if (!in_full) return;
-    if (*rule->why) print_wrapped(INDENT, "why: ", rule->why);
+    if (*finding->why) print_wrapped(INDENT, "why: ", finding->why);
     if (*finding->fix)
         printf("%*sfix: %s\n", INDENT, "", finding->fix); /* to be copied: one line */
 }
@@ -82,12 +82,18 @@ static void print_option(const struct doctor_advice *advice, size_t rank, bool i
     snprintf(label, sizeof label, "%2zu. ", rank);
     print_wrapped(0, label, option->title);
     if (in_full) {
+        if (strcmp(option->cost, "free")) print_wrapped(4, "cost:   ", option->cost);
         print_wrapped(4, "effort: ", option->effort);
         print_wrapped(4, "result: ", option->result);
         if (strcmp(option->risk, "none")) print_wrapped(4, "risk:   ", option->risk);
         if (*option->evidence) print_wrapped(4, "known:  ", option->evidence);
     }
-    if (*advice->command) printf("    $ %s\n", advice->command);
+    for (const char *line = advice->command; *line;) { /* of the others only the first */
+        const size_t length = strcspn(line, "\n");
+        const bool more = line[length] && !in_full;
+        printf("    $ %.*s%s\n", (int)length, line, more ? "  …" : "");
+        line += more ? strlen(line) : length + (line[length] == '\n');
+    }
 }
 
 static void print_rest(const struct doctor_report *report, size_t shown)
@@ -197,6 +203,8 @@ static void add_software(cJSON *machine, const struct doctor_machine *m)
         cJSON_AddStringToObject(one, "hip", m->pythons[i].hip);
         cJSON_AddStringToObject(one, "cuda", m->pythons[i].cuda);
         cJSON_AddBoolToObject(one, "brings_rocm", m->pythons[i].bundles_rocm);
+        cJSON_AddBoolToObject(one, "rmcp", m->pythons[i].has_rmcp);
+        cJSON_AddBoolToObject(one, "rmcp_hook", m->pythons[i].has_hook);
         cJSON_AddItemToArray(pythons, one);
     }
     add_libraries(machine, "system_libraries", m->system_libraries, m->n_system_libraries);
@@ -240,7 +248,7 @@ int doctor_print_json(const struct doctor_report *report)
         cJSON_AddStringToObject(one, "verdict", doctor_verdict_name(finding->rule->verdict));
         cJSON_AddStringToObject(one, "title", finding->rule->title);
         cJSON_AddStringToObject(one, "seen", finding->seen);
-        cJSON_AddStringToObject(one, "why", finding->rule->why);
+        cJSON_AddStringToObject(one, "why", finding->why);
         cJSON_AddStringToObject(one, "fix", finding->fix);
         cJSON_AddItemToArray(findings, one);
     }
@@ -251,6 +259,7 @@ int doctor_print_json(const struct doctor_report *report)
         cJSON_AddNumberToObject(one, "rank", (double)i + 1);
         cJSON_AddStringToObject(one, "id", option->id);
         cJSON_AddStringToObject(one, "title", option->title);
+        cJSON_AddStringToObject(one, "cost", option->cost);
         cJSON_AddStringToObject(one, "effort", option->effort);
         cJSON_AddStringToObject(one, "result", option->result);
         cJSON_AddStringToObject(one, "risk", option->risk);

@@ -2,12 +2,17 @@
 #define _GNU_SOURCE
 #include "doctor/clean.h"
 
+#include "doctor/doctor.h"
+
 #include <ctype.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static const char ENVIRONMENT[] = "/home/user/env", CONDA[] = "/home/user/miniconda3/envs/env",
+                  USER_SITE[] = "/home/user/.local";
 
 static void add_prefix(struct doctor_cleaner *cleaner, const char *from)
 {
@@ -16,8 +21,12 @@ static void add_prefix(struct doctor_cleaner *cleaner, const char *from)
     for (size_t i = 0; i < cleaner->n_prefixes; i++)
         if (!strcmp(cleaner->prefixes[i].from, from)) return;
     snprintf(cleaner->prefixes[cleaner->n_prefixes].from, DOCTOR_PATH, "%s", from);
-    snprintf(cleaner->prefixes[cleaner->n_prefixes].to, 32, "/home/user/env%zu",
-             cleaner->n_prefixes + 1);
+    /* The kind of environment stays: it decides which commands lead into it. */
+    if (doctor_is_user_site(from))
+        snprintf(cleaner->prefixes[cleaner->n_prefixes].to, 40, "%s", USER_SITE);
+    else
+        snprintf(cleaner->prefixes[cleaner->n_prefixes].to, 40, "%s%zu",
+                 doctor_is_conda(from) ? CONDA : ENVIRONMENT, cleaner->n_prefixes + 1);
     cleaner->n_prefixes++;
 }
 
@@ -60,6 +69,9 @@ void doctor_cleaner_init(struct doctor_cleaner *cleaner, const struct doctor_mac
         *lib = '\0';
         add_prefix(cleaner, prefix);
     }
+    for (size_t i = 0; i < machine->n_pythons; i++)
+        if (home_length(cleaner, machine->pythons[i].layer))
+            add_prefix(cleaner, machine->pythons[i].layer);
 }
 
 /* ---- a growing text ---- */
@@ -147,7 +159,9 @@ static size_t match_home(const struct doctor_cleaner *cleaner, const char *start
         return n;
     }
     if (!home_length(cleaner, at)) return 0;
-    if (!strncmp(at, "/home/user/env", 14)) return 0;
+    if (!strncmp(at, ENVIRONMENT, strlen(ENVIRONMENT)) || !strncmp(at, CONDA, strlen(CONDA)) ||
+        !strncmp(at, USER_SITE, strlen(USER_SITE)))
+        return 0;
     *instead = "/home/user/private";
     return strcspn(at, ":;\n\"' \t");
 }

@@ -9,7 +9,7 @@ struct doctor_cleaner {
     char host[256], short_host[256], user[128];
     size_t n_prefixes; /* Python environments at home: shown as /home/user/env1 … */
     struct {
-        char from[DOCTOR_PATH], to[32];
+        char from[DOCTOR_PATH], to[40];
     } prefixes[DOCTOR_PYTHONS + 2];
 };
 

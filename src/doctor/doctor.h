@@ -10,11 +10,13 @@
 
 enum doctor_verdict { DOCTOR_OK = 0, DOCTOR_NOTE, DOCTOR_WARNING, DOCTOR_PROBLEM };
 
-enum { DOCTOR_WORDS = 400, DOCTOR_COMMAND = 600 };
+enum { DOCTOR_WORDS = 400, DOCTOR_VALUE = 1600, DOCTOR_COMMAND = 2000 };
 
-/* What a rule saw, and what goes into its command in the place of "{}". */
+/* What a rule saw, what goes into its command in the place of "{}", and why it matters on this
+ * machine, where that is not what the table says. */
 struct doctor_words {
-    char seen[DOCTOR_WORDS], value[DOCTOR_WORDS];
+    char seen[DOCTOR_WORDS], value[DOCTOR_VALUE];
+    const char *why;
 };
 
 struct doctor_rule {
@@ -30,14 +32,15 @@ extern const size_t doctor_n_rules;
 
 struct doctor_finding {
     const struct doctor_rule *rule;
+    const char *why;
     char seen[DOCTOR_WORDS], fix[DOCTOR_COMMAND];
 };
 /* Fills at most `room` findings, worst first, else in the order of the table; returns how many. */
 size_t doctor_find(const struct doctor_machine *m, struct doctor_finding *findings, size_t room);
 
 struct doctor_option {
-    const char *id, *title, *effort, *result, *risk;
-    const char *command;  /* the first one; "{}" is the value of `applies` */
+    const char *id, *title, *cost, *effort, *result, *risk;
+    const char *command;  /* all of them, one a line; "{}" is the value of `applies` */
     const char *evidence; /* what stands behind `result`                 */
     bool (*applies)(const struct doctor_machine *m, struct doctor_words *words);
 };
@@ -73,12 +76,28 @@ bool doctor_is_foreign(const struct doctor_machine *m, const struct doctor_gpu *
 /* The value of the override for a GPU, and the variable's name; NULL: none. */
 const char *doctor_override_of(const struct doctor_machine *m, const struct doctor_gpu *gpu,
                                char name[static 64]);
+/* Whether it is one of the same family that has more registers: some of its kernels are refused. */
+bool doctor_is_short_of_registers(const struct doctor_machine *m, const struct doctor_gpu *gpu);
 /* A PyTorch for ROCm that has code for the GPU as the runtime sees it; or (`native`) code for the
  * chip itself or for the sibling of its family. */
 const struct doctor_python *doctor_fit_python(const struct doctor_machine *m,
                                               const struct doctor_gpu *gpu, bool native);
+/* A PyTorch with code for a chip, whose own rocBLAS, where it brings one, has it too; NULL: none.
+ */
+const struct doctor_python *doctor_python_for(const struct doctor_machine *m, uint32_t version);
+/* The rocBLAS that a PyTorch brings, when it has no code for a chip; NULL: it has, or there is
+ * none. */
+const struct doctor_library *doctor_rocblas_without(const struct doctor_machine *m,
+                                                    const struct doctor_python *python,
+                                                    const char *chip);
+/* A PyTorch that computes on the GPU as things are: code for it, and no override in the way. */
+const struct doctor_python *doctor_ready_python(const struct doctor_machine *m,
+                                                const struct doctor_gpu *gpu);
 const struct doctor_library *doctor_torch_library(const struct doctor_machine *m,
                                                   const struct doctor_python *python);
+/* What kind of environment a prefix (".../env1") is, as far as its path tells. */
+bool doctor_is_conda(const char *prefix);
+bool doctor_is_user_site(const char *prefix); /* ~/.local */
 /* How RMCP's MIOpen stands in a PyTorch. */
 enum doctor_dropin doctor_dropin_of(const struct doctor_machine *m,
                                     const struct doctor_python *python);
@@ -90,6 +109,10 @@ const struct doctor_rocm *doctor_loader_rocm(const struct doctor_machine *m);
 /* How this distribution installs something: the names of the package for apt, pacman and dnf. */
 void doctor_install_command(const struct doctor_machine *m, const char *apt, const char *pacman,
                             const char *dnf, char *out, size_t room);
+/* How the container at hand is given the GPU, on its host. */
+void doctor_container_command(const struct doctor_machine *m, char *out, size_t room);
+/* How it makes the first file system of the boot anew, after a change in /etc/modprobe.d. */
+const char *doctor_initramfs_command(const struct doctor_machine *m);
 /* How it brings kernel and firmware up to date. */
 const char *doctor_upgrade_command(const struct doctor_machine *m);
 /* ", MIOpen 3.2" of "6.2.41133", where it is known; else "". */

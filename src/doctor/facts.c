@@ -32,9 +32,12 @@ uint32_t doctor_believed(const struct doctor_machine *m, const struct doctor_gpu
 bool doctor_is_foreign(const struct doctor_machine *m, const struct doctor_gpu *gpu)
 {
     const uint32_t believed = doctor_believed(m, gpu);
-    if (!gpu->version || believed == gpu->version) return false;
-    const uint32_t sibling = doctor_chip_sibling(gpu->version);
-    return !sibling || sibling != doctor_chip_sibling(believed);
+    return gpu->version && !doctor_chip_same_family(gpu->version, believed);
+}
+
+bool doctor_is_short_of_registers(const struct doctor_machine *m, const struct doctor_gpu *gpu)
+{
+    return doctor_chip_has_fewer_registers(gpu->version, doctor_believed(m, gpu));
 }
 
 const struct doctor_library *doctor_torch_library(const struct doctor_machine *m,
@@ -42,6 +45,21 @@ const struct doctor_library *doctor_torch_library(const struct doctor_machine *m
 {
     if (python->library < 0 || (size_t)python->library >= m->n_python_libraries) return NULL;
     return &m->python_libraries[python->library];
+}
+
+bool doctor_is_conda(const char *prefix)
+{
+    static const char *const marks[] = { "/envs/",    "/conda",     "/miniconda",
+                                         "/anaconda", "/miniforge", "/mambaforge" };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strstr(prefix, marks[i])) return true;
+    return false;
+}
+
+bool doctor_is_user_site(const char *prefix)
+{
+    const size_t n = strlen(prefix);
+    return n > 7 && !strcmp(prefix + n - 7, "/.local");
 }
 
 enum doctor_dropin doctor_dropin_of(const struct doctor_machine *m,
@@ -71,6 +89,41 @@ const struct doctor_python *doctor_fit_python(const struct doctor_machine *m,
     const struct doctor_python *python =
         python_with(m, native ? gpu->version : doctor_believed(m, gpu));
     return python || !native ? python : python_with(m, doctor_chip_sibling(gpu->version));
+}
+
+const struct doctor_library *doctor_rocblas_without(const struct doctor_machine *m,
+                                                    const struct doctor_python *python,
+                                                    const char *chip)
+{
+    const int owner = 100 + (int)(python - m->pythons);
+    for (size_t i = 0; i < m->n_python_libraries; i++) {
+        const struct doctor_library *library = &m->python_libraries[i];
+        if (library->kind == DOCTOR_LIB_ROCBLAS && library->owner == owner &&
+            library->has_targets && *library->targets &&
+            !doctor_targets_have(library->targets, chip))
+            return library;
+    }
+    return NULL;
+}
+
+const struct doctor_python *doctor_python_for(const struct doctor_machine *m, uint32_t version)
+{
+    char chip[16];
+    if (!rmcp_chip_name(version, chip)) return NULL;
+    for (size_t i = 0; i < m->n_pythons; i++) {
+        const struct doctor_library *library = doctor_torch_library(m, &m->pythons[i]);
+        if (library && !*library->trouble && doctor_targets_have(library->targets, chip) &&
+            !doctor_rocblas_without(m, &m->pythons[i], chip))
+            return &m->pythons[i];
+    }
+    return NULL;
+}
+
+const struct doctor_python *doctor_ready_python(const struct doctor_machine *m,
+                                                const struct doctor_gpu *gpu)
+{
+    if (!gpu || doctor_is_foreign(m, gpu) || doctor_is_short_of_registers(m, gpu)) return NULL;
+    return doctor_python_for(m, doctor_believed(m, gpu));
 }
 
 bool doctor_has_vendor(const struct doctor_machine *m, uint32_t vendor, bool discrete_only)
@@ -130,6 +183,40 @@ void doctor_install_command(const struct doctor_machine *m, const char *apt, con
     case DNF: snprintf(out, room, "sudo dnf install %s", dnf); return;
     case OTHER: snprintf(out, room, "install %s (Debian) or %s (Arch)", apt, pacman); return;
     }
+}
+
+void doctor_container_command(const struct doctor_machine *m, char *out, size_t room)
+{
+    char group[40] = "\"$(stat -c %g /dev/kfd)\"";
+    if (m->kfd.exists &&
+        m->kfd.gid != 65534) /* else it is a group of the host that has no number here */
+        snprintf(group, sizeof group, "%u", m->kfd.gid);
+    if (strstr(m->container, "lxc"))
+        snprintf(out, room,
+                 "pct set ID --dev0 /dev/kfd,gid=GID --dev1 /dev/dri/renderD128,gid=GID   "
+                 "# Proxmox; GID: of render, inside");
+    else if (!strcmp(m->container, "kubernetes"))
+        snprintf(out, room,
+                 "in the pod: resources: limits: amd.com/gpu: 1   # AMD's device plugin");
+    else if (!strcmp(m->container, "podman"))
+        snprintf(out, room,
+                 "podman run --device=/dev/kfd --device=/dev/dri --group-add keep-groups …");
+    else if (!strcmp(m->container, "apptainer"))
+        snprintf(out, room, "apptainer exec --rocm …");
+    else
+        snprintf(out, room, "docker run --device=/dev/kfd --device=/dev/dri --group-add %s …",
+                 group);
+}
+
+const char *doctor_initramfs_command(const struct doctor_machine *m)
+{
+    switch (packager_of(m)) {
+    case APT: return "sudo update-initramfs -u";
+    case PACMAN: return "sudo mkinitcpio -P";
+    case DNF: return "sudo dracut -f";
+    case OTHER: break;
+    }
+    return "make the initramfs anew";
 }
 
 const char *doctor_upgrade_command(const struct doctor_machine *m)

@@ -42,7 +42,9 @@ static void look_in(const struct doctor_search *search, const char *folder)
     doctor_list(search->view, folder, &names);
     for (size_t i = 0; i < names.n && !doctor_late(search); i++)
         for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
-            if (!doctor_like(names.list[i], patterns[k].pattern)) continue;
+            if (!doctor_like(names.list[i], patterns[k].pattern) ||
+                doctor_like(names.list[i], "*.aside")) /* where doctor says to put it */
+                continue;
             snprintf(path, sizeof path, "%s/%s", folder, names.list[i]);
             if (doctor_at(search->view, path) != DOCTOR_NOTHING)
                 add(search->machine, path, patterns[k].what);

@@ -103,13 +103,17 @@ struct doctor_rocm {
 };
 
 struct doctor_python {
-    char site[DOCTOR_PATH]; /* folder that holds torch */
-    char version[64];       /* of torch: "2.5.1+rocm6.2"  */
-    char hip[48], cuda[32]; /* "" when it was not built with it */
-    bool bundles_rocm;      /* brings its own HIP and MIOpen  */
-    bool is_sdk;            /* TheRock: ROCm as Python packages */
-    int library;            /* libtorch_hip.so among the libraries, -1 */
-    int miopen;             /* the MIOpen that it would load, -1 */
+    char site[DOCTOR_PATH];  /* folder that holds torch */
+    char version[64];        /* of torch: "2.5.1+rocm6.2"  */
+    char hip[48], cuda[32];  /* "" when it was not built with it */
+    bool bundles_rocm;       /* brings its own HIP and MIOpen  */
+    bool is_sdk;             /* TheRock: ROCm as Python packages */
+    char layer[DOCTOR_PATH]; /* the environment on top of it (--system-site-packages) that is in use
+                              */
+    bool has_rmcp;           /* the package rmcp lies beside it, or in that one */
+    bool has_hook;           /* rmcp-torch.pth: RMCP_TORCH=1 enables RMCP there */
+    int library;             /* libtorch_hip.so among the libraries, -1 */
+    int miopen;              /* the MIOpen that it would load, -1 */
 };
 
 struct doctor_leftover {
@@ -223,6 +227,13 @@ void doctor_chip_from_pci(struct doctor_gpu *gpu);
 enum doctor_service doctor_chip_service(uint32_t version);
 /* The sibling whose code the chip can run, e.g. 100300 of 100301; 0: none. */
 uint32_t doctor_chip_sibling(uint32_t version);
+/* The release of pytorch.org's wheels that serve the chip or its sibling: "rocm6.4"; NULL: none. */
+const char *doctor_chip_wheel(uint32_t version);
+/* Whether two chips have the same instructions, so that an override from one to the other is not
+ * foreign; and whether code for the other asks for more than the chip has all the same: registers,
+ * as far as is known. */
+bool doctor_chip_same_family(uint32_t left, uint32_t right);
+bool doctor_chip_has_fewer_registers(uint32_t version, uint32_t other);
 /* Whether a list of targets has code that this chip loads: its own or the generic one. */
 bool doctor_targets_have(const char *targets, const char *chip);
 /* Read the value of HSA_OVERRIDE_GFX_VERSION, "10.3.0". */

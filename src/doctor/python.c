@@ -84,6 +84,16 @@ static void read_sdk(const struct doctor_search *search, struct doctor_python *p
     doctor_names_deinit(&names);
 }
 
+/* The package rmcp in the same folder, and the hook that lets RMCP_TORCH enable it. */
+static void read_rmcp(const struct doctor_search *search, struct doctor_python *python)
+{
+    char path[DOCTOR_PATH + 64], text[4096];
+    snprintf(path, sizeof path, "%s/rmcp/_version.py", python->site);
+    python->has_rmcp = doctor_read(search->view, path, text, sizeof text) >= 0;
+    snprintf(path, sizeof path, "%s/rmcp-torch.pth", python->site);
+    python->has_hook = doctor_read(search->view, path, text, sizeof text) >= 0;
+}
+
 static void read_site(const struct doctor_search *search, const char *site)
 {
     struct doctor_machine *m = search->machine;
@@ -107,7 +117,38 @@ static void read_site(const struct doctor_search *search, const char *site)
         add_matching(search, path, "librocblas.so*", DOCTOR_LIB_ROCBLAS, owner);
         read_sdk(search, &python, owner);
     }
+    read_rmcp(search, &python);
     m->pythons[m->n_pythons++] = python;
+}
+
+/* An environment on top of the system's Python, which has PyTorch: RMCP may lie in it. */
+static void read_layer(const struct doctor_search *search, const char *prefix)
+{
+    struct doctor_machine *m = search->machine;
+    struct doctor_names names;
+    char path[2 * DOCTOR_PATH], text[4096];
+    snprintf(path, sizeof path, "%.400s/pyvenv.cfg", prefix);
+    if (doctor_read_lines(search->view, path, text, sizeof text, "include-system-site-packages") <
+            0 ||
+        !strstr(text, "include-system-site-packages = true"))
+        return;
+    snprintf(path, sizeof path, "%.400s/lib", prefix);
+    doctor_list(search->view, path, &names);
+    for (size_t k = 0; k < names.n; k++) {
+        struct doctor_python top = { .library = -1, .miopen = -1 };
+        if (!doctor_like(names.list[k], "python3*")) continue;
+        snprintf(top.site, sizeof top.site, "%.300s/lib/%.100s/site-packages", prefix,
+                 names.list[k]);
+        read_rmcp(search, &top);
+        for (size_t i = 0; i < m->n_pythons; i++) {
+            struct doctor_python *python = &m->pythons[i];
+            if (strncmp(python->site, "/usr/", 5)) continue;
+            doctor_copy(python->layer, sizeof python->layer, prefix, strlen(prefix));
+            python->has_rmcp |= top.has_rmcp;
+            python->has_hook |= top.has_hook;
+        }
+    }
+    doctor_names_deinit(&names);
 }
 
 /* PREFIX/lib/python3.N/site-packages and its relatives. */
@@ -182,4 +223,6 @@ void doctor_probe_python(const struct doctor_search *search)
         read_children(search, m->home, 1);
     }
     read_children(search, "/opt", 0);
+    const char *active = doctor_variable(m, "VIRTUAL_ENV");
+    if (active && *active == '/') read_layer(search, active);
 }

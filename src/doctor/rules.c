@@ -107,8 +107,9 @@ const struct doctor_rule doctor_rules[] = {
       .fix = "export HIP_VISIBLE_DEVICES={}" },
     /* ---- kernel ---- */
     { RULE("kernel-old", kernel_old, "kernel", DOCTOR_WARNING), .title = "Old kernel for this chip",
-      .why = "Compute on RDNA cards was repaired over many kernels; before 5.10 queues and resets "
-             "often fail.",
+      .why =
+          "Compute on RDNA cards was repaired over many kernels; a kernel older than the chip does "
+          "not take it at all, or fails in queues and resets.",
       .fix = "{}" },
     { RULE("module-mtype", module_mtype, "kernel", DOCTOR_WARNING),
       .title = "amdgpu.mtype_local is set",
@@ -139,16 +140,18 @@ const struct doctor_rule doctor_rules[] = {
       .title = "The container has /dev/kfd, but not its group",
       .why = "Group names mean nothing across the border: the number of the host's group must be "
              "given.",
-      .fix = "docker run --device=/dev/kfd --device=/dev/dri --group-add {} …" },
+      .fix = "{}" },
     { RULE("container-no-devices", container_no_devices, "access", DOCTOR_PROBLEM),
       .title = "The container was not given the GPU",
-      .why = "/dev/kfd and /dev/dri must be passed in.",
-      .fix = "docker run --device=/dev/kfd --device=/dev/dri --group-add \"$(stat -c %g "
-             "/dev/kfd)\" …" },
+      .why = "/dev/kfd and /dev/dri must be passed in.", .fix = "{}" },
+    { RULE("container-no-render", container_no_render, "access", DOCTOR_PROBLEM),
+      .title = "The container has /dev/kfd, but no render node",
+      .why = "ROCm allocates memory through /dev/dri/renderD*: HIP finds no device without it.",
+      .fix = "{}" },
     { RULE("kfd-open-fails", kfd_open_fails, "access", DOCTOR_PROBLEM),
       .title = "/dev/kfd does not open",
       .why = "It is no matter of permission: KFD has no usable GPU, or is out of something.",
-      .fix = "sudo dmesg | grep -i kfd" },
+      .fix = "{}" },
     { RULE("render-no-access", render_no_access, "access", DOCTOR_WARNING),
       .title = "You may not open a render node",
       .why = "ROCm allocates memory through it; OpenCL and Vulkan use it, too.",
@@ -168,7 +171,7 @@ const struct doctor_rule doctor_rules[] = {
       .why = "Which one a program gets depends on paths; a mixture of two fails in odd ways "
              "(missing symbols, wrong\n"
              "Tensile files, \"shared object initialization failed\").",
-      .fix = "sudo amdgpu-uninstall --rocmrelease={}" },
+      .fix = "{}" },
     { RULE("rocm-path-mixed", rocm_path_mixed, "rocm", DOCTOR_WARNING),
       .title = "A variable names another ROCm than the loader takes",
       .why = "Compilers then build for one release and programs run with the other.",
@@ -194,7 +197,7 @@ const struct doctor_rule doctor_rules[] = {
       .title = "rocBLAS: another chip's files under this chip's name",
       .why = "Somebody linked gfx1030's kernels to another name. They load, and may hang or "
              "compute nonsense.",
-      .fix = "sudo rm {}" },
+      .fix = "sudo mv {} {}.aside" },
     { RULE("library-broken", library_broken, "rocm", DOCTOR_PROBLEM),
       .title = "A library is damaged",
       .why = "The loader says \"invalid ELF header\" or \"file too short\": an interrupted "
@@ -215,17 +218,28 @@ const struct doctor_rule doctor_rules[] = {
              "\"hipErrorNoBinaryForGpu\"),\n"
              "or, under an override, runs code that was built for another chip.",
       .fix = "{}" },
-    { RULE("torch-cpu-build", torch_cpu_build, "python", DOCTOR_NOTE),
+    { RULE("torch-repaired", torch_repaired, "python", DOCTOR_NOTE),
+      .title = "A wheel with code for this chip, which pytorch.org's does not have",
+      .why = "Its library was repaired or built anew on this machine; an upgrade of PyTorch brings "
+             "the original back.",
+      .fix = "" },
+    { RULE("torch-no-rocblas", torch_no_rocblas, "python", DOCTOR_PROBLEM),
+      .title = "This PyTorch's rocBLAS has no code for the chip",
+      .why = "PyTorch's own kernels run, matrix products and linear layers fail (\"Cannot read "
+             "TensileLibrary.dat\").\n"
+             "ROCm 6.4 dropped gfx900 and gfx906 there; the wheels of ROCm 6.3 still have them.",
+      .fix = "see the recommendation" },
+    { RULE("torch-cpu-build", torch_cpu_build, "python", DOCTOR_WARNING),
       .title = "PyTorch without any GPU support",
       .why = "torch.cuda.is_available() is False with it, whatever the driver does.", .fix = "" },
-    { RULE("torch-cuda-build", torch_cuda_build, "python", DOCTOR_WARNING),
+    { RULE("torch-cuda-build", torch_cuda_build, "python", DOCTOR_PROBLEM),
       .title = "PyTorch for NVIDIA",
       .why = "pip's default on Linux is the CUDA build, which cannot use an AMD GPU.",
-      .fix = "pip uninstall torch; then install as recommended below" },
-    { RULE("torch-wrong-vendor", torch_wrong_vendor, "python", DOCTOR_WARNING),
+      .fix = "make another environment, as recommended" },
+    { RULE("torch-wrong-vendor", torch_wrong_vendor, "python", DOCTOR_PROBLEM),
       .title = "PyTorch for ROCm on a machine with an NVIDIA card",
       .why = "An installer saw the integrated AMD graphics and took the wrong build.",
-      .fix = "pip uninstall torch && pip install torch" },
+      .fix = "python3 -m venv ~/torch && . ~/torch/bin/activate && pip install torch" },
     { RULE("torch-rocm-mismatch", torch_rocm_mismatch, "python", DOCTOR_WARNING),
       .title = "PyTorch and ROCm are of different releases",
       .why = "PyTorch checks MIOpen's version (it says \"cuDNN version incompatibility\") and "
@@ -253,7 +267,11 @@ const struct doctor_rule doctor_rules[] = {
     { RULE("dropin-everywhere", dropin_everywhere, "environment", DOCTOR_WARNING),
       .title = "/etc/ld.so.preload loads a MIOpen into every program",
       .why = "It is loaded into system services as well; rmcp run does it for one program.",
-      .fix = "sudo rm /etc/ld.so.preload" },
+      .fix = "sudo mv /etc/ld.so.preload /etc/ld.so.preload.aside" },
+    { RULE("adapter-installed", adapter_installed, "python", DOCTOR_OK),
+      .title = "RMCP is installed beside a PyTorch", .why = "", .fix = "" },
+    { RULE("adapter-enabled", adapter_enabled, "environment", DOCTOR_OK),
+      .title = "RMCP_TORCH enables RMCP in Python programs", .why = "", .fix = "" },
     /* ---- variables ---- */
     { RULE("override-foreign", override_foreign, "environment", DOCTOR_PROBLEM),
       .title = "The override makes the chip another one",
@@ -261,6 +279,19 @@ const struct doctor_rule doctor_rules[] = {
              "silicon bugs, and with instructions that it lacks; in ROCm 6.4 and 7.2 (simulated) "
              "even the copy kernel of hipMemcpy.\n"
              "Hangs, page faults, resets and wrong fp16 results follow.",
+      .fix = "{}" },
+    { RULE("registers-refused", registers_refused, "environment", DOCTOR_PROBLEM),
+      .title = "The override names a chip that asks for more than this one has",
+      .why = "The instructions are the same, but kernels tuned for the larger chip ask for more "
+             "registers than there are:\n"
+             "HSA_STATUS_ERROR_INVALID_ISA, page faults or a hang, as owners of this chip report.",
+      .fix = "{}" },
+    { RULE("registers-risk", registers_risk, "environment", DOCTOR_WARNING),
+      .title = "The override names a chip with more registers",
+      .why = "It works for many programs, until a kernel tuned for the larger chip asks for more "
+             "registers than there are\n"
+             "(HSA_STATUS_ERROR_INVALID_ISA; seen in fp16). Newer wheels have code for the chip "
+             "itself.",
       .fix = "{}" },
     { RULE("override-malformed", override_malformed, "environment", DOCTOR_PROBLEM),
       .title = "The override cannot be read", .why = "ROCm stops with an error, or ignores it.",
@@ -280,8 +311,7 @@ const struct doctor_rule doctor_rules[] = {
       .why = "Programs see no device, although all is installed.", .fix = "unset {}" },
     { RULE("preload-shim", preload_shim, "environment", DOCTOR_PROBLEM),
       .title = "A shim around HIP's memory is loaded into every program",
-      .why = "Changing how memory is allocated does not cure RDNA1 (memory types are not what "
-             "fails there),\n"
+      .why = "Changing how memory is allocated cures nothing (memory types are not what fails),\n"
              "and breaks HIP's start or the whole system.",
       .fix = "unset LD_PRELOAD" },
     { RULE("preload-other", preload_other, "environment", DOCTOR_NOTE),
@@ -289,10 +319,11 @@ const struct doctor_rule doctor_rules[] = {
       .why = "Harmless for allocators; leave it out when looking for an error.", .fix = "" },
     { RULE("preload-file", preload_file, "environment", DOCTOR_PROBLEM),
       .title = "/etc/ld.so.preload loads a shim into every program",
-      .why = "It is loaded into system services as well.", .fix = "sudo rm /etc/ld.so.preload" },
+      .why = "It is loaded into system services as well.",
+      .fix = "sudo mv /etc/ld.so.preload /etc/ld.so.preload.aside" },
     { RULE("sdma-off", sdma_off, "environment", DOCTOR_NOTE),
       .title = "Copies by SDMA are switched off",
-      .why = "Copies then use compute kernels: slower, and rarely of help on RDNA1.",
+      .why = "Copies then use compute kernels: slower, and rarely of help.",
       .fix = "unset HSA_ENABLE_SDMA" },
     { RULE("miopen-tuning", miopen_tuning, "environment", DOCTOR_NOTE),
       .title = "MIOpen's behaviour is changed by variables",
@@ -330,9 +361,8 @@ const struct doctor_rule doctor_rules[] = {
     /* ---- leftovers ---- */
     { RULE("leftover-shim", leftover_shim, "leftovers", DOCTOR_WARNING),
       .title = "A shim around HIP's memory is still there",
-      .why =
-          "Attempts to force other memory on RDNA1 rest on a wrong cause; they can only do harm.",
-      .fix = "rm {}" },
+      .why = "Attempts to force other memory rest on a wrong cause; they can only do harm.",
+      .fix = "mv {} {}.aside" },
     { RULE("leftover-rocr", leftover_rocr, "leftovers", DOCTOR_WARNING),
       .title = "Remains of a patched ROCm runtime",
       .why = "A patched libhsa-runtime64 misbehaves in ways that look like a broken card.",
@@ -340,11 +370,10 @@ const struct doctor_rule doctor_rules[] = {
     { RULE("leftover-conv", leftover_conv, "leftovers", DOCTOR_WARNING),
       .title = "A replacement for Conv2d is still there",
       .why = "It changes every program that uses this Python, also with a good PyTorch.",
-      .fix = "rm {}" },
+      .fix = "mv {} {}.aside" },
     { RULE("leftover-mtype", leftover_mtype, "leftovers", DOCTOR_WARNING),
       .title = "A file for mtype_local is still there",
-      .why = "The parameter does nothing on RDNA.",
-      .fix = "sudo rm {} && sudo update-initramfs -u" },
+      .why = "The parameter does nothing on RDNA.", .fix = "{}" },
     /* ---- a build from source ---- */
     { RULE("build-memory", build_memory, "resources", DOCTOR_NOTE),
       .title = "Little memory for building PyTorch",
@@ -359,7 +388,7 @@ const struct doctor_rule doctor_rules[] = {
       .why = "RMCP computes through OpenCL where HIP has no code for the chip.", .fix = "{}" },
     { RULE("opencl-broken", opencl_broken, "drivers", DOCTOR_WARNING),
       .title = "An OpenCL driver is registered, but not there",
-      .why = "Programs that ask for OpenCL may fail to start.", .fix = "sudo rm {}" },
+      .why = "Programs that ask for OpenCL may fail to start.", .fix = "sudo mv {} {}.aside" },
     { RULE("opencl-ok", opencl_ok, "drivers", DOCTOR_OK), .title = "An OpenCL driver", .why = "",
       .fix = "" },
     { RULE("vulkan-none", vulkan_none, "drivers", DOCTOR_NOTE),
@@ -392,10 +421,11 @@ size_t doctor_find(const struct doctor_machine *m, struct doctor_finding *findin
     size_t n = 0;
     for (int verdict = DOCTOR_PROBLEM; verdict >= DOCTOR_OK; verdict--)
         for (size_t i = 0; i < doctor_n_rules && n < room; i++) {
-            struct doctor_words words = { "", "" };
+            struct doctor_words words = { .seen = "" };
             if (doctor_rules[i].verdict != (enum doctor_verdict)verdict) continue;
             if (!doctor_rules[i].applies(m, &words)) continue;
             findings[n].rule = &doctor_rules[i];
+            findings[n].why = words.why ? words.why : doctor_rules[i].why;
             memcpy(findings[n].seen, words.seen, sizeof words.seen);
             fill(doctor_rules[i].fix, words.value, findings[n].fix, sizeof findings[n].fix);
             n++;
@@ -407,7 +437,7 @@ size_t doctor_advise(const struct doctor_machine *m, struct doctor_advice *advic
 {
     size_t n = 0;
     for (size_t i = 0; i < doctor_n_options && n < room; i++) {
-        struct doctor_words words = { "", "" };
+        struct doctor_words words = { .seen = "" };
         if (!doctor_options[i].applies(m, &words)) continue;
         advice[n].option = &doctor_options[i];
         fill(doctor_options[i].command, words.value, advice[n].command, sizeof advice[n].command);

@@ -23,7 +23,9 @@
     X(log_unreadable) X(leftover_shim) X(leftover_rocr) X(leftover_conv) X(leftover_mtype)        \
     X(build_memory) X(build_disk) X(opencl_none) X(opencl_broken) X(opencl_ok) X(vulkan_none)     \
     X(vulkan_ok) X(probe_late) X(dropin_installed) X(dropin_broken) X(dropin_stale)               \
-    X(dropin_preloaded) X(dropin_everywhere)
+    X(dropin_preloaded) X(dropin_everywhere) X(adapter_installed) X(adapter_enabled)            \
+    X(registers_refused) X(registers_risk) X(torch_no_rocblas) X(torch_repaired)                      \
+    X(container_no_render)
 /* clang-format on */
 
 #define DOCTOR_DECLARE(name)                                                                       \

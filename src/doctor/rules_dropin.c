@@ -1,4 +1,5 @@
-/* rules_dropin.c: conditions about RMCP's MIOpen in the place of another. */
+/* rules_dropin.c: conditions about RMCP in a PyTorch: its MIOpen in the place of another, the
+ * package. */
 #include <string.h>
 
 #include "doctor/rules.h"
@@ -43,4 +44,15 @@ bool doctor_if_dropin_everywhere(const struct doctor_machine *m, struct doctor_w
 {
     return strstr(m->preload_file, "/libMIOpen.so") &&
            doctor_say(words, "/etc/ld.so.preload: %s", m->preload_file);
+}
+
+bool doctor_if_adapter_installed(const struct doctor_machine *m, struct doctor_words *words)
+{
+    for (size_t i = 0; i < m->n_pythons; i++) {
+        const struct doctor_python *python = &m->pythons[i];
+        if (python->has_rmcp)
+            return doctor_say(words, "beside PyTorch %s in %.250s%s", python->version, python->site,
+                              python->has_hook ? ", with the hook for RMCP_TORCH" : "");
+    }
+    return false;
 }

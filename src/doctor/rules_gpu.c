@@ -121,10 +121,7 @@ bool doctor_if_gpu_left_behind(const struct doctor_machine *m, struct doctor_wor
     if (doctor_fit_python(m, gpu, true))
         doctor_value(words, "%s", ""); /* native code is there already */
     else
-        doctor_value(words,
-                     "pip install --index-url https://repo.amd.com/rocm/whl-multi-arch/ "
-                     "\"torch[device-%s]\"",
-                     gpu->chip);
+        doctor_value(words, "see the recommendation");
     return true;
 }
 
@@ -179,7 +176,9 @@ bool doctor_if_kfd_missing(const struct doctor_machine *m, struct doctor_words *
 
 bool doctor_if_kfd_gpu_missing(const struct doctor_machine *m, struct doctor_words *words)
 {
-    if (!m->has_kfd || *m->container || m->log[DOCTOR_LOG_ATOMICS].n) return false;
+    if (!m->has_kfd || *m->container || m->log[DOCTOR_LOG_ATOMICS].n ||
+        m->log[DOCTOR_LOG_UNSUPPORTED].n)
+        return false;
     for (size_t i = 0; i < m->n_gpus; i++) {
         const struct doctor_gpu *gpu = &m->gpus[i];
         if (gpu->vendor == DOCTOR_AMD && !gpu->in_kfd && !gpu->is_integrated &&
@@ -191,6 +190,11 @@ bool doctor_if_kfd_gpu_missing(const struct doctor_machine *m, struct doctor_wor
 
 bool doctor_if_atomics_rejected(const struct doctor_machine *m, struct doctor_words *words)
 {
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (gpu && !is_left_behind(gpu))
+        words->why = "KFD skipped the card: every bridge between it and the CPU must pass atomic "
+                     "operations.\n"
+                     "Slots at the chipset, risers and boards before PCIe 3.0 often do not.";
     return m->log[DOCTOR_LOG_ATOMICS].n && doctor_say(words, "%s", m->log[DOCTOR_LOG_ATOMICS].line);
 }
 
@@ -229,20 +233,36 @@ bool doctor_if_kernel_old(const struct doctor_machine *m, struct doctor_words *w
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     unsigned major, minor;
-    if (!gpu || gpu->version < 100100 || sscanf(m->kernel, "%u.%u", &major, &minor) != 2)
+    /* The first kernels that are good for a chip; AMD's own driver (DKMS) brings older ones up. */
+    static const struct {
+        uint32_t version;
+        unsigned major, minor;
+    } first[] = { { 120000, 6, 12 }, { 110500, 6, 10 }, { 110000, 6, 0 }, { 100100, 5, 10 } };
+    if (!gpu || gpu->version < 100100 || *m->amdgpu_version || m->is_wsl ||
+        sscanf(m->kernel, "%u.%u", &major, &minor) != 2)
         return false;
-    if (major > 5 || (major == 5 && minor >= 10)) return false;
+    size_t i = 0;
+    while (gpu->version < first[i].version) i++;
+    if (major > first[i].major || (major == first[i].major && minor >= first[i].minor))
+        return false;
     doctor_value(words, "%s", doctor_upgrade_command(m));
-    return doctor_say(words, "Linux %s with %s", m->kernel, gpu->chip);
+    return doctor_say(words, "Linux %s with %s; %u.%u or newer is wanted", m->kernel, gpu->chip,
+                      first[i].major, first[i].minor);
 }
 
 bool doctor_if_module_mtype(const struct doctor_machine *m, struct doctor_words *words)
 {
     const char *set = strstr(m->parameters, "mtype_local=");
-    if (!*m->mtype && !set) return false;
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if ((!*m->mtype && !set) || (gpu && gpu->version / 100 == 904)) return false; /* MI300 */
+    if (gpu && !is_left_behind(gpu))
+        words->why =
+            "The kernel reads it for MI300 (GC 9.4) only; on this chip it does nothing but "
+            "mislead.";
     const size_t file = *m->mtype == '/' ? strcspn(m->mtype, ":") : 0;
     if (file)
-        doctor_value(words, "sudo rm %.*s && sudo update-initramfs -u", (int)file, m->mtype);
+        doctor_value(words, "sudo mv %.*s %.*s.aside && %s", (int)file, m->mtype, (int)file,
+                     m->mtype, doctor_initramfs_command(m));
     else
         doctor_value(words, "remove amdgpu.mtype_local from the kernel's command line");
     return doctor_say(words, "%s", *m->mtype ? m->mtype : set);
@@ -293,11 +313,21 @@ bool doctor_if_container_no_groups(const struct doctor_machine *m, struct doctor
 {
     if (!*m->container || !is_denied(&m->kfd)) return false;
     say_device(m, &m->kfd, words);
+    doctor_container_command(m, words->value, sizeof words->value);
     return true;
+}
+
+bool doctor_if_container_no_render(const struct doctor_machine *m, struct doctor_words *words)
+{
+    doctor_container_command(m, words->value, sizeof words->value);
+    return *m->container && m->kfd.exists && !m->n_render && doctor_main_gpu(m) &&
+           m->probes[DOCTOR_PROBE_ACCESS] == DOCTOR_DONE &&
+           doctor_say(words, "%s container, /dev/kfd, nothing in /dev/dri", m->container);
 }
 
 bool doctor_if_container_no_devices(const struct doctor_machine *m, struct doctor_words *words)
 {
+    doctor_container_command(m, words->value, sizeof words->value);
     return *m->container && !m->kfd.exists && doctor_has_vendor(m, DOCTOR_AMD, false) &&
            m->probes[DOCTOR_PROBE_ACCESS] == DOCTOR_DONE &&
            doctor_say(words, "%s container, an AMD GPU on PCI, no /dev/kfd", m->container);
@@ -305,6 +335,14 @@ bool doctor_if_container_no_devices(const struct doctor_machine *m, struct docto
 
 bool doctor_if_kfd_open_fails(const struct doctor_machine *m, struct doctor_words *words)
 {
+    if (*m->container)
+        words->why =
+            "It is no matter of permission: the device is there, but the kernel refuses this "
+            "process. Try it on the host first;\n"
+            "when it works there, the container's own rules are in the way.";
+    doctor_value(words, "%s",
+                 *m->container ? "on the host: rocminfo; sudo dmesg | grep -i -E 'kfd|amdgpu'"
+                               : "sudo dmesg | grep -i -E 'kfd|amdgpu'");
     return m->kfd.exists && m->kfd.open_error && !is_denied(&m->kfd) &&
            doctor_say(words, "opening /dev/kfd: %s", strerror(m->kfd.open_error));
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/rules.h"
+#include "doctor/steps.h"
 
 static void version_text(uint32_t version, char text[static 24])
 {
@@ -27,12 +27,61 @@ bool doctor_if_override_foreign(const struct doctor_machine *m, struct doctor_wo
     uint32_t version;
     char name[64];
     if (!main_override(m, &gpu, name, &value, &version) || !doctor_is_foreign(m, gpu)) return false;
-    /* Without native code nothing runs at all, so that comes first. */
-    doctor_value(
-        words, "%sunset %s%s%s",
-        doctor_fit_python(m, gpu, true) ? "" : "install native code as recommended below; then: ",
-        name, *m->profile ? "   # and remove it in " : "", *m->profile ? m->profile : "");
+    const uint32_t sibling = doctor_chip_sibling(gpu->version);
+    char own[24];
+    version_text(sibling, own);
+    if (doctor_chip_service(gpu->version) == DOCTOR_CHIP_FAMILY && doctor_python_for(m, sibling))
+        doctor_value(words, "export %s=%s   # the value of this chip's own family", name, own);
+    else /* without native code nothing runs at all, so that comes first */
+        doctor_value(
+            words, "%sunset %s%s%s",
+            doctor_fit_python(m, gpu, true) ? "" : "install native code as recommended; then: ",
+            name, *m->profile ? "   # and remove it in " : "", *m->profile ? m->profile : "");
+    if (doctor_chip_service(gpu->version) != DOCTOR_CHIP_LEFT_BEHIND)
+        words->why =
+            "Code built for other silicon is loaded, with instructions that this chip lacks.\n"
+            "Hangs, page faults, resets and wrong results follow.";
     return doctor_say(words, "%s=%s, but the chip is %s", name, value, gpu->chip);
+}
+
+/* What has been reported: with ROCm 6.0 and 6.1 gfx1102 fails at once, and the others of these
+ * chips with every release. */
+static bool is_refused(const struct doctor_machine *m, const struct doctor_gpu *gpu)
+{
+    const struct doctor_python *python = doctor_python_for(m, doctor_believed(m, gpu));
+    return gpu->version != 110002 ||
+           (python && (!strncmp(python->hip, "6.0.", 4) || !strncmp(python->hip, "6.1.", 4)));
+}
+
+static bool say_registers(const struct doctor_machine *m, struct doctor_words *words, bool refused)
+{
+    const struct doctor_gpu *gpu;
+    const char *value;
+    uint32_t version;
+    char name[64];
+    if (!main_override(m, &gpu, name, &value, &version) || !doctor_is_short_of_registers(m, gpu) ||
+        is_refused(m, gpu) != refused)
+        return false;
+    doctor_value(words, "%sunset %s",
+                 doctor_python_for(m, gpu->version) ? "" : "install as recommended; then: ", name);
+    if (version == 110002) {
+        words->why =
+            "Owners of this chip report hangs under it; newer wheels have code for the chip "
+            "itself.";
+        return doctor_say(words, "%s=%s on %s", name, value, gpu->chip);
+    }
+    return doctor_say(words, "%s=%s on %s, which has 1024 registers where that chip has 1536", name,
+                      value, gpu->chip);
+}
+
+bool doctor_if_registers_refused(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return say_registers(m, words, true);
+}
+
+bool doctor_if_registers_risk(const struct doctor_machine *m, struct doctor_words *words)
+{
+    return say_registers(m, words, false);
 }
 
 bool doctor_if_override_malformed(const struct doctor_machine *m, struct doctor_words *words)
@@ -56,7 +105,8 @@ bool doctor_if_override_family(const struct doctor_machine *m, struct doctor_wor
     uint32_t version;
     char name[64];
     return main_override(m, &gpu, name, &value, &version) && version != gpu->version &&
-           !doctor_is_foreign(m, gpu) && doctor_say(words, "%s=%s on %s", name, value, gpu->chip);
+           !doctor_is_foreign(m, gpu) && !doctor_is_short_of_registers(m, gpu) &&
+           doctor_say(words, "%s=%s on %s", name, value, gpu->chip);
 }
 
 bool doctor_if_override_same(const struct doctor_machine *m, struct doctor_words *words)
@@ -122,6 +172,17 @@ bool doctor_if_preload_file(const struct doctor_machine *m, struct doctor_words 
 {
     return doctor_looks_like_shim(m->preload_file) &&
            doctor_say(words, "/etc/ld.so.preload: %s", m->preload_file);
+}
+
+bool doctor_if_adapter_enabled(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const char *value = doctor_variable(m, "RMCP_TORCH");
+    if (!value || !*value || !strcmp(value, "0")) return false;
+    for (size_t i = 0; i < m->n_pythons; i++)
+        if (m->pythons[i].has_hook)
+            return doctor_say(words, "RMCP_TORCH=%s, and %.300s/rmcp-torch.pth", value,
+                              m->pythons[i].site);
+    return false;
 }
 
 bool doctor_if_sdma_off(const struct doctor_machine *m, struct doctor_words *words)
@@ -217,7 +278,8 @@ static bool say_leftover(const struct doctor_machine *m, const char *what,
 {
     for (size_t i = 0; i < m->n_leftovers; i++)
         if (!strcmp(m->leftovers[i].what, what)) {
-            doctor_value(words, "%s", m->leftovers[i].path);
+            char word[DOCTOR_PATH + 64];
+            doctor_value(words, "%s", doctor_quote(m->leftovers[i].path, word, sizeof word));
             return doctor_say(words, "%s", m->leftovers[i].path);
         }
     return false;
@@ -240,7 +302,11 @@ bool doctor_if_leftover_conv(const struct doctor_machine *m, struct doctor_words
 
 bool doctor_if_leftover_mtype(const struct doctor_machine *m, struct doctor_words *words)
 {
-    return !*m->mtype && say_leftover(m, "mtype", words);
+    char file[DOCTOR_PATH + 64];
+    if (*m->mtype || !say_leftover(m, "mtype", words)) return false;
+    snprintf(file, sizeof file, "%.*s", DOCTOR_PATH + 40, words->value);
+    doctor_value(words, "sudo mv %s %s.aside && %s", file, file, doctor_initramfs_command(m));
+    return true;
 }
 
 /* ---- a build from source ---- */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doctor/addresses.h"
 #include "doctor/rules.h"
 
 static const struct doctor_library *library_at(const struct doctor_machine *m, size_t i)
@@ -59,7 +60,11 @@ bool doctor_if_rocm_several(const struct doctor_machine *m, struct doctor_words 
     say_rocms(m, words);
     for (size_t i = 0; i < m->n_rocms; i++)
         if (&m->rocms[i] != taken) {
-            doctor_value(words, "%s", m->rocms[i].version);
+            doctor_value(words, "%s",
+                         strncmp(m->rocms[i].prefix, "/opt/rocm-", 10)
+                             ? ""
+                             : "sudo update-alternatives --config rocm   # the one that "
+                               "/opt/rocm is");
             break;
         }
     return true;
@@ -120,19 +125,35 @@ bool doctor_if_rocblas_no_arch(const struct doctor_machine *m, struct doctor_wor
         if (library->kind != DOCTOR_LIB_ROCBLAS || !library->has_targets || !*library->targets)
             continue;
         if (doctor_targets_have(library->targets, chip)) continue;
-        if (library->owner >= 100) { /* where torch has no code either, that is said once */
-            const struct doctor_library *torch =
-                doctor_torch_library(m, &m->pythons[(library->owner - 100) % DOCTOR_PYTHONS]);
-            if (!torch || !doctor_targets_have(torch->targets, chip)) continue;
-        }
+        if (library->owner >= 100) continue; /* torch_no_rocblas */
         const uint32_t sibling = doctor_chip_sibling(gpu->version);
         char other[16] = "";
         if (sibling) rmcp_chip_name(sibling, other);
         if (doctor_targets_have(library->targets, other))
             doctor_value(words, "export HSA_OVERRIDE_GFX_VERSION=%u.%u.%u", sibling / 10000,
                          sibling / 100 % 100, sibling % 100);
+        if (doctor_chip_service(gpu->version) != DOCTOR_CHIP_LEFT_BEHIND)
+            words->why = "Matrix products of programs that use this ROCm fail with \"Cannot read "
+                         "TensileLibrary.dat\".\n"
+                         "PyTorch's wheels bring a rocBLAS of their own.";
         return doctor_say(words, "%.200s has %.150s, not %s", library->path, library->targets,
                           chip);
+    }
+    return false;
+}
+
+bool doctor_if_torch_no_rocblas(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    char chip[16];
+    if (!gpu || !rmcp_chip_name(doctor_believed(m, gpu), chip)) return false;
+    for (size_t i = 0; i < m->n_pythons; i++) {
+        const struct doctor_library *torch = doctor_torch_library(m, &m->pythons[i]);
+        if (!torch || *torch->trouble || !doctor_targets_have(torch->targets, chip)) continue;
+        const struct doctor_library *rocblas = doctor_rocblas_without(m, &m->pythons[i], chip);
+        if (rocblas)
+            return doctor_say(words, "%.200s of PyTorch %s has %.120s, not %s", rocblas->path,
+                              m->pythons[i].version, rocblas->targets, chip);
     }
     return false;
 }
@@ -165,12 +186,11 @@ static void say_reinstall(const struct doctor_machine *m, const struct doctor_li
         doctor_value(words, "sudo apt install --reinstall \"$(dpkg -S %.200s | cut -d: -f1)\"",
                      library->path);
     else if (gpu && doctor_chip_service(gpu->version) == DOCTOR_CHIP_LEFT_BEHIND)
-        doctor_value(
-            words, "%s --index-url https://repo.amd.com/rocm/whl-multi-arch/ \"torch[device-%s]\"",
-            pip, gpu->chip);
+        doctor_value(words, "%s --index-url " DOCTOR_AMD_WHEELS " \"torch[device-%s]\"", pip,
+                     gpu->chip);
     else
-        doctor_value(words, "%s torch==%s --index-url https://download.pytorch.org/whl/%s", pip,
-                     python->version, release ? release + 1 : "");
+        doctor_value(words, "%s torch==%s --index-url " DOCTOR_WHEELS "%s", pip, python->version,
+                     release ? release + 1 : "");
 }
 
 bool doctor_if_library_broken(const struct doctor_machine *m, struct doctor_words *words)
@@ -211,8 +231,8 @@ bool doctor_if_torch_none(const struct doctor_machine *m, struct doctor_words *w
 bool doctor_if_torch_ok(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
-    const struct doctor_python *python = doctor_fit_python(m, gpu, false);
-    if (!python || doctor_is_foreign(m, gpu)) return false;
+    const struct doctor_python *python = doctor_ready_python(m, gpu);
+    if (!python) return false;
     char chip[16];
     rmcp_chip_name(doctor_believed(m, gpu), chip);
     return doctor_say(words, "PyTorch %s in %.200s has code for %s", python->version, python->site,
@@ -237,9 +257,28 @@ bool doctor_if_torch_no_arch(const struct doctor_machine *m, struct doctor_words
             doctor_value(words, "export HSA_OVERRIDE_GFX_VERSION=%u.%u.%u", sibling / 10000,
                          sibling / 100 % 100, sibling % 100);
         else
-            doctor_value(words, "see the recommendation below");
+            doctor_value(words, "see the recommendation");
         return doctor_say(words, "PyTorch %s in %.120s has %.180s, not %s", m->pythons[i].version,
                           m->pythons[i].site, library->targets, chip);
+    }
+    return false;
+}
+
+bool doctor_if_torch_repaired(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (!gpu || doctor_chip_service(gpu->version) != DOCTOR_CHIP_LEFT_BEHIND) return false;
+    for (size_t i = 0; i < m->n_pythons; i++) {
+        const struct doctor_python *python = &m->pythons[i];
+        const struct doctor_library *library = doctor_torch_library(m, python);
+        const char *release = strstr(python->version, "+rocm");
+        /* "2.5.1+rocm6.2" of pytorch.org, with a ROCm of its own in torch/lib */
+        if (!library || !release || python->is_sdk || !python->bundles_rocm ||
+            strspn(python->version, "0123456789.") != (size_t)(release - python->version) ||
+            !doctor_targets_have(library->targets, gpu->chip))
+            continue;
+        return doctor_say(words, "PyTorch %s in %.150s has %.150s", python->version, python->site,
+                          library->targets);
     }
     return false;
 }
@@ -270,6 +309,8 @@ bool doctor_if_torch_wrong_vendor(const struct doctor_machine *m, struct doctor_
 {
     if (!doctor_has_vendor(m, DOCTOR_NVIDIA, true) || doctor_has_vendor(m, DOCTOR_AMD, true))
         return false;
+    for (size_t i = 0; i < m->n_pythons; i++)
+        if (*m->pythons[i].cuda) return false; /* one that serves the card is there */
     for (size_t i = 0; i < m->n_pythons; i++)
         if (*m->pythons[i].hip)
             return doctor_say(words, "PyTorch %s in %.200s is built for ROCm, the card is NVIDIA's",

@@ -1,5 +1,5 @@
-/* fuzz_doctor.c: libFuzzer target: any bytes as a recorded machine: a text as in tests/doctor/machines, or
- * a tar file. Every probe, every rule and every option goes over it. */
+/* fuzz_doctor.c: libFuzzer target: any bytes as a recorded machine: a text as in
+ * tests/doctor/machines, or a tar file. Every probe, every rule and every option goes over it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,9 @@ static void examine(struct doctor_view *view)
     size_t n = doctor_find(&machine, findings, 128);
     for (size_t i = 0; i < n; i++)
         if (strlen(findings[i].seen) >= DOCTOR_WORDS) abort();
-    doctor_advise(&machine, advice, 32);
+    n = doctor_advise(&machine, advice, 32);
+    for (size_t i = 0; i < n; i++)
+        if (strlen(advice[i].command) >= DOCTOR_COMMAND) abort();
     static struct doctor_cleaner cleaner;
     doctor_cleaner_init(&cleaner, &machine);
     for (size_t i = 0; i < machine.n_variables; i++)

@@ -357,6 +357,45 @@ static void test_clean(void **state)
 
 /* ---- chips, targets, overrides ---- */
 
+/* RMCP beside a PyTorch, in an environment on top of the system's, and not there. */
+static void test_adapter(void **state)
+{
+    static struct doctor_machine machine;
+    static struct doctor_cleaner cleaner;
+    struct doctor_view view;
+    (void)state;
+    put_file("/rmcp/format", "rmcp-machine 1\n");
+    put_file("/rmcp/environment", "VIRTUAL_ENV=/home/user/top\n");
+    put_file("/usr/lib/python3.12/site-packages/torch/version.py", "__version__ = '2.6.0'\n");
+    put_file("/home/user/one/lib/python3.12/site-packages/torch/version.py",
+             "__version__ = '2.5.0'\n");
+    put_file("/home/user/one/lib/python3.12/site-packages/rmcp-torch.pth", "# RMCP_TORCH\n");
+    put_file("/home/user/top/pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = true\n");
+    put_file("/home/user/top/lib/python3.12/site-packages/rmcp/_version.py", "TEXT = ''\n");
+    assert_int_equal(doctor_view_open(&view, folder), RMCP_OK);
+    memset(&machine, 0, sizeof machine);
+    doctor_examine_here(&view, &machine);
+    assert_int_equal(machine.n_pythons, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct doctor_python *python = &machine.pythons[i];
+        const bool is_system = !strncmp(python->site, "/usr/", 5);
+        assert_int_equal(python->has_rmcp, is_system);
+        assert_int_equal(python->has_hook, !is_system);
+        assert_string_equal(python->layer, is_system ? "/home/user/top" : "");
+    }
+    doctor_cleaner_init(&cleaner, &machine);
+    char *clean = doctor_clean_path(&cleaner, "/home/user/top/pyvenv.cfg");
+    assert_non_null(clean);
+    assert_non_null(strstr(clean, "/home/user/env")); /* it stays an environment */
+    assert_null(strstr(clean, "top"));
+    free(clean);
+    put_file("/home/user/top/pyvenv.cfg", "include-system-site-packages = false\n");
+    memset(&machine, 0, sizeof machine);
+    doctor_examine_here(&view, &machine);
+    for (size_t i = 0; i < machine.n_pythons; i++) assert_false(machine.pythons[i].has_rmcp);
+    doctor_view_close(&view);
+}
+
 static void test_chips(void **state)
 {
     char chip[16];
@@ -373,6 +412,18 @@ static void test_chips(void **state)
     assert_int_equal(doctor_chip_service(100102), DOCTOR_CHIP_LEFT_BEHIND);
     assert_int_equal(doctor_chip_service(80003), DOCTOR_CHIP_OLD);
     assert_int_equal(doctor_chip_service(100301), DOCTOR_CHIP_FAMILY);
+    assert_int_equal(doctor_chip_service(90012), DOCTOR_CHIP_FAMILY);
+    assert_string_equal(doctor_chip_wheel(90002), "rocm6.3"); /* gfx900's */
+    assert_string_equal(doctor_chip_wheel(110003), "rocm7.2");
+    assert_null(doctor_chip_wheel(100100));
+    assert_true(doctor_chip_same_family(90002, 90000) && doctor_chip_same_family(110501, 110000));
+    assert_false(doctor_chip_same_family(90000, 90006) || doctor_chip_same_family(100100, 100300));
+    assert_false(doctor_chip_same_family(90010, 90402) || doctor_chip_same_family(0, 100300));
+    assert_true(doctor_chip_has_fewer_registers(110002, 110000));
+    assert_true(doctor_chip_has_fewer_registers(110500, 110501));
+    assert_false(doctor_chip_has_fewer_registers(110501, 110000));
+    assert_false(doctor_chip_has_fewer_registers(110000, 110002));
+    assert_false(doctor_chip_has_fewer_registers(100301, 100300));
     assert_true(doctor_targets_have("gfx900,gfx90a:xnack+,gfx1010", "gfx1010"));
     assert_true(doctor_targets_have("gfx900,gfx90a:xnack+", "gfx90a"));
     assert_true(doctor_targets_have("gfx10-1-generic", "gfx1012"));
@@ -402,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_tar),
         cmocka_unit_test(test_bad_probes),
         cmocka_unit_test(test_clean),
+        cmocka_unit_test_setup_teardown(test_adapter, set_up, tear_down),
         cmocka_unit_test(test_chips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "doctor/doctor.h"
+#include "doctor/tree.h"
 
 #include "doctor_facts.inc"
 
@@ -111,6 +112,28 @@ static const struct sample rules[] = {
     { "vulkan-none", navi10, drivers },
     { "vulkan-ok", drivers, navi10 },
     { "probe-late", late, navi10 },
+    { "torch-no-rocblas", radeon_vii, radeon_vii_ready },
+    { "torch-ok", radeon_vii_ready, radeon_vii },
+    { "registers-refused", navi33_refused, navi33_risky },
+    { "registers-refused", phoenix, strix_halo },
+    { "registers-risk", navi33_risky, navi33_refused },
+    { "override-family", strix_halo, phoenix },
+    { "override-family", raven, navi33_refused },
+    { "override-foreign", raven_foreign, raven },
+    { "override-foreign", navi48_forced, phoenix },
+    { "torch-ok", raven, navi33_refused },
+    { "torch-no-arch", raven_plain, raven },
+    { "torch-no-arch", navi33_plain, navi21_ready },
+    { "registers-refused", phoenix_as_1102, raven },
+    { "kernel-old", new_card_old_kernel, old_kernel_with_dkms },
+    { "container-no-render", container_without_render, denied_in_container },
+    { "module-mtype", tinkered, mi300_mtype },
+    { "torch-repaired", repaired, wheel },
+    { "torch-repaired", repaired, therock_sdk },
+    { "torch-ok", repaired, wheel },
+    { "adapter-installed", with_adapter, native },
+    { "adapter-enabled", with_adapter, native },
+    { "gpu-left-behind", native, raven },
 };
 
 static const struct sample options[] = {
@@ -139,6 +162,71 @@ static const struct sample options[] = {
     { "override-last-resort", wheel, native },
     { "vulkan", polaris, navi21 },
     { "other-hardware", polaris, navi21_ready },
+    { "rented-gpu", wheel, navi21_ready },
+    { "rented-gpu", nothing, nvidia },
+    { "nvidia-card", polaris, navi21 },
+    { "fix-access", container_without_render, navi21_ready },
+    { "cuda-wheel", both_vendors, wheel },
+    { "fix-open", kfd_fails, denied },
+    { "fix-open", einval_in_container, unsupported },
+    { "fix-open", kfd_without_gpu, rejected },
+    { "fix-slot", rejected, unsupported },
+    { "unset-override", navi48_forced, navi21_ready },
+    { "use-sibling", raven_plain, raven },
+    { "use-sibling", raven_foreign, navi33_plain },
+    { "use-sibling", odd_paths, foreign },
+    { "official-wheel", navi33_refused, navi48_forced },
+    { "official-wheel", navi33_risky, raven },
+    { "official-wheel", phoenix, strix_halo },
+    { "official-wheel", radeon_vii, unsupported },
+    { "official-wheel", navi21_cuda, radeon_vii_ready },
+    { "therock-family", navi22, navi21 },
+    { "fix-settings", ready_but_hidden, navi21_ready },
+    { "nothing", navi21_ready, ready_but_crashed },
+    { "fix-settings", ready_but_crashed, navi21_ready },
+    { "official-wheel", ready_but_crashed, navi21_ready },
+    { "nothing", raven, raven_foreign },
+    { "nothing", strix_halo, phoenix },
+    { "nothing", radeon_vii_ready, radeon_vii },
+};
+
+/* Machines that cannot work as they are, whatever else is right about them. */
+static void (*const not_ready[])(struct doctor_machine *m) = {
+    tinkered,
+    navi33_refused,
+    navi33_risky,
+    navi33_plain,
+    phoenix,
+    phoenix_as_1102,
+    container_without_render,
+    both_vendors,
+    raven_plain,
+    raven_foreign,
+    navi48_forced,
+    ready_but_einval,
+    einval_in_container,
+    ready_but_hidden,
+    ready_but_unlisted,
+    ready_but_denied,
+    ready_but_render,
+    ready_but_broken,
+    ready_but_malformed,
+    navi21_cuda,
+    radeon_vii,
+    unsupported,
+    wheel,
+    native,
+    foreign,
+    release_mismatch,
+    two_miopens,
+    cuda_build,
+};
+
+/* Machines of other families, to which nothing about RDNA1 may be said. */
+static void (*const not_rdna1[])(struct doctor_machine *m) = {
+    navi33_refused, phoenix,          strix_halo,   raven,  raven_foreign, raven_plain,
+    navi48_forced,  radeon_vii,       navi21_ready, navi22, polaris,       unsupported,
+    navi21_cuda,    ready_but_einval, tinkered,
 };
 
 static bool finds(void (*facts)(struct doctor_machine *m), const char *id)
@@ -214,6 +302,145 @@ static void test_options(void **state)
     }
 }
 
+typedef void text_check(const char *id, const char *text);
+
+/* All texts that a machine gets, one by one. */
+static void each_text(void (*facts)(struct doctor_machine *m), text_check *check)
+{
+    struct doctor_machine *m = calloc(1, sizeof *m);
+    struct doctor_finding *findings = calloc(doctor_n_rules, sizeof *findings);
+    struct doctor_advice *advice = calloc(doctor_n_options, sizeof *advice);
+    assert_true(m && findings && advice);
+    facts(m);
+    const size_t n = doctor_find(m, findings, doctor_n_rules);
+    for (size_t i = 0; i < n; i++) {
+        check(findings[i].rule->id, findings[i].rule->title);
+        check(findings[i].rule->id, findings[i].why);
+        check(findings[i].rule->id, findings[i].fix);
+    }
+    const size_t n_options = doctor_advise(m, advice, doctor_n_options);
+    for (size_t i = 0; i < n_options; i++) {
+        check(advice[i].option->id, advice[i].option->title);
+        check(advice[i].option->id, advice[i].option->result);
+        check(advice[i].option->id, advice[i].option->risk);
+        check(advice[i].option->id, advice[i].option->evidence);
+        check(advice[i].option->id, advice[i].command);
+    }
+    free(advice);
+    free(findings);
+    free(m);
+}
+
+static void test_never_ready(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof not_ready / sizeof *not_ready; i++)
+        if (offers(not_ready[i], "nothing")) fail_msg("machine %zu is called ready", i);
+}
+
+static void check_family(const char *id, const char *text)
+{
+    if (strstr(text, "RDNA1") || strstr(text, "gfx1010") || strstr(text, "gfx101x"))
+        fail_msg("%s: '%s' for a chip of another family", id, text);
+}
+
+static void test_family(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof not_rdna1 / sizeof *not_rdna1; i++)
+        each_text(not_rdna1[i], check_family);
+}
+
+/* Nothing that a user made is deleted, and what is installed is led to its end. */
+static void check_commands(const char *id, const char *text)
+{
+    static const char *const never[] = {
+        "rm -", "sudo rm ", "uninstall", "purge", "unlink", "shred"
+    };
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (strstr(text, never[i]) || !strncmp(text, "rm ", 3)) fail_msg("%s: '%s'", id, text);
+    if (!strstr(text, "torchvision")) return;
+    if (!strstr(text, "python3 -m venv") && !strstr(text, "docker run"))
+        fail_msg("%s: no environment in '%s'", id, text);
+    if (!strstr(text, "\npip install rmcp-*.whl") || !strstr(text, "\nrmcp check") ||
+        !strstr(text, "\npython -m rmcp "))
+        fail_msg("%s ends before RMCP runs: '%s'", id, text);
+}
+
+static void test_commands(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        each_text(rules[i].yes, check_commands);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        each_text(options[i].yes, check_commands);
+}
+
+static void check_quoted(const char *id, const char *text)
+{
+    (void)id;
+    assert_null(strstr(text, "it's; reboot"));
+    if (strstr(text, "my $(env)")) assert_non_null(strstr(text, "'/home/user/my $(env)'"));
+}
+
+static void test_quoting(void **state)
+{
+    (void)state;
+    each_text(odd_paths, check_quoted);
+}
+
+static void check_fresh(const char *id, const char *text)
+{
+    (void)id;
+    assert_null(strstr(text, "venv ~/torch "));
+}
+
+/* An environment that is there is not given out as a new one. */
+static void test_fresh(void **state)
+{
+    (void)state;
+    each_text(named_torch, check_fresh);
+}
+
+/* A PyTorch that cannot use the card is a problem: the exit status tells. */
+static void test_verdicts(void **state)
+{
+    static const char *const problems[] = { "torch-cuda-build", "torch-wrong-vendor",
+                                            "torch-no-rocblas", "registers-refused",
+                                            "kfd-open-fails" };
+    (void)state;
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
+        for (size_t k = 0; k < doctor_n_rules; k++)
+            if (!strcmp(doctor_rules[k].id, problems[i]))
+                assert_int_equal(doctor_rules[k].verdict, DOCTOR_PROBLEM);
+}
+
+/* Every option is in one leaf of the tree, and its path leads to the root. */
+static void test_tree(void **state)
+{
+    bool on_path[64];
+    (void)state;
+    assert_true(doctor_n_nodes <= 64 && doctor_tree[0].parent < 0);
+    for (size_t i = 1; i < doctor_n_nodes; i++) {
+        assert_in_range(doctor_tree[i].parent, 0, i - 1);
+        assert_true(!*doctor_tree[doctor_tree[i].parent].options); /* a question */
+        assert_true(*doctor_tree[i].answer && *doctor_tree[i].text);
+        assert_int_equal(!*doctor_tree[i].options, !*doctor_tree[i].cost);
+    }
+    for (size_t i = 0; i < doctor_n_options; i++) {
+        const struct doctor_advice advice = { .option = &doctor_options[i] };
+        size_t leaves = 0, marked = 0;
+        for (size_t k = 0; k < doctor_n_nodes; k++)
+            leaves += doctor_leaf_has(&doctor_tree[k], doctor_options[i].id);
+        if (leaves != 1) fail_msg("%s is in %zu leaves", doctor_options[i].id, leaves);
+        doctor_tree_path(&advice, 1, on_path);
+        for (size_t k = 0; k < doctor_n_nodes; k++) marked += on_path[k];
+        assert_true(on_path[0] && marked >= 2);
+    }
+    doctor_tree_path(NULL, 0, on_path);
+    assert_false(on_path[0]);
+}
+
 static bool is_name(const char *id)
 {
     return *id && strspn(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(id);
@@ -235,7 +462,7 @@ static void test_texts(void **state)
     for (size_t i = 0; i < doctor_n_options; i++) {
         const struct doctor_option *option = &doctor_options[i];
         assert_true(is_name(option->id) && *option->title && *option->effort && *option->result &&
-                    *option->risk);
+                    *option->risk && *option->cost);
         if (strstr(option->title, "RMCP") && strcmp(option->id, "opencl-cpu"))
             assert_non_null(strstr(option->evidence, "only simulated"));
     }
@@ -257,10 +484,12 @@ static void test_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_rules),       cmocka_unit_test(test_options),
+        cmocka_unit_test(test_texts),       cmocka_unit_test(test_order),
+        cmocka_unit_test(test_never_ready), cmocka_unit_test(test_family),
+        cmocka_unit_test(test_commands),    cmocka_unit_test(test_quoting),
+        cmocka_unit_test(test_fresh),       cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,401 @@
+/* options_for.c: the machines that each way to compute suits, and the commands that lead there. */
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor/addresses.h"
+#include "doctor/options.h"
+#include "doctor/steps.h"
+
+static bool rule_holds(const struct doctor_machine *m,
+                       bool (*rule)(const struct doctor_machine *, struct doctor_words *))
+{
+    struct doctor_words words = { .seen = "" };
+    return rule(m, &words);
+}
+
+static enum doctor_service service(const struct doctor_machine *m)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    return gpu ? doctor_chip_service(gpu->version) : DOCTOR_CHIP_UNKNOWN;
+}
+
+static bool is_left_behind(const struct doctor_machine *m)
+{
+    return service(m) == DOCTOR_CHIP_LEFT_BEHIND;
+}
+
+/* The card to compute with is NVIDIA's. */
+static bool is_nvidia(const struct doctor_machine *m)
+{
+    if (!doctor_has_vendor(m, DOCTOR_NVIDIA, true)) return false;
+    if (!doctor_has_vendor(m, DOCTOR_AMD, true)) return true;
+    bool cuda = false, hip = false; /* one of each: what was installed tells which is meant */
+    for (size_t i = 0; i < m->n_pythons; i++) {
+        cuda |= *m->pythons[i].cuda != '\0';
+        hip |= *m->pythons[i].hip != '\0';
+    }
+    return cuda && !hip;
+}
+
+bool doctor_for_reinstall(const struct doctor_machine *m, struct doctor_words *words)
+{
+    struct doctor_words found = { .seen = "" };
+    if (!doctor_if_library_broken(m, &found)) return false;
+    doctor_value(words, "%s", found.value);
+    return true;
+}
+
+bool doctor_for_fix_driver(const struct doctor_machine *m, struct doctor_words *words)
+{
+    doctor_step(words, "sudo modprobe amdgpu; sudo dmesg | grep -i amdgpu");
+    if (rule_holds(m, doctor_if_kernel_old)) doctor_step(words, "%s", doctor_upgrade_command(m));
+    doctor_step(words, "rmcp doctor   # again, for the next step");
+    return rule_holds(m, doctor_if_gpu_no_driver) || rule_holds(m, doctor_if_cmdline_nomodeset);
+}
+
+bool doctor_for_fix_kfd(const struct doctor_machine *m, struct doctor_words *words)
+{
+    struct doctor_words found = { .seen = "" };
+    if (!doctor_if_kfd_missing(m, &found)) return false;
+    doctor_value(words, "%s", found.value);
+    return true;
+}
+
+/* The kernel says that it will never take the chip. */
+static bool is_hopeless(const struct doctor_machine *m)
+{
+    return rule_holds(m, doctor_if_log_unsupported);
+}
+
+bool doctor_for_fix_slot(const struct doctor_machine *m, struct doctor_words *words)
+{
+    (void)words;
+    return rule_holds(m, doctor_if_atomics_rejected);
+}
+
+bool doctor_for_fix_access(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (rule_holds(m, doctor_if_container_no_groups) ||
+        rule_holds(m, doctor_if_container_no_devices) ||
+        rule_holds(m, doctor_if_container_no_render)) {
+        doctor_container_command(m, words->value, sizeof words->value);
+        doctor_step(words, "rmcp doctor   # again, inside");
+        return true;
+    }
+    doctor_step(words, "sudo usermod -aG render,video \"$USER\"   # then log out and in");
+    doctor_step(words, "rmcp doctor   # again, for the next step");
+    return rule_holds(m, doctor_if_kfd_no_access);
+}
+
+bool doctor_for_fix_open(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (is_hopeless(m) ||
+        !(rule_holds(m, doctor_if_kfd_open_fails) || rule_holds(m, doctor_if_kfd_gpu_missing)))
+        return false;
+    if (*m->container) {
+        doctor_step(words, "rocminfo   # on the host: does it work there?");
+        doctor_step(words, "sudo dmesg | grep -i -E 'kfd|amdgpu'   # on the host");
+        char command[400];
+        doctor_container_command(m, command, sizeof command);
+        if (!strstr(command, "   # "))
+            doctor_step(words, "%s   # with --security-opt seccomp=unconfined, to compare",
+                        command);
+    } else {
+        doctor_step(words, "sudo dmesg | grep -i -E 'kfd|amdgpu'   # | rmcp explain -");
+        doctor_step(words, "%s", doctor_upgrade_command(m));
+    }
+    doctor_step(words, "rmcp doctor   # again, for the next step");
+    return true;
+}
+
+bool doctor_for_wsl(const struct doctor_machine *m, struct doctor_words *words)
+{
+    (void)words;
+    return m->is_wsl;
+}
+
+bool doctor_for_nvidia(const struct doctor_machine *m, struct doctor_words *words)
+{
+    doctor_step_fresh(m, words);
+    doctor_step(words, "pip install torch torchvision");
+    doctor_step_rmcp(m, words, NULL);
+    return is_nvidia(m);
+}
+
+bool doctor_for_cpu(const struct doctor_machine *m, struct doctor_words *words)
+{
+    (void)words;
+    return !doctor_has_vendor(m, DOCTOR_AMD, false) &&
+           !doctor_has_vendor(m, DOCTOR_NVIDIA, false) && !m->is_wsl;
+}
+
+bool doctor_for_keep_native(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const struct doctor_python *python = is_left_behind(m) ? doctor_fit_python(m, gpu, true) : NULL;
+    if (!python) return false;
+    const bool own = doctor_targets_have(doctor_torch_library(m, python)->targets, gpu->chip);
+    doctor_step_enter(words, python);
+    if (!own || doctor_is_foreign(m, gpu))
+        doctor_step_variables(m, words, own ? 0 : 100100); /* gfx1010 for gfx1012 */
+    doctor_step_rmcp(m, words, python);
+    return true;
+}
+
+static bool is_served(const struct doctor_machine *m)
+{
+    return (service(m) == DOCTOR_CHIP_WHEEL || service(m) == DOCTOR_CHIP_FAMILY) && !is_nvidia(m) &&
+           !is_hopeless(m);
+}
+
+bool doctor_for_unset(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const struct doctor_python *python = is_served(m) ? doctor_python_for(m, gpu->version) : NULL;
+    if (!python || doctor_ready_python(m, gpu) || doctor_believed(m, gpu) == gpu->version)
+        return false;
+    doctor_step_enter(words, python);
+    doctor_step_variables(m, words, 0);
+    doctor_step_rmcp(m, words, python);
+    return true;
+}
+
+bool doctor_for_match_rocm(const struct doctor_machine *m, struct doctor_words *words)
+{
+    struct doctor_words found = { .seen = "" };
+    const bool differs = doctor_if_torch_rocm_mismatch(m, &found);
+    doctor_value(words, "%s", differs ? found.value : "unset LD_LIBRARY_PATH");
+    return differs || rule_holds(m, doctor_if_torch_two_miopens);
+}
+
+/* A finding that is in the way of every PyTorch: problems, but for those of single PyTorches. */
+static bool is_disturbed(const struct doctor_machine *m, struct doctor_words *words)
+{
+    for (size_t i = 0; i < doctor_n_rules; i++) {
+        struct doctor_words found = { .seen = "" };
+        const struct doctor_rule *rule = &doctor_rules[i];
+        if (rule->verdict != DOCTOR_PROBLEM || !strcmp(rule->topic, "python") ||
+            !rule->applies(m, &found))
+            continue;
+        doctor_step(words, "rmcp doctor -v   # %s", rule->title);
+        return true;
+    }
+    return false;
+}
+
+/* The kernel log tells of a GPU that hung or faulted: whatever did it may do it again. */
+static bool has_crashed(const struct doctor_machine *m)
+{
+    return m->log[DOCTOR_LOG_RESET].n || m->log[DOCTOR_LOG_PREEMPTION].n ||
+           m->log[DOCTOR_LOG_PAGE_FAULT].n;
+}
+
+/* Whether a PyTorch is of an older release than the one that is recommended for the chip. */
+static bool is_behind(const struct doctor_python *python, const struct doctor_gpu *gpu)
+{
+    const char *wanted = doctor_chip_wheel(gpu->version);
+    unsigned has[2], wants[2];
+    return wanted && sscanf(python->hip, "%3u.%3u", &has[0], &has[1]) == 2 &&
+           sscanf(wanted, "rocm%3u.%3u", &wants[0], &wants[1]) == 2 &&
+           (has[0] < wants[0] || (has[0] == wants[0] && has[1] < wants[1]));
+}
+
+bool doctor_for_nothing(const struct doctor_machine *m, struct doctor_words *words)
+{
+    struct doctor_words unused = { .seen = "" };
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const struct doctor_python *python = is_served(m) ? doctor_ready_python(m, gpu) : NULL;
+    if (!python || !gpu->in_kfd || !rule_holds(m, doctor_if_access_ok) ||
+        rule_holds(m, doctor_if_render_no_access) || doctor_for_match_rocm(m, &unused) ||
+        is_disturbed(m, &unused) || has_crashed(m))
+        return false;
+    char name[64];
+    doctor_step_enter(words, python);
+    doctor_step_variables(m, words, doctor_override_of(m, gpu, name) ? doctor_believed(m, gpu) : 0);
+    doctor_step(words, "python -c 'import torch; print(torch.ones(3, device=\"cuda\") @ "
+                       "torch.ones(3, device=\"cuda\"))'");
+    if (python->has_rmcp)
+        doctor_step_rmcp(m, words, python);
+    else
+        doctor_step(words, "pip install rmcp-*.whl && rmcp check   # where RMCP's convolutions are "
+                           "wanted: docs/install.md");
+    return true;
+}
+
+bool doctor_for_settings(const struct doctor_machine *m, struct doctor_words *words)
+{
+    struct doctor_words unused = { .seen = "" };
+    if (!is_served(m) || !doctor_ready_python(m, doctor_main_gpu(m)) ||
+        doctor_for_nothing(m, &unused) || doctor_for_match_rocm(m, &unused))
+        return false;
+    if (!is_disturbed(m, words) && has_crashed(m))
+        doctor_step(words, "sudo dmesg | rmcp explain -   # what the card did");
+    else if (!*words->value)
+        doctor_step(words, "rmcp doctor -v   # what is in the way");
+    doctor_step_rmcp(m, words, doctor_ready_python(m, doctor_main_gpu(m)));
+    return true;
+}
+
+bool doctor_for_sibling(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (!is_served(m) || doctor_ready_python(m, gpu) || doctor_python_for(m, gpu->version))
+        return false;
+    const uint32_t sibling = doctor_chip_sibling(gpu->version);
+    const struct doctor_python *python = doctor_python_for(m, sibling);
+    if (!python) return false;
+    doctor_step_enter(words, python);
+    doctor_step_variables(m, words, sibling);
+    doctor_step_rmcp(m, words, python);
+    return true;
+}
+
+bool doctor_for_official(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (!is_served(m)) return false;
+    const struct doctor_python *python = doctor_ready_python(m, gpu);
+    if (python ? !has_crashed(m) || !is_behind(python, gpu)
+               : doctor_python_for(m, gpu->version) != NULL)
+        return false;
+    doctor_step_fresh(m, words);
+    doctor_step_wheel(words, gpu->version);
+    doctor_step_variables(m, words,
+                          service(m) == DOCTOR_CHIP_FAMILY ? doctor_chip_sibling(gpu->version) : 0);
+    doctor_step_rmcp(m, words, NULL);
+    return true;
+}
+
+bool doctor_for_therock(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (!is_left_behind(m) || doctor_fit_python(m, gpu, true)) return false;
+    const bool listed = gpu->version <= 100102; /* AMD's index has gfx1010 to gfx1012 */
+    doctor_step_fresh(m, words);
+    doctor_step_amd_wheel(words, listed ? gpu->chip : "gfx1010");
+    doctor_step_variables(m, words, listed ? 0 : 100100);
+    doctor_step_rmcp(m, words, NULL);
+    return true;
+}
+
+/* Chips that AMD's own index has, and pytorch.org's wheels only through a sibling. */
+bool doctor_for_therock_family(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (!is_served(m) || service(m) != DOCTOR_CHIP_FAMILY || gpu->version < 100000 ||
+        doctor_python_for(m, gpu->version))
+        return false;
+    doctor_step_fresh(m, words);
+    doctor_step_amd_wheel(words, gpu->chip);
+    doctor_step_variables(m, words, 0);
+    doctor_step_rmcp(m, words, NULL);
+    return true;
+}
+
+bool doctor_for_distribution(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (!is_left_behind(m) || !(!strcmp(m->os_id, "arch") || strstr(m->os_like, "arch")) ||
+        doctor_fit_python(m, doctor_main_gpu(m), true))
+        return false;
+    doctor_step(words, "sudo pacman -S python-pytorch-rocm");
+    doctor_step(words, "python3 -m venv --system-site-packages ~/torch && . ~/torch/bin/activate");
+    doctor_step_variables(m, words, 0);
+    doctor_step_rmcp(m, words, NULL);
+    return true;
+}
+
+bool doctor_for_source(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (!is_left_behind(m)) return false;
+    const char *chip = doctor_main_gpu(m)->chip;
+    doctor_step_fresh(m, words);
+    doctor_step(words, "git clone --recursive https://github.com/pytorch/pytorch && cd pytorch");
+    doctor_step(words, "pip install -r requirements.txt && python tools/amd_build/build_amd.py");
+    doctor_step(words, "PYTORCH_ROCM_ARCH=%s pip install --no-build-isolation -v .", chip);
+    doctor_step_rmcp(m, words, NULL);
+    return true;
+}
+
+bool doctor_for_docker(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (!is_left_behind(m)) return false;
+    doctor_step(words, "docker run -it --device=/dev/kfd --device=/dev/dri --group-add "
+                       "\"$(stat -c %%g /dev/kfd)\" -v \"$PWD:/work\" -w /work python:3.12 bash");
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const bool listed = gpu->version <= 100102;
+    doctor_step_amd_wheel(words, listed ? gpu->chip : "gfx1010");
+    doctor_step_variables(m, words, listed ? 0 : 100100);
+    doctor_step_rmcp(m, words, NULL);
+    return true;
+}
+
+bool doctor_for_gfx803(const struct doctor_machine *m, struct doctor_words *words)
+{
+    (void)words;
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    return gpu && gpu->version == 80003;
+}
+
+bool doctor_for_not_served(const struct doctor_machine *m, struct doctor_words *words)
+{
+    (void)words;
+    return doctor_main_gpu(m) && !is_served(m) && !is_nvidia(m);
+}
+
+/* Machines on which nothing of PyTorch is native by a usual wheel, and those without a GPU. */
+bool doctor_for_rent(const struct doctor_machine *m, struct doctor_words *words)
+{
+    doctor_step(words, "python3 -m venv ~/torch && . ~/torch/bin/activate && pip install torch "
+                       "torchvision   # there, with an NVIDIA GPU");
+    doctor_step_rmcp(m, words, NULL);
+    return doctor_for_not_served(m, words) || doctor_for_cpu(m, words) || m->is_wsl;
+}
+
+bool doctor_for_vulkan(const struct doctor_machine *m, struct doctor_words *words)
+{
+    doctor_install_command(m, "mesa-vulkan-drivers", "vulkan-radeon", "mesa-vulkan-drivers",
+                           words->value, sizeof words->value);
+    doctor_step(words, "vulkaninfo --summary   # the card must be listed");
+    return doctor_for_not_served(m, words);
+}
+
+bool doctor_for_opencl_cpu(const struct doctor_machine *m, struct doctor_words *words)
+{
+    bool opencl = false;
+    for (size_t i = 0; i < m->n_icds; i++)
+        opencl |= !m->icds[i].is_vulkan && m->icds[i].is_amd && !m->icds[i].library_missing;
+    doctor_step_fresh(m, words);
+    doctor_step(words, "pip install torch torchvision --index-url " DOCTOR_WHEELS "cpu");
+    doctor_step(words, "pip install rmcp-*.whl   # docs/install.md");
+    doctor_step(words, "rmcp check%s", opencl ? " --device offload:opencl" : "");
+    doctor_step(words, "python -m rmcp --device %s train.py", opencl ? "offload:opencl" : "cpu");
+    return doctor_for_not_served(m, words);
+}
+
+bool doctor_for_rocm52(const struct doctor_machine *m, struct doctor_words *words)
+{
+    bool is_there = false;
+    for (size_t i = 0; i < m->n_pythons; i++) is_there |= !strncmp(m->pythons[i].hip, "5.2.", 4);
+    if (!is_there) {
+        doctor_step(words, "python3.10 -m venv ~/torch && . ~/torch/bin/activate");
+        doctor_step(words,
+                    "pip install torch==1.13.1+rocm5.2 --index-url " DOCTOR_WHEELS "rocm5.2");
+    }
+    doctor_step(words, "export HSA_OVERRIDE_GFX_VERSION=10.3.0   # fp32 only (--no-half)");
+    doctor_step_rmcp(m, words, NULL);
+    return is_left_behind(m);
+}
+
+bool doctor_for_last_resort(const struct doctor_machine *m, struct doctor_words *words)
+{
+    if (!is_left_behind(m) || doctor_fit_python(m, doctor_main_gpu(m), true)) return false;
+    for (size_t i = 0; i < m->n_pythons; i++) {
+        const struct doctor_library *library = doctor_torch_library(m, &m->pythons[i]);
+        if (!library || !doctor_targets_have(library->targets, "gfx1030")) continue;
+        doctor_step_enter(words, &m->pythons[i]);
+        doctor_step(words, "export HSA_OVERRIDE_GFX_VERSION=10.3.0");
+        doctor_step_rmcp(m, words, &m->pythons[i]);
+        return true;
+    }
+    return false;
+}
