@@ -98,6 +98,7 @@ static const char *const trials[] = {
     "n1c4h9w8k4r7s7p3g4:%s:nchw",
     "n1c4h7w6k4r3s2p1g4:%s:nhwc",
     "n1c20h9w7k18r3s3p1:%s:nhwc",
+    "n1c20h9w8k24r1s1u2:%s:nchw",
     NULL,
 };
 
