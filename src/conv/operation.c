@@ -101,6 +101,7 @@ static const char *const trials[] = {
     "n3c24h1w1k10r1s1:%s:nchw",
     "n2c20h7w9k18r5s5p2:%s:nchw",
     "n1c3w40k5s37p9:%s:nchw",
+    "n1c20h9w8k24r1s1u2:%s:nchw",
     NULL,
 };
 

@@ -94,6 +94,10 @@ static void splits_long_work(void **state)
     check_case("n1c8h127w129k9r3s3p1u2:f32:nchw", RMCP_CONV_BACKWARD_DATA, "split_k");
     check_case("n1c3h127w129k9r3s3p1:f32:nchw", RMCP_CONV_BACKWARD_DATA, "thin");
     check_case("n1c5h255w129k4r3s3p1u2:f32:nchw", RMCP_CONV_BACKWARD_DATA, "thin");
+    check_case("n1c8h127w129k9r3s3p1u2:f32:nchw", RMCP_CONV_BACKWARD_DATA, "strided");
+    check_case("n1c8h127w129k9r1s1u2:f32:nchw", RMCP_CONV_BACKWARD_DATA, "strided");
+    check_case("n1c3h127w129k9r11s11p2u4:f32:nchw", RMCP_CONV_BACKWARD_DATA, "strided");
+    check_case("n1c2h127w129k9r5s4p1u2:f32:nchw", RMCP_CONV_BACKWARD_DATA, "strided");
     check_case("n1c24h23w21k24r3s3p1g24:f32:nchw", RMCP_CONV_FORWARD, "narrow");
     check_case("n1c24h23w21k24r3s3p1g24:f32:nchw", RMCP_CONV_BACKWARD_WEIGHTS, "narrow");
 }

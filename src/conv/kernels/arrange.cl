@@ -1,5 +1,5 @@
 /* arrange.cl: weights in the order in which a strided data gradient reads them (struct rmcp_arrange): rows side by
- * side, and zeros where an input of a cell and a tap do not meet.
+ * side, and -0 where an input of a cell and a tap do not meet; a weight of -0 becomes 0.
  *
  * A workgroup brings some channels of one filter, neighbours in memory, into local memory, and writes them
  * tap by tap. */
@@ -54,8 +54,10 @@ __kernel WORKGROUP(THREADS) void arrange(INPUT(weights), OUTPUT(out), struct rmc
     for (uint i = thread; i < taps * a.chunk_rows.divisor; i += THREADS) {
         const uint tap = divide(i, a.chunk_rows), row = i - tap * a.chunk_rows.divisor;
         const uint target = first_target + tap * a.rows.divisor + row;
-        uint channel = row, at = tap;
+        uint channel = row, at = tap; /* as it is without strides */
         const bool meets = phases == 1 || find_weight(&a, row, tap, &channel, &at);
-        if (channel < channels) store(ADDRESS(out), target, meets ? chunk[channel * size + at] : 0);
+        if (channel >= channels) continue;
+        const float weight = chunk[channel * size + at];
+        store(ADDRESS(out), target, !meets ? -0.0f : weight == 0 ? 0.0f : weight);
     }
 }

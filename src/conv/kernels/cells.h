@@ -69,6 +69,27 @@ INLINE uint offset_of(const struct rmcp_gemm *g, const struct rmcp_cells *c,
            inside->at[1] * c->cell[1].step + inside->at[2] * c->cell[2].step;
 }
 
+#if CELLS
+/* The products of a row and a column from place `origin` of the reduction on, without those of weights that
+ * do not exist (arrange.cl writes -0 for them, and for no other): zero times Inf or NaN would be NaN. For
+ * sums that came out as NaN. */
+INLINE float exact_sum(__local const struct geometry *geometry, const struct rmcp_gemm *g,
+                       __global const char *a, __global const char *b, uint row, uint column, uint origin,
+                       uint length)
+{
+    const struct place pixel = place_of_pixel(geometry, column);
+    float sum = 0;
+    #pragma unroll 1
+    for (uint r = origin; r < origin + length; r++) {
+        const struct place tap = place_of_tap(geometry, r);
+        const float weight = load(a, tap.linear + row * g->a_row);
+        if ((tap.bits & pixel.bits) == 0 && as_uint(weight) != 0x80000000u)
+            sum += weight * load(b, tap.gather + pixel.gather);
+    }
+    return sum;
+}
+#endif
+
 /* Store a channel's product in the cell's one input that has any, and zeros in the others. */
 INLINE void store_lone(__global char *out, const struct rmcp_cells *c, struct corner corner,
                        uint offset, float value)

@@ -363,7 +363,8 @@ __kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
         accumulate(sum, &s, &f, a, b, origin, length, y, x, false);
     add_shares(sum, &s);
 #if CELLS
-    store_cells(sum, s.tile, &g, &c, ADDRESS(out), first_row, idle ? g.columns : first_column, y, x);
+    const struct factors factors = { a, b, origin, length };
+    store_cells(sum, &s, &g, &c, &factors, ADDRESS(out), first_row, idle ? g.columns : first_column, y, x);
 #else
     if (idle) return;
     if (!g.partial) finish(sum, &g, ADDRESS(bias), first_row + y);

@@ -39,10 +39,16 @@ INLINE void store_lone_rows(__local const float *sums, const struct rmcp_gemm *g
     }
 }
 
+/* What the sums are made of. */
+struct factors {
+    __global const char *a, *b;
+    uint origin, length; /* of the reduction */
+};
+
 /* Two rows are neighbours in memory, unless the stride is odd. */
-INLINE void store_row_pairs(__local const float *sums, const struct rmcp_gemm *g,
-                            const struct rmcp_cells *c, __global char *out, struct corner corner,
-                            uint first_row, uint end)
+INLINE void store_row_pairs(__local const struct shared *s, const struct rmcp_gemm *g,
+                            const struct rmcp_cells *c, const struct factors *f, __global char *out,
+                            struct corner corner, uint column, uint first_row, uint end)
 {
     __global float *const parts = (__global float *)out + (ulong)GROUP_ID_Z * g->part;
     const uint first = GROUP_ID_Y * g->out_group + corner.offset;
@@ -51,7 +57,12 @@ INLINE void store_row_pairs(__local const float *sums, const struct rmcp_gemm *g
         const uint offset = first + offset_of(g, c, &one), next = first + offset_of(g, c, &two);
         const bool has_one = exists(corner.bounds, &one);
         const bool has_two = row + 1 < end && exists(corner.bounds, &two);
-        const float v = sums[row * COLUMNS], w = sums[(row + 1) * COLUMNS];
+        float v = s->tile[row * COLUMNS + LOCAL_ID % COLUMNS];
+        float w = s->tile[(row + 1) * COLUMNS + LOCAL_ID % COLUMNS];
+        if (v != v)
+            v = exact_sum(&s->geometry, g, f->a, f->b, first_row + row, column, f->origin, f->length);
+        if (w != w && has_two)
+            w = exact_sum(&s->geometry, g, f->a, f->b, first_row + row + 1, column, f->origin, f->length);
         if (g->partial) {
             if (has_one) parts[offset] = v;
             if (has_two) parts[next] = w;
@@ -64,9 +75,9 @@ INLINE void store_row_pairs(__local const float *sums, const struct rmcp_gemm *g
     }
 }
 
-INLINE void store_cells(const float4 sum[8][2], __local float *tile, const struct rmcp_gemm *g,
-                        const struct rmcp_cells *c, __global char *out, uint first_row,
-                        uint first_column, uint y, uint x)
+INLINE void store_cells(const float4 sum[8][2], __local struct shared *s, const struct rmcp_gemm *g,
+                        const struct rmcp_cells *c, const struct factors *f, __global char *out,
+                        uint first_row, uint first_column, uint y, uint x)
 {
     const uint column = LOCAL_ID % COLUMNS;
     const bool exists = first_column + column < g->columns;
@@ -76,12 +87,12 @@ INLINE void store_cells(const float4 sum[8][2], __local float *tile, const struc
         const uint first = first_row + half_tile * HALF_ROWS;
         const uint end = exists && first < g->rows ? smaller(HALF_ROWS, g->rows - first) : 0;
         BARRIER();
-        pass_sums(sum, tile, half_tile, y, x);
+        pass_sums(sum, s->tile, half_tile, y, x);
         BARRIER();
         if (c->lone)
-            store_lone_rows(tile + column, g, c, out, corner, first, end);
+            store_lone_rows(s->tile + column, g, c, out, corner, first, end);
         else
-            store_row_pairs(tile + column, g, c, out, corner, first, end);
+            store_row_pairs(s, g, c, f, out, corner, first_column + column, first, end);
     }
 }
 

@@ -154,6 +154,7 @@ __kernel WORKGROUP(THREADS) void thin(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
         accumulate(sum, &s, &g, a, data, pixel, extent.reduction, false);
 
 #if CELLS
+    uint doubtful = 0; /* bits of pixels */
     UNROLL
     for (uint i = 0; i < PIXELS; i++) {
         const uint column = first_column + i * THREADS + thread;
@@ -163,6 +164,23 @@ __kernel WORKGROUP(THREADS) void thin(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
         for (uint row = 0; row < ROWS; row += 2)
             if (row < g.rows)
                 store_two_rows(ADDRESS(out), &g, &c, corner, row, sum[row][i], sum[row + 1][i]);
+        float probe = 0; /* NaN when some sum is Inf or NaN */
+        UNROLL
+        for (uint row = 0; row < ROWS; row++) probe += sum[row][i] * 0;
+        doubtful |= (uint)(probe != probe) << i;
+    }
+    #pragma unroll 1
+    for (uint i = 0; i < PIXELS; i++) {
+        const uint column = first_column + i * THREADS + thread;
+        if ((doubtful >> i & 1) == 0) continue;
+        const struct corner corner = corner_of(&g, &c, column);
+        #pragma unroll 1
+        for (uint row = 0; row < g.rows; row++) {
+            const struct inside inside = inside_of(&c, row);
+            const float v = exact_sum(&s.geometry, &g, a, data, row, column, 0, g.reduction);
+            if (exists(corner.bounds, &inside))
+                store(ADDRESS(out), group * g.out_group + corner.offset + offset_of(&g, &c, &inside), v);
+        }
     }
 #else
     UNROLL
