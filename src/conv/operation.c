@@ -99,7 +99,7 @@ static const char *const trials[] = {
     "n1c4h7w6k4r3s2p1g4:%s:nhwc",
     "n1c20h9w7k18r3s3p1:%s:nhwc",
     "n3c24h1w1k10r1s1:%s:nchw",
-    "n2c20h7w9k18r5s5p2:%s:nchw",
+    "n2c4h7w7k5r5s5p2:%s:nchw",
     "n1c3w40k5s37p9:%s:nchw",
     "n1c20h9w8k24r1s1u2:%s:nchw",
     NULL,

@@ -6,7 +6,7 @@
 #include "core/notice.h"
 
 /* Case strings that an algorithm takes on a device: some passes of a few small problems. */
-enum { RMCP_TRIAL_MOST = 40, RMCP_TRIAL_CASE = 96 };
+enum { RMCP_TRIAL_MOST = 48, RMCP_TRIAL_CASE = 96 };
 struct rmcp_trial {
     const struct rmcp_operation *operation;
     const struct rmcp_algo *algo;
