@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """compare_host.py: what a convolution through rmcp.torch costs the host, against PyTorch alone in the same process.
 
-usage: compare_host.py [--device cpu|cuda] [--form native|python]… [--tiny] [--networks NAME…] [--batch 16] [--size 224]
-                       [--json FILE]
+usage: compare_host.py [--device cpu|cuda] [--form native|python]… [--tiny] [--networks NAME…] [--batch 16]
+                       [--size 224] [--json FILE]
 
 Tiny calls: microseconds a call takes until the host is free again, ours and PyTorch's in turn, the least of many
 rounds. Networks of torchvision: milliseconds of an inference and of a training step with the device's work, eager,
@@ -168,7 +168,8 @@ def show(result):
     print(f"{'call':22} {'RMCP us':>9} {'PyTorch us':>11} {'ratio':>7}")
     for name, (ours, theirs) in result["tiny"].items():
         bar = ours <= BARS[name] * theirs if name in BARS else ours <= theirs + MOST_EXTRA
-        print(f"{name:22} {ours * 1e6:9.1f} {theirs * 1e6:11.1f} {ours / theirs:7.2f}  {'' if bar else 'beyond the bar'}")
+        print(f"{name:22} {ours * 1e6:9.1f} {theirs * 1e6:11.1f} {ours / theirs:7.2f}  "
+              f"{'' if bar else 'beyond the bar'}")
     if not result["networks"]:
         return
     print(f"{'network':20} {'inference ms':>21} {'speed':>6} {'training ms':>21} {'speed':>6}  left to PyTorch")
@@ -194,8 +195,8 @@ def main():
                           stdout=subprocess.DEVNULL).returncode:
             subprocess.run([sys.executable, "-m", "rmcp.torch", "build"], env=environment, check=True)
     for form in forms:
-        run = subprocess.run([sys.executable, __file__, *sys.argv[1:], "--here", form], stdout=subprocess.PIPE, text=True,
-                             env={**environment, "RMCP_TORCH_NATIVE": "0" if form == "python" else "1"})
+        run = subprocess.run([sys.executable, __file__, *sys.argv[1:], "--here", form], stdout=subprocess.PIPE,
+                             text=True, env={**environment, "RMCP_TORCH_NATIVE": "0" if form == "python" else "1"})
         if run.returncode:
             return run.returncode
         results.append(json.loads(run.stdout.splitlines()[-1]))

@@ -19,22 +19,25 @@ static const struct rmcp_symbol symbols[] = {
     { NULL, 0, false },
 };
 
-/* The name under which the library was found at build time, then the usual ones. */
-static const char *const names[] = {
-    RMCP_ONEDNN_SONAME,
-#if DNNL_VERSION_MAJOR >= 3
-    "libdnnl.so.3",
-#else
-    "libdnnl.so.2",
-#endif
-    NULL,
+enum { OTHER_MAJOR = DNNL_VERSION_MAJOR >= 3 ? 2 : 3, MOST_MINOR = 20, N_NAMES = MOST_MINOR + 3 };
+
+/* Names of one major release's library: the one found at build time where it is given, the usual
+ * one, and those with a minor release (Debian's), newest first. Ends with NULL. */
+struct names {
+    char text[N_NAMES][24];
+    const char *list[N_NAMES + 1];
 };
 
-#if DNNL_VERSION_MAJOR >= 3
-static const char *const other_names[] = { "libdnnl.so.2", NULL };
-#else
-static const char *const other_names[] = { "libdnnl.so.3", NULL };
-#endif
+static void list_names(struct names *names, const char *first, int major)
+{
+    size_t n = 0;
+    if (first) snprintf(names->text[n++], sizeof *names->text, "%s", first);
+    snprintf(names->text[n++], sizeof *names->text, "libdnnl.so.%d", major);
+    for (int minor = MOST_MINOR; minor >= 0; minor--)
+        snprintf(names->text[n++], sizeof *names->text, "libdnnl.so.%d.%d", major, minor);
+    for (size_t i = 0; i < n; i++) names->list[i] = names->text[i];
+    names->list[n] = NULL;
+}
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct rmcp_onednn library;
@@ -55,27 +58,34 @@ static bool amx_is_broken(void)
 }
 
 /* There may be one that we cannot use. */
-static void explain_missing(const char *why)
+static void explain_missing(void)
 {
-    static const struct rmcp_symbol nothing[] = { { NULL, 0, false } };
+    static const struct rmcp_symbol version[] = { { "dnnl_version", 0, false },
+                                                  { NULL, 0, false } };
+    struct names others;
     char ignored[8];
-    void *other = rmcp_dynlib_open(other_names, nothing, NULL, ignored, sizeof ignored);
+    const dnnl_version_t *(*get_version)(void) = NULL;
+    list_names(&others, NULL, OTHER_MAJOR);
+    void *other = rmcp_dynlib_open(others.list, version, &get_version, ignored, sizeof ignored);
     if (other)
-        snprintf(
-            load_error, sizeof load_error,
-            "this librmcp was built for oneDNN %d (%s), and here is %s, whose interface differs",
-            DNNL_VERSION_MAJOR, names[0], other_names[0]);
+        snprintf(load_error, sizeof load_error,
+                 "this librmcp was built for oneDNN %d, and here is oneDNN %d.%d, whose interface "
+                 "differs",
+                 DNNL_VERSION_MAJOR, get_version()->major, get_version()->minor);
     else
-        snprintf(load_error, sizeof load_error, "oneDNN is not installed: %s", why);
+        snprintf(load_error, sizeof load_error, "oneDNN is not installed: there is no %s",
+                 RMCP_ONEDNN_SONAME);
     rmcp_dynlib_close(other);
 }
 
 static void load(void)
 {
     char why[128];
-    void *handle = rmcp_dynlib_open(names, symbols, &library, why, sizeof why);
+    struct names names;
+    list_names(&names, RMCP_ONEDNN_SONAME, DNNL_VERSION_MAJOR);
+    void *handle = rmcp_dynlib_open(names.list, symbols, &library, why, sizeof why);
     if (!handle) {
-        explain_missing(why);
+        explain_missing();
         return;
     }
     library.amx_is_broken = amx_is_broken();

@@ -57,6 +57,7 @@ done
 
 good 'cpu' devices
 good '^conv: .* direct' version
+good '^cpu: .*oneDNN' version
 good ' 0 failures' verify --device cpu $case
 good ' 0 failures' verify --device=cpu --suite=fuzz --cases=3 --seed=5
 good "^$case" verify --list $case

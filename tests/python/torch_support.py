@@ -167,7 +167,7 @@ class Judge:
         with rmcp.torch.enabled(**self.arguments) as status:
             if NATIVE and status is not None and "offload" not in self.arguments:
                 assert status.native, status.why_not_native
-                results(case, leaves(tensors, case.wanted), grad)  # the first call goes the long way, the next the short one
+                results(case, leaves(tensors, case.wanted), grad)  # the long way; from now on the short one
                 rmcp.torch.reset_stats()
             got = results(case, leaves(tensors, case.wanted), grad)
         self.check_counts(case, got)

@@ -79,7 +79,8 @@ def build(say=print):
     os.close(handle)
     command = [*compiler.split(), "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-w",
                f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}", f"-I{HEADER.parent}",
-               f"-I{include}", f"-I{include / 'torch' / 'csrc' / 'api' / 'include'}", str(SOURCE), "-o", part, *libraries]
+               f"-I{include}", f"-I{include / 'torch' / 'csrc' / 'api' / 'include'}", str(SOURCE), "-o", part,
+               *libraries]
     say(f"building {target} (half a minute)")
     try:
         for standard in STANDARDS:
@@ -159,7 +160,8 @@ def _define_slow():
         _slow.impl("convolution", _autograd.convolution, f"Autograd{key}")
         _slow.impl("convolution", _autograd.convolution_below_autograd, key)
     for name, function in (("input", _autograd.slow_input_gradient), ("weight", _autograd.slow_weight_gradient)):
-        _slow.define(f"{name}_gradient(Tensor grad, Tensor other, int[] size, {_ops._CONF}, bool channels_last) -> Tensor")
+        _slow.define(f"{name}_gradient(Tensor grad, Tensor other, int[] size, {_ops._CONF}, bool channels_last)"
+                     " -> Tensor")
         _slow.impl(f"{name}_gradient", function, "CompositeImplicitAutograd")
 
 
