@@ -104,7 +104,9 @@ assemble flat <<'END'
     s_waitcnt vmcnt(0) lgkmcnt(0)
 END
 shows flat '^pattern: flat-offset' '^memory-fault: load .* past the end of buffer 0' --
-shows flat '^pattern: flat-offset' 'completed' -- --act-out data
+shows flat '^pattern: flat-offset' '^acted out flat-offset 1 times' 'completed' -- --act-out data
+shows flat '^acted out flat-offset 1 times' 'completed' -- --act-out flat-offset:p=1:seed=3 --checks patterns
+shows flat '^acted out flat-offset 0 times' '^memory-fault' -- --act-out vmem-scalar-write,flat-offset:p=1e-9
 
 assemble prefetch <<'END'
     s_inst_prefetch 0x1
