@@ -21,7 +21,7 @@ same "the Python package" "$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$source/pytho
 # changes must; recorded logs and machines may, since they speak of other programs.
 second() {
     find "$1" \( -name .git -o -path "$1/build*" -o -name .cache -o -name __pycache__ -o -path "$1/tests/doctor/machines" \
-        -o -path "$1/tests/explain/logs" -o -name '*.egg-info' \) -prune -o -type f ! -path "$1/CHANGELOG.md" \
+        -o -path "$1/tests/explain/logs" -o -path "$1/tests/explain/corpus" -o -name '*.egg-info' \) -prune -o -type f ! -path "$1/CHANGELOG.md" \
         -exec grep -nHIE "(^|[^0-9.]|so\.)$major\.$minor\.$patch([^0-9.]|\.?\$|\.[^0-9])|VERSION.*[^0-9]$major, *$minor, *$patch([^0-9]|\$)" \
         {} + || true
 }
