@@ -3,6 +3,7 @@
 #define RMCP_CLI_SIM_CARD_H
 
 #include "cli/cli.h"
+#include "cli/sim.h"
 #include "sim/cards/cards.h"
 
 struct sim_request {

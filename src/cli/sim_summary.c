@@ -1,6 +1,5 @@
 /* sim_summary.c: what happened on the simulated card while a program ran: lines on stderr, or JSON.
  */
-#include "cli/sim.h"
 #include "cli/sim_card.h"
 #include "sim/driver/protocol.h"
 
