@@ -13,39 +13,77 @@ static const char *refuse(const struct rmcp_request *request)
     return NULL;
 }
 
-/* Neighbours in a data gradient with strides take turns, since each has other taps. */
-static double strided_factor(const struct rmcp_convolution *conv)
+/* The share of all pairs of outputs and taps that lie on the input, not beside it. Weight gradients
+ * look at all of them. */
+static double share_inside(const struct rmcp_convolution *conv)
 {
-    const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
-    return conv->pass == RMCP_CONV_BACKWARD_DATA && strided ? 3 : 1;
+    enum { MOST_TAPS = 4096 };
+    double share = 1;
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) return share;
+    for (int i = 0; i < 3; i++) {
+        const int64_t stride = conv->stride[i], outputs = conv->output[i];
+        if (conv->filter[i] > MOST_TAPS || !outputs) continue;
+        int64_t inside = 0;
+        for (int64_t f = 0; f < conv->filter[i]; f++) {
+            /* o * stride + begin is from 0 to input - 1. */
+            const int64_t begin = f * conv->dilation[i] - conv->pad_begin[i];
+            const int64_t last = conv->input[i] - 1 - begin;
+            const int64_t from = begin < 0 ? (stride - 1 - begin) / stride : 0;
+            const int64_t to = last < 0 ? 0 : last / stride + 1;
+            const int64_t end = to < outputs ? to : outputs;
+            if (end > from) inside += end - from;
+        }
+        share *= (double)inside / ((double)outputs * (double)conv->filter[i]);
+    }
+    return share;
+}
+
+/* How many taps a work-item of a data gradient tests: in each dimension only those behind a tap of
+ * the one before that meets an output. */
+static double tests_of(const struct rmcp_convolution *conv)
+{
+    double tests = 0, met = 1;
+    for (int i = 0; i < 3; i++) {
+        tests += met * (double)conv->filter[i];
+        met *= (double)conv->filter[i] / (double)conv->stride[i];
+    }
+    return tests;
 }
 
 /* Instructions of each product: two loads and 64-bit steps from channel to channel; of each tap:
- * its coordinates, in a data gradient with divisions. Weight gradients step from pixel to pixel,
- * and at the end of each line to the next, or to the next image. */
+ * its coordinates, in a data gradient with divisions, also where it meets nothing; there neighbours
+ * take turns when there are strides, since each has other taps. Weight gradients step from
+ * pixel to pixel, and at the end of each line to the next, or to the next image. */
 static double compute_seconds(const struct rmcp_request *request)
 {
-    enum { CHANNEL = 20, TAP = 150, DIVIDED_TAP = 400, PIXEL = 30, LINE = 300 };
+    enum { CHANNEL = 20, TAP = 150, PLACE = 300, TEST = 200, TURN = 12, PIXEL = 30, LINE = 300 };
     const struct rmcp_convolution *conv = request->problem;
-    const double work = conv->flops * strided_factor(conv);
-    const double instructions[RMCP_CONV_PASSES] = {
-        [RMCP_CONV_FORWARD] = CHANNEL + TAP / (double)conv->group_c,
-        [RMCP_CONV_BACKWARD_DATA] = CHANNEL + DIVIDED_TAP / (double)conv->group_k,
-        [RMCP_CONV_BACKWARD_WEIGHTS] = PIXEL + LINE / (double)conv->output[2],
-    };
-    return work * instructions[conv->pass] / request->caps->flops_per_second;
+    const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
+    const double products = conv->flops / 2 * share_inside(conv);
+    double instructions;
+    if (conv->pass == RMCP_CONV_FORWARD)
+        instructions = products * (CHANNEL + TAP / (double)conv->group_c);
+    else if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS)
+        instructions = products * (PIXEL + LINE / (double)conv->output[2]);
+    else
+        instructions =
+            products * TURN * (strided ? 3 : 1) +
+            (double)rmcp_conv_elements(conv, RMCP_CONV_X) * (PLACE + TEST * tests_of(conv));
+    return 2 * instructions / request->caps->flops_per_second;
 }
 
-/* A work-item waits for the loads of each of its products, and for the end of each line that it
- * sums (as measured on an H200): with few outputs and long sums that takes longest, for they do not
- * fill the device. */
+/* A work-item waits for the loads of each of its products and for the coordinates of each tap, and
+ * for the end of each line that it sums (as measured on an H200): with few outputs and long sums
+ * that takes longest, for they do not fill the device. */
 static double waiting_seconds(const struct rmcp_request *request)
 {
     const struct rmcp_convolution *conv = request->problem;
-    const bool weights = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS;
-    const double begin = 1200e-9, product = weights ? 60e-9 : 25e-9, line = 450e-9;
-    const double lines = weights ? 1 / (double)conv->output[2] : 0;
-    return begin + rmcp_conv_reduction(conv) * (product + line * lines);
+    const double reduction = rmcp_conv_reduction(conv) * share_inside(conv);
+    const double taps = (double)(conv->filter[0] * conv->filter[1] * conv->filter[2]);
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS)
+        return 1200e-9 + reduction * (60e-9 + 450e-9 / (double)conv->output[2]);
+    if (conv->pass == RMCP_CONV_FORWARD) return 1000e-9 + reduction * 15e-9 + taps * 100e-9;
+    return 800e-9 + reduction * 15e-9 + tests_of(conv) * 200e-9;
 }
 
 static double cost(const struct rmcp_request *request)

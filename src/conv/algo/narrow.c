@@ -52,10 +52,18 @@ static double waiting_seconds(const struct rmcp_request *request)
     return (double)rmcp_gemm_phases(conv) * channels * channel + reduction * tap;
 }
 
+/* The phases of a stride store their elements one after the other, far apart. */
+static double traffic_seconds(const struct rmcp_request *request)
+{
+    const struct rmcp_convolution *conv = request->problem;
+    const bool apart = conv->pass == RMCP_CONV_BACKWARD_DATA && conv->stride[2] > 1;
+    return (apart ? 2 * (double)conv->stride[2] : 1) * rmcp_traffic_seconds(conv, request->caps);
+}
+
 static double cost(const struct rmcp_request *request)
 {
     const double work = fmax(compute_seconds(request), waiting_seconds(request));
-    return fmax(work, rmcp_traffic_seconds(request->problem, request->caps)) +
+    return fmax(work, traffic_seconds(request)) +
            (double)rmcp_gemm_phases(request->problem) * request->caps->launch_seconds;
 }
 

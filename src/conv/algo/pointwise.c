@@ -136,12 +136,23 @@ static struct rmcp_pointwise choose(const struct rmcp_request *request, double *
     return g;
 }
 
+/* Of data gradients of single pixels neighbours read a few weights in each of many rows. */
+static double scattered_seconds(const struct rmcp_request *request)
+{
+    const double pieces = 29; /* as measured on an H200 */
+    const struct rmcp_convolution *conv = request->problem;
+    const int64_t pixels = conv->output[0] * conv->output[1] * conv->output[2];
+    if (conv->pass != RMCP_CONV_BACKWARD_DATA || pixels > 1) return 0;
+    return pieces * (double)rmcp_conv_elements(conv, RMCP_CONV_W) * sizeof(float) /
+           request->caps->bytes_per_second;
+}
+
 static double cost(const struct rmcp_request *request)
 {
     double seconds;
     choose(request, &seconds);
     return fmax(seconds, rmcp_traffic_seconds(request->problem, request->caps)) +
-           request->caps->launch_seconds;
+           scattered_seconds(request) + request->caps->launch_seconds;
 }
 
 /* ---- the launch ---- */

@@ -302,17 +302,30 @@ static bool is_crowd(const struct rmcp_convolution *conv, enum rmcp_form form)
     return conv->pass == RMCP_CONV_BACKWARD_DATA || (conv->pass == RMCP_CONV_FORWARD && pointwise);
 }
 
+/* Phases without products store zeros far apart. */
+static double traffic_seconds(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
+                              double usual)
+{
+    const double far = 4.5; /* as measured on an H200 */
+    const struct rmcp_convolution *conv = request->problem;
+    const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
+    const bool zeros = strided && way->form == RMCP_FORM_PHASES && conv->layout == RMCP_NCHW &&
+                       conv->pass == RMCP_CONV_BACKWARD_DATA && rmcp_cells_lone(conv);
+    return (zeros ? far : usual) * rmcp_traffic_seconds(conv, request->caps);
+}
+
 /* Weights of several taps that are taken as they are come in pieces of sectors. */
 static double crowd_way_seconds(const struct rmcp_request *request, const struct products *p,
                                 const struct rmcp_gemm_way *way)
 {
-    const double apart = 1.15, traffic = 1.6, parts = 1.7;
+    const double apart = 1.15, parts = 1.7;
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
+    const double usual = 1.6;
     const int64_t taps = conv->filter[0] * conv->filter[1] * conv->filter[2];
     const double compute =
         crowd_seconds(request, p, way) * (way->form == RMCP_FORM_PHASES && taps > 1 ? apart : 1);
-    double seconds = hypot(compute, traffic * rmcp_traffic_seconds(conv, caps)) +
+    double seconds = hypot(compute, traffic_seconds(request, way, usual)) +
                      (double)launches_of(conv, way->form) * caps->launch_seconds +
                      rmcp_arrange_seconds(request, way->form);
     if (way->splits > 1)
@@ -330,7 +343,7 @@ static double way_seconds(const struct rmcp_request *request, const struct produ
     const double launches = (double)launches_of(conv, way->form);
     const double compute = compute_seconds(request, p, way);
     double seconds =
-        fmax(compute, rmcp_traffic_seconds(conv, caps)) + launches * caps->launch_seconds;
+        fmax(compute, traffic_seconds(request, way, 1)) + launches * caps->launch_seconds;
     if (way->splits > 1)
         seconds +=
             caps->launch_seconds + 2.0 * (double)parts_bytes(conv, way) / caps->bytes_per_second;

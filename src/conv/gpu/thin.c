@@ -83,8 +83,13 @@ struct rmcp_thin_way rmcp_thin_choose(const struct rmcp_request *request, enum r
     few.seconds = compute_seconds(request, &few);
     struct rmcp_thin_way best = few.seconds < many.seconds ? few : many;
     const double launches = form == RMCP_FORM_CELLS ? 1 : (double)rmcp_gemm_launches(conv);
-    /* Each element of a sector is fetched by itself. */
-    best.seconds = fmax(best.seconds, 1.4 * rmcp_traffic_seconds(conv, request->caps)) +
+    /* Each element of a sector is fetched by itself; phases without products store zeros far apart.
+     */
+    const bool far = form == RMCP_FORM_PHASES && conv->pass == RMCP_CONV_BACKWARD_DATA &&
+                     conv->stride[0] * conv->stride[1] * conv->stride[2] > 1 &&
+                     rmcp_cells_lone(conv);
+    const double traffic = far ? 3.2 : 1.4;
+    best.seconds = fmax(best.seconds, traffic * rmcp_traffic_seconds(conv, request->caps)) +
                    launches * request->caps->launch_seconds + rmcp_arrange_seconds(request, form);
     return best;
 }
