@@ -5,6 +5,7 @@
 #include "conv/conv.h"
 #include "conv/gpu/cells.h"
 #include "conv/gpu/gemm.h"
+#include "conv/gpu/last.h"
 #include "conv/gpu/shape.h"
 #include "conv/gpu/thin.h"
 
@@ -42,7 +43,7 @@ static void consider_thin(const struct rmcp_request *request, struct way *best)
         *best = (struct way){ .thin = true, .few = way, .seconds = way.seconds };
 }
 
-static struct way choose(const struct rmcp_request *request)
+static struct way choose_anew(const struct rmcp_request *request)
 {
     struct way best = { .seconds = 0 };
     if (!rmcp_cells_refuse(request->problem, RMCP_FORM_LONE)) {
@@ -53,6 +54,14 @@ static struct way choose(const struct rmcp_request *request)
     consider_gemm(request, RMCP_FORM_CELLS, &best);
     consider_thin(request, &best);
     return best;
+}
+
+static struct way choose(const struct rmcp_request *request)
+{
+    static _Thread_local struct rmcp_last last;
+    static _Thread_local struct way way;
+    if (!rmcp_last_is(&last, request)) way = choose_anew(request);
+    return way;
 }
 
 static const char *refuse(const struct rmcp_request *request)

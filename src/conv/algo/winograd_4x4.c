@@ -3,6 +3,7 @@
  * problems with enough channels to pay for the transforms' traffic. Tiles, filters and sums stand
  * in the workspace, a stretch of the tiles at a time. */
 #include "conv/conv.h"
+#include "conv/gpu/last.h"
 #include "conv/gpu/shape.h"
 #include "conv/kernels/winograd.h"
 
@@ -149,7 +150,7 @@ static struct way way_of(const struct rmcp_request *request, const struct side *
     return w;
 }
 
-static struct way choose(const struct rmcp_request *request)
+static struct way choose_anew(const struct rmcp_request *request)
 {
     struct way best = way_of(request, &sides[0], 1);
     for (int i = 0; i < N_SIDES; i++) {
@@ -164,6 +165,14 @@ static struct way choose(const struct rmcp_request *request)
         }
     }
     return best;
+}
+
+static struct way choose(const struct rmcp_request *request)
+{
+    static _Thread_local struct rmcp_last last;
+    static _Thread_local struct way way;
+    if (!rmcp_last_is(&last, request)) way = choose_anew(request);
+    return way;
 }
 
 /* ---- what it can do ---- */

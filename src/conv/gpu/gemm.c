@@ -1,11 +1,11 @@
 /* gemm.c: the host side of gemm.cl: which tile, how many splits, and the launches. */
 #include "conv/gpu/gemm.h"
 
+#include "conv/gpu/last.h"
 #include "conv/gpu/shape.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
     MOST_SPLITS = 1024,
@@ -367,9 +367,14 @@ static struct rmcp_gemm_way choose(const struct rmcp_request *request, enum rmcp
     struct rmcp_gemm_way best = { .tile = NULL };
     for (int i = 0; i < N_TILES; i++) {
         if (!(tiles[i].variants & neighbours_of(request->problem, form, &tiles[i]))) continue;
-        for (int64_t splits = first; splits <= most; splits += splits > 1 ? splits / 2 : 1) {
+        double before = 0;
+        int worse = 0; /* in a row: more splits do not help any more */
+        for (int64_t splits = first;
+             splits <= most && worse<3; splits += splits> 1 ? splits / 2 : 1) {
             struct rmcp_gemm_way way = { .form = form, .tile = &tiles[i], .splits = splits };
             way.seconds = way_seconds(request, &products, &way);
+            worse = way.seconds > before && before > 0 ? worse + 1 : 0;
+            before = way.seconds;
             const bool fits =
                 rmcp_gemm_workspace(request->problem, &way) <= request->caps->max_buffer_bytes;
             if (!best.tile || (fits && way.seconds < best.seconds)) best = way;
@@ -381,20 +386,13 @@ static struct rmcp_gemm_way choose(const struct rmcp_request *request, enum rmcp
 struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, enum rmcp_form form,
                                       bool split)
 {
-    /* A plan asks for workspace, cost and launches in turn: the last answer is the next. */
     static _Thread_local struct answer {
-        struct rmcp_gemm_way way; /* tile NULL: none yet */
-        struct rmcp_convolution problem;
-        struct rmcp_caps caps;
+        struct rmcp_last last;
+        struct rmcp_gemm_way way;
     } answers[RMCP_N_FORMS][2];
-    struct answer *last = &answers[form][split];
-    if (last->way.tile && !memcmp(&last->problem, request->problem, sizeof last->problem) &&
-        !memcmp(&last->caps, request->caps, sizeof last->caps))
-        return last->way;
-    last->way = choose(request, form, split);
-    memcpy(&last->problem, request->problem, sizeof last->problem);
-    memcpy(&last->caps, request->caps, sizeof last->caps);
-    return last->way;
+    struct answer *answer = &answers[form][split];
+    if (!rmcp_last_is(&answer->last, request)) answer->way = choose(request, form, split);
+    return answer->way;
 }
 
 /* ---- launches ---- */
