@@ -264,24 +264,23 @@ static double backward_data_near(const struct rmcp_conv_reference *r, struct pla
     return sum;
 }
 
+/* Here near means in the same image: a window for each of so many products would take too long. */
 static double backward_weights_near(const struct rmcp_conv_reference *r, struct place w)
 {
     const struct rmcp_convolution *conv = r->conv;
     const int64_t k = w.outer, c = k / conv->group_k * conv->group_c + w.inner;
+    static const int64_t first[3] = { 0, 0, 0 };
     double sum = 0;
-    int64_t first[3], last[3], o[3];
-    for (int64_t n = 0; n < conv->n; n++)
+    int64_t o[3];
+    for (int64_t n = 0; n < conv->n; n++) {
+        double errors = 0;
         for (o[0] = 0; o[0] < conv->output[0]; o[0]++)
             for (o[1] = 0; o[1] < conv->output[1]; o[1]++)
-                for (o[2] = 0; o[2] < conv->output[2]; o[2]++) {
-                    for (int d = 0; d < 3; d++) {
-                        input_at(conv, d, o[d], w.at[d], &first[d]);
-                        last[d] = first[d] + NEAR;
-                        first[d] -= NEAR;
-                    }
-                    sum += times(fabs(load(r, r->y, &conv->y, n, k, o)),
-                                 largest_within(r, r->x, &conv->x, conv->input, n, c, first, last));
-                }
+                for (o[2] = 0; o[2] < conv->output[2]; o[2]++)
+                    errors += fabs(load(r, r->y, &conv->y, n, k, o));
+        sum +=
+            times(errors, largest_within(r, r->x, &conv->x, conv->input, n, c, first, conv->input));
+    }
     return sum;
 }
 

@@ -24,18 +24,31 @@ static uint64_t groups_of(const struct rmcp_kernel_launch *launch)
     return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
 }
 
-/* Workgroups of all launches of the kernel with most of them; and of its largest launch. */
-static void count_groups(const rmcp_plan *plan, uint64_t *all, uint64_t *largest, size_t *launches)
+/* Workgroups of all launches of one kernel; of its largest launch; and how many there are. */
+static void count_kernel(const rmcp_plan *plan, const char *kernel, uint64_t *all, uint64_t *largest,
+                         size_t *launches)
 {
     *all = *largest = 0;
     *launches = 0;
     for (size_t i = 0; i < plan->list.n_records; i++) {
         const struct rmcp_kernel_launch *launch = &plan->list.records[i].kernel;
-        if (strncmp(launch->kernel, plan->list.records[0].kernel.kernel, 4)) continue;
+        if (strncmp(launch->kernel, kernel, 4)) continue;
         const uint64_t groups = groups_of(launch);
         *all += groups;
         ++*launches;
         if (groups > *largest) *largest = groups;
+    }
+}
+
+/* The same of the main kernel: not of those that prepare weights or add up parts. */
+static void count_groups(const rmcp_plan *plan, uint64_t *all, uint64_t *largest, size_t *launches)
+{
+    *all = *largest = 0;
+    *launches = 0;
+    for (size_t i = 0; i < plan->list.n_records && !*launches; i++) {
+        const char *kernel = plan->list.records[i].kernel.kernel;
+        if (strncmp(kernel, "arrange", 7) && strncmp(kernel, "reduce", 6))
+            count_kernel(plan, kernel, all, largest, launches);
     }
 }
 
