@@ -120,21 +120,72 @@ rmcp_status rmcp_kernel_target_find(const char *chip, const char **target)
 
 /* ---- unpacking ---- */
 
-/* Where a kernel lies in an unpacked archive, all checked; false when it is not there. */
-static bool find_entry(const char *bytes, size_t size, const char *kernel,
-                       struct rmcp_archive_entry *entry)
+/* An archive that is read from its beginning, no further than is asked for. */
+struct reader {
+    const char *target;
+    ZSTD_DStream *stream;
+    ZSTD_inBuffer packed;
+    uint64_t at; /* bytes that were read */
+};
+
+static rmcp_status damaged(const struct reader *r, const char *why)
+{
+    return rmcp_fail(RMCP_E_INTERNAL, "the kernels for %s do not unpack: %s", r->target, why);
+}
+
+static rmcp_status begin_reading(struct reader *r, const struct archive *a)
+{
+    *r = (struct reader){ .target = a->target,
+                          .stream = ZSTD_createDStream(),
+                          .packed = { a->begin, (size_t)(a->end - a->begin), 0 } };
+    return r->stream ? RMCP_OK : rmcp_fail_memory("zstd", ZSTD_DStreamInSize());
+}
+
+static rmcp_status read_bytes(struct reader *r, void *bytes, size_t size)
+{
+    ZSTD_outBuffer out = { bytes, size, 0 };
+    while (out.pos < size) {
+        const size_t before = out.pos, fed = r->packed.pos;
+        const size_t left = ZSTD_decompressStream(r->stream, &out, &r->packed);
+        if (ZSTD_isError(left))
+            return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation
+                       ? rmcp_fail_memory("zstd", size)
+                       : damaged(r, ZSTD_getErrorName(left));
+        if (out.pos == before && r->packed.pos == fed) return damaged(r, "it ends too early");
+    }
+    r->at += size;
+    return RMCP_OK;
+}
+
+static rmcp_status skip_to(struct reader *r, uint64_t offset)
+{
+    char aside[16384];
+    rmcp_status status = offset < r->at ? damaged(r, "a kernel begins before its list") : RMCP_OK;
+    while (!status && r->at < offset) {
+        const uint64_t left = offset - r->at;
+        status = read_bytes(r, aside, left < sizeof aside ? (size_t)left : sizeof aside);
+    }
+    return status;
+}
+
+/* Read the list of kernels; RMCP_E_INTERNAL when this one is not in it. */
+static rmcp_status find_entry(struct reader *r, uint64_t room, const char *kernel,
+                              struct rmcp_archive_entry *entry)
 {
     struct rmcp_archive head;
-    if (size < sizeof head) return false;
-    memcpy(&head, bytes, sizeof head);
-    if (head.n_entries > (size - sizeof head) / sizeof *entry) return false;
-    for (uint64_t i = 0; i < head.n_entries; i++) {
-        memcpy(entry, bytes + sizeof head + i * sizeof *entry, sizeof *entry);
-        entry->name[sizeof entry->name - 1] = '\0';
-        if (!strcmp(entry->name, kernel))
-            return entry->offset <= size && entry->size <= size - entry->offset;
+    rmcp_status status = read_bytes(r, &head, sizeof head);
+    bool found = false;
+    for (uint64_t i = 0; !status && i < head.n_entries; i++) { /* all: kernels begin behind */
+        struct rmcp_archive_entry one;
+        status = read_bytes(r, &one, sizeof one);
+        one.name[sizeof one.name - 1] = '\0';
+        if (status || found || strcmp(one.name, kernel)) continue;
+        *entry = one;
+        found = one.offset <= room && one.size <= room - one.offset;
     }
-    return false;
+    return status || found
+               ? status
+               : rmcp_fail(RMCP_E_INTERNAL, "there is no kernel %.60s for %s", kernel, r->target);
 }
 
 rmcp_status rmcp_kernel_image(const char *target, const char *kernel, void **bytes, size_t *size)
@@ -146,29 +197,21 @@ rmcp_status rmcp_kernel_image(const char *target, const char *kernel, void **byt
     if (!a)
         return rmcp_fail(RMCP_E_UNSUPPORTED, "this build has no kernels for %.40s%s%s", target,
                          *KERNEL_MISSING ? ": " : "", KERNEL_MISSING);
-    const size_t room = (size_t)unpacked_bytes(a);
-    char *all = room ? malloc(room) : NULL;
-    if (!all) return rmcp_fail_memory("compiled kernels", room);
-    const size_t used = ZSTD_decompress(all, room, a->begin, (size_t)(a->end - a->begin));
-    struct rmcp_archive_entry entry;
-    rmcp_status status = RMCP_OK;
-    if (ZSTD_isError(used))
-        status = ZSTD_getErrorCode(used) == ZSTD_error_memory_allocation
-                     ? rmcp_fail_memory("zstd", room)
-                     : rmcp_fail(RMCP_E_INTERNAL, "the kernels for %s do not unpack: %s", target,
-                                 ZSTD_getErrorName(used));
-    else if (!find_entry(all, used, kernel, &entry))
-        status = rmcp_fail(RMCP_E_INTERNAL, "there is no kernel %.60s for %s", kernel, target);
-    if (!status) {
-        char *copy = malloc((size_t)entry.size + 1);
-        if (!copy) status = rmcp_fail_memory("kernel", (size_t)entry.size + 1);
-        if (copy) {
-            memcpy(copy, all + entry.offset, (size_t)entry.size);
-            copy[entry.size] = '\0';
-            *bytes = copy;
-            *size = (size_t)entry.size;
-        }
+    struct reader reader;
+    struct rmcp_archive_entry entry = { .size = 0 };
+    rmcp_status status = begin_reading(&reader, a);
+    if (!status) status = find_entry(&reader, unpacked_bytes(a), kernel, &entry);
+    if (!status) status = skip_to(&reader, entry.offset);
+    char *image = status ? NULL : malloc((size_t)entry.size + 1);
+    if (!status && !image) status = rmcp_fail_memory("kernel", (size_t)entry.size + 1);
+    if (!status) status = read_bytes(&reader, image, (size_t)entry.size);
+    ZSTD_freeDStream(reader.stream);
+    if (status) {
+        free(image);
+        return status;
     }
-    free(all);
-    return status;
+    image[entry.size] = '\0';
+    *bytes = image;
+    *size = (size_t)entry.size;
+    return RMCP_OK;
 }
