@@ -2,7 +2,7 @@
  */
 #include "doctor/options.h"
 
-#include "doctor/addresses.h"
+#include "chip/addresses.h"
 
 /* Prices are those of late 2025, in US dollars. */
 #define FREE "free"
@@ -82,7 +82,7 @@ const struct doctor_option doctor_options[] = {
       doctor_for_docker },
     { "community-gfx803", "A container that others built for gfx803", FREE, "an hour, 30 GB",
       "PyTorch of ROCm 6 runs for many", "made by one person; every update may break it",
-      "git clone " DOCTOR_GFX803
+      "git clone " ADDRESS_GFX803
       " && cd gfx803_rocm   # its README has the build and run commands\n"
       "pip install rmcp-*.whl   # inside, docs/install.md\nrmcp check",
       "reported by users; not tested by us", doctor_for_gfx803 },

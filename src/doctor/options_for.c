@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "doctor/addresses.h"
+#include "chip/addresses.h"
 #include "doctor/options.h"
 #include "doctor/steps.h"
 
@@ -365,7 +365,7 @@ bool doctor_for_opencl_cpu(const struct doctor_machine *m, struct doctor_words *
     for (size_t i = 0; i < m->n_icds; i++)
         opencl |= !m->icds[i].is_vulkan && m->icds[i].is_amd && !m->icds[i].library_missing;
     doctor_step_fresh(m, words);
-    doctor_step(words, "pip install torch torchvision --index-url " DOCTOR_WHEELS "cpu");
+    doctor_step(words, "pip install torch torchvision --index-url " ADDRESS_WHEELS "cpu");
     doctor_step(words, "pip install rmcp-*.whl   # docs/install.md");
     doctor_step(words, "rmcp check%s", opencl ? " --device offload:opencl" : "");
     doctor_step(words, "python -m rmcp --device %s train.py", opencl ? "offload:opencl" : "cpu");
@@ -379,7 +379,7 @@ bool doctor_for_rocm52(const struct doctor_machine *m, struct doctor_words *word
     if (!is_there) {
         doctor_step(words, "python3.10 -m venv ~/torch && . ~/torch/bin/activate");
         doctor_step(words,
-                    "pip install torch==1.13.1+rocm5.2 --index-url " DOCTOR_WHEELS "rocm5.2");
+                    "pip install torch==1.13.1+rocm5.2 --index-url " ADDRESS_WHEELS "rocm5.2");
     }
     doctor_step(words, "export HSA_OVERRIDE_GFX_VERSION=10.3.0   # fp32 only (--no-half)");
     doctor_step_rmcp(m, words, NULL);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/addresses.h"
+#include "chip/addresses.h"
 #include "doctor/rules.h"
 
 static const struct doctor_library *library_at(const struct doctor_machine *m, size_t i)
@@ -186,10 +186,10 @@ static void say_reinstall(const struct doctor_machine *m, const struct doctor_li
         doctor_value(words, "sudo apt install --reinstall \"$(dpkg -S %.200s | cut -d: -f1)\"",
                      library->path);
     else if (gpu && doctor_chip_service(gpu->version) == DOCTOR_CHIP_LEFT_BEHIND)
-        doctor_value(words, "%s --index-url " DOCTOR_AMD_WHEELS " \"torch[device-%s]\"", pip,
+        doctor_value(words, "%s --index-url " ADDRESS_AMD_WHEELS " \"torch[device-%s]\"", pip,
                      gpu->chip);
     else
-        doctor_value(words, "%s torch==%s --index-url " DOCTOR_WHEELS "%s", pip, python->version,
+        doctor_value(words, "%s torch==%s --index-url " ADDRESS_WHEELS "%s", pip, python->version,
                      release ? release + 1 : "");
 }
 

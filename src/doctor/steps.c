@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "doctor/addresses.h"
+#include "chip/addresses.h"
 
 const char *doctor_quote(const char *word, char *out, size_t room)
 {
@@ -72,14 +72,14 @@ void doctor_step_enter(struct doctor_words *words, const struct doctor_python *p
 void doctor_step_wheel(struct doctor_words *words, uint32_t version)
 {
     const char *release = doctor_chip_wheel(version);
-    doctor_step(words, "pip install torch torchvision --index-url " DOCTOR_WHEELS "%s",
+    doctor_step(words, "pip install torch torchvision --index-url " ADDRESS_WHEELS "%s",
                 release ? release : "rocm6.4");
 }
 
 void doctor_step_amd_wheel(struct doctor_words *words, const char *chip)
 {
     doctor_step(words,
-                "pip install --index-url " DOCTOR_AMD_WHEELS
+                "pip install --index-url " ADDRESS_AMD_WHEELS
                 " \"torch[device-%s]\" \"torchvision[device-%s]\"",
                 chip, chip);
 }

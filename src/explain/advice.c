@@ -1,6 +1,8 @@
 /* advice.c: what the program and the family of the chip change about an answer. */
 #include "explain/explain.h"
 
+#include "chip/addresses.h"
+
 #include <string.h>
 
 const struct explain_program explain_programs[] = {

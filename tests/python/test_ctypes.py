@@ -114,9 +114,7 @@ class Header(unittest.TestCase):
                 self.assertEqual(len(binding.FUNCTIONS[name]) - 1, count)
 
     def test_versions_agree(self):
-        text = (INCLUDE.parent / "python" / "pyproject.toml").read_text()
         version = ".".join(str(self.values[f"RMCP_VERSION_{part}"]) for part in ("MAJOR", "MINOR", "PATCH"))
-        self.assertIn('\ndynamic = ["version"]', text)  # the wheel's own: test_torch_wrong.py
         self.assertEqual(__import__("rmcp").__version__, version)
 
 
