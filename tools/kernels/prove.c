@@ -11,7 +11,7 @@
  *     no write-back of the scalar cache. buffer_gl0_inv is a barrier's and stays inside a WGP.
  * Of every kernel: metadata and a descriptor, no argument that only ROCm's runtime supplies
  * ("hidden_*"); a gemm kernel, where all the time goes, spills no register and uses no scratch (but
- *     gfx8 and gfx9, where a mask takes two scalar registers, may keep some in a vector register).
+ * gfx8 and gfx9, where a mask takes two scalar registers, may keep some in a vector register).
  *
  * Prints one line a violation: file, kernel, reason. Exits with 1 when there was one, with 2 when
  * a file cannot be read. */
