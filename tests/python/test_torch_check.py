@@ -184,7 +184,7 @@ torch.nn.functional.conv2d(torch.randn(2, 3, 5, 5), torch.randn(4, 3, 3, 3))
         return err
 
     def test_is_said(self):
-        self.assertRegex(self.run_slowly(), r"^rmcp: first use of [a-z_]+ f32 on hip \(gfx1010\): .*\n$")
+        self.assertRegex(self.run_slowly(), r"^rmcp: first use of [a-z0-9_]+ f32 on hip \(gfx1010\): .*\n$")
 
     def test_is_not_said(self):
         self.assertEqual(self.run_slowly(RMCP_LOG="0"), "")
