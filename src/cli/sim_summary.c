@@ -31,7 +31,19 @@ static struct sums read_sums(const char *root)
     return sum;
 }
 
-/* Each report to `list`, or the first ones to stderr. */
+/* Whether a line tells of what ended a kernel. */
+static bool is_fatal(const char *line)
+{
+    for (unsigned kind = 0; kind < SIM_N_FATAL; kind++) {
+        const char *name = sim_kind_name((enum sim_kind)kind);
+        const size_t n = strlen(name);
+        if (!strncmp(line, name, n) && line[n] == ':') return true;
+    }
+    return false;
+}
+
+/* Each report to `list`, or the first ones to stderr; what ended a kernel comes before all others.
+ */
 static void tell_reports(const char *root, cJSON *list)
 {
     char path[PATH_MAX + 32], line[2048];
@@ -39,14 +51,16 @@ static void tell_reports(const char *root, cJSON *list)
     FILE *file = fopen(path, "r");
     if (!file) return;
     unsigned n = 0;
-    while (fgets(line, sizeof line, file)) {
-        n++;
-        line[strcspn(line, "\n")] = '\0';
-        if (list && n <= MAX_REPORTS_JSON)
-            cJSON_AddItemToArray(list, cJSON_CreateString(line));
-        else if (!list && n <= MAX_REPORTS_SHOWN)
-            fprintf(stderr, "rmcp sim: %s\n", line);
-    }
+    for (int fatal = 1; fatal >= 0; fatal--, rewind(file))
+        while (fgets(line, sizeof line, file)) {
+            if (is_fatal(line) != fatal) continue;
+            n++;
+            line[strcspn(line, "\n")] = '\0';
+            if (list && n <= MAX_REPORTS_JSON)
+                cJSON_AddItemToArray(list, cJSON_CreateString(line));
+            else if (!list && n <= MAX_REPORTS_SHOWN)
+                fprintf(stderr, "rmcp sim: %s\n", line);
+        }
     if (!list && n > MAX_REPORTS_SHOWN)
         fprintf(stderr, "rmcp sim: and %u more\n", n - MAX_REPORTS_SHOWN);
     fclose(file);
