@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_KERNELS = 256, MOST_ARGUMENT_BYTES = 4096 };
+enum { MOST_KERNELS = 1024, MOST_ARGUMENT_BYTES = 4096 };
 
 /* A kernel that was asked for: one code object, loaded. */
 struct loaded {
