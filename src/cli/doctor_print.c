@@ -91,7 +91,9 @@ static void print_option(const struct doctor_advice *advice, size_t rank, bool i
     for (const char *line = advice->command; *line;) { /* of the others only the first */
         const size_t length = strcspn(line, "\n");
         const bool more = line[length] && !in_full;
-        printf("    $ %.*s%s\n", (int)length, line, more ? "  …" : "");
+        printf("    $ ");
+        fwrite(line, 1, length, stdout);
+        printf("%s\n", more ? "  …" : "");
         line += more ? strlen(line) : length + (line[length] == '\n');
     }
 }
