@@ -21,7 +21,7 @@
 /* Where the library may lie, seen from the folder of the command: beside it, in the build folder,
  * where it was installed. */
 static const char *const library_folders[] = { ".", "sim/driver", "../lib/rmcp",
-                                               "../" RMCP_SIM_FOLDER, RMCP_SIM_FOLDER };
+                                               ("../" RMCP_SIM_FOLDER), RMCP_SIM_FOLDER };
 
 /* Returns 0, or an exit status after a complaint that names every place. */
 static int find_library(char path[static PATH_MAX])
