@@ -31,10 +31,16 @@ def sources(folder, *patterns):
     return ["/torch" + name[len(folder) :] for name in found if not any(word in name for word in LEFT_OUT)]
 
 
+def stem_of(name):
+    """What the order calls a file; those for sparse, quantized and nested tensors have other files' names."""
+    special = next((word + "/" for word in ("sparse", "quantized", "nested", "cudnn") if f"/{word}/" in name), "")
+    return special + os.path.basename(name).rsplit(".", 1)[0]
+
+
 def in_order(files, order):
     """The files that ORDER names first, by its lines; the others behind them."""
     place = {name: i for i, name in enumerate(order)}
-    return sorted(files, key=lambda name: place.get(os.path.basename(name).rsplit(".", 1)[0], len(order)))
+    return sorted(files, key=lambda name: place.get(stem_of(name), len(order)))
 
 
 def rule(name, command):
@@ -51,24 +57,15 @@ def main():
     folder, order_file, target = sys.argv[1:4]
     order = [w for line in open(order_file) for w in line.split("#")[0].split()]
     aten = "src/aten/src/ATen"
-    first = sources(
+    files = sources(
         folder, "src/c10/hip/*.cpp", "src/c10/hip/impl/*.cpp", f"{aten}/hip/*.cpp", f"{aten}/hip/detail/*.cpp",
-        f"{aten}/miopen/*.cpp", f"{aten}/native/miopen/*.cpp", f"{aten}/native/hip/*.cpp", "gen/ATen/RegisterCUDA_0.cpp",
-        f"{aten}/hip/tunable/*.cpp",
+        f"{aten}/hip/impl/*.cpp", f"{aten}/hip/tunable/*.cpp", f"{aten}/miopen/*.cpp", f"{aten}/native/miopen/*.cpp",
+        f"{aten}/native/hip/*.cpp", f"{aten}/native/hip/linalg/*.cpp", f"{aten}/native/*/hip/*.cpp",
+        "gen/RegisterFew.cpp", "gen/ATen/Register*CUDA_0.cpp", "gen/*.hip", f"{aten}/hip/*.hip", f"{aten}/hip/detail/*.hip",
+        f"{aten}/native/hip/*.hip", f"{aten}/native/*/hip/*.hip",
     )  # fmt: skip
-    later = sources(
-        folder, f"{aten}/hip/impl/*.cpp", "gen/ATen/Register*CUDA_0.cpp", f"{aten}/native/*/hip/*.cpp",
-        f"{aten}/native/hip/linalg/*.cpp",
-    )  # fmt: skip
-    later = [name for name in dict.fromkeys(later) if name not in first]
-    kernels = sources(
-        folder, "gen/*.hip", f"{aten}/native/hip/*.hip", f"{aten}/hip/*.hip", f"{aten}/hip/detail/*.hip",
-        f"{aten}/native/*/hip/*.hip",
-    )  # fmt: skip
-    kernels = in_order(kernels, order)
-    is_needed = [os.path.basename(name).rsplit(".", 1)[0] in order for name in kernels]
-    n_needed = sum(is_needed)
-    files = first + kernels[:n_needed] + later + kernels[n_needed:]
+    files = in_order(files, order)
+    n_needed = sum(stem_of(name) in order for name in files)
     lines = ["ninja_required_version = 1.5", "builddir = /torch/log-" + target]
     host = f"{HIP} -O0 --cuda-host-only"
     card = f"{HIP} -O3 --cuda-device-only --no-gpu-bundle-output --offload-arch={target}"
@@ -93,14 +90,14 @@ def main():
             lines += [f"build /torch/host/{stem}.o: host {name} | /torch/host.pch", f"  id = {stem}"]
             lines += [f"build /torch/{target}/{stem}.co: card {name} | /torch/{target}.pch"]
             objects += [f"/torch/host/{stem}.o", f"/torch/{target}/{stem}.co"]
-        if i == len(first) + n_needed - 1:
+        if i == n_needed - 1:
             needed = list(objects)
     lines.append("build needed: phony " + " ".join(needed))
     lines.append("build all: phony " + " ".join(objects))
     lines.append("default all")
     with open(f"{folder}/{target}.ninja", "w") as file:
         file.write("\n".join(lines) + "\n")
-    print(f"{len(first) + len(later)} C++ files, {len(kernels)} kernel files, {n_needed} of them needed by the models")
+    print(f"{len(files)} files, {n_needed} of them needed by the models")
 
 
 if __name__ == "__main__":

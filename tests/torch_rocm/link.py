@@ -46,10 +46,13 @@ def symbol_of(host_object):
 
 def collect():
     """Objects to be linked, and the assembler's lines that hold the bundles."""
+    whole_registration = "/torch/host/gen_ATen_RegisterCUDA_0.cpp.o"
     objects, lines, n_kernel_files = [], ['.section .hip_fatbin,"a",@progbits'], 0
     for path in sorted(glob.glob("/torch/host/*.o")):
         host_object = pathlib.Path(path)
         stem = host_object.name[:-2]
+        if stem == "gen_RegisterFew.cpp" and os.path.exists(whole_registration):
+            continue
         if stem.endswith(".hip"):
             codes = {t: f"/torch/{t}/{stem}.co" for t in targets if os.path.exists(f"/torch/{t}/{stem}.co")}
             symbol = symbol_of(host_object)

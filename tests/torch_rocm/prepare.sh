@@ -50,12 +50,18 @@ prepare() {
     # shellcheck disable=SC2086
     root=$(XDG_CACHE_HOME=$state sh "$here/../support/chroot.sh" sid $packages) || { say "$root" && exit 77; }
     folder=$root/torch
-    mkdir -p "$folder"/{done,debs,host,home,link,inc,gfx1010,gfx1030,results}
+    mkdir -p "$folder"/{done,debs,host,home,link,gfx1010,gfx1030,results}
+    echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe"
     prepare_version
     upstream=${version%-*}
     prepare_packages
     prepare_source
-    cp "$here/prefix.h" "$here/support.c" "$here/link.py" "$folder/"
+    for file in prefix.h kernel_prefix.h support.c link.py; do
+        # An unchanged file keeps its time, and ninja what was made of it.
+        cmp -s "$here/$file" "$folder/$file" || cp "$here/$file" "$folder/"
+    done
+    [ -s "$folder/gen/RegisterFew.cpp" ] || "$python" "$here/register.py" "$folder/gen/ATen/RegisterCUDA_0.cpp" \
+        "$here/operators.txt" "$folder/gen/RegisterFew.cpp" >&2
     "$python" "$here/headers.py" "$folder" "${upstream%+*}" "$here/few_types.h"
 }
 
