@@ -1,11 +1,23 @@
-// A dispatch of PyTorch over element types that instantiates kernels for five of them only: a third of the time to
+// A dispatch of PyTorch over element types that instantiates kernels for some of them only, RMCP_TYPES: most of the time to
 // compile. The kernels that remain are as they are without it. headers.py puts this into torch/headeronly/core/Dispatch.h.
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 namespace rmcp_few {
+constexpr char letter(c10::ScalarType t) {
+    switch (t) {
+    case c10::ScalarType::Float: return 'f';
+    case c10::ScalarType::Half: return 'h';
+    case c10::ScalarType::Long: return 'l';
+    case c10::ScalarType::Int: return 'i';
+    case c10::ScalarType::Bool: return 'b';
+    default: return 0;
+    }
+}
 constexpr bool kept(c10::ScalarType t) {
-    return t == c10::ScalarType::Float || t == c10::ScalarType::Half || t == c10::ScalarType::Long ||
-           t == c10::ScalarType::Int || t == c10::ScalarType::Bool;
+    for (const char *c = RMCP_TYPES; *c; c++)
+        if (*c == letter(t)) return true;
+    return false;
 }
 [[noreturn]] inline void left_out(c10::ScalarType t) {
     throw std::runtime_error(std::string("element type ") + c10::toString(t) + " was left out of this build");

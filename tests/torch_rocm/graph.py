@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes build.ninja for PyTorch's HIP code: graph.py FOLDER ORDER-FILE TARGET, with FOLDER as the chroot has it below /torch.
+"""Writes build.ninja for PyTorch's HIP code: graph.py FOLDER ORDER-FILE TARGET TYPES, with FOLDER as the chroot has it below
+/torch. TYPES are letters: f (float), h (half), l (int64), i (int32), b (bool): kernels for others are left out.
 
 Each kernel file is compiled twice by itself: for the host, once for all targets (the code is an external symbol then,
 which link.py fills), and for the card, once a target. ninja goes through a file's edges in the order of the file."""
@@ -19,7 +20,7 @@ INCLUDES = (
     "-isystem /usr/include/rocm-core"
 )
 COMMON = f"-std=c++20 -fPIC -ffunction-sections -fdata-sections -w {DEFINES} {INCLUDES}"
-HIP = f"clang++-21 -x hip -D__HIPCC__=1 -DRMCP_FEW_TYPES -fno-gpu-rdc -fclang-abi-compat=17 {COMMON}"
+HIP = f"clang++-21 -x hip -D__HIPCC__=1 -fno-gpu-rdc -fclang-abi-compat=17 {COMMON}"
 # What only programs with NVIDIA's libraries, tests and Composable Kernel have.
 LEFT_OUT = ("/test/", "/flash_attn/", "/bgemm_kernels/", "/ck_", "HIPTest.cpp", "nvrtc_stub", "Everything", "AutocastRNN.cpp")
 
@@ -54,7 +55,7 @@ def rule(name, command):
 
 
 def main():
-    folder, order_file, target = sys.argv[1:4]
+    folder, order_file, target, types = sys.argv[1:5]
     order = [w for line in open(order_file) for w in line.split("#")[0].split()]
     aten = "src/aten/src/ATen"
     files = sources(
@@ -67,8 +68,9 @@ def main():
     files = in_order(files, order)
     n_needed = sum(stem_of(name) in order for name in files)
     lines = ["ninja_required_version = 1.5", "builddir = /torch/log-" + target]
-    host = f"{HIP} -O0 --cuda-host-only"
-    card = f"{HIP} -O3 --cuda-device-only --no-gpu-bundle-output --offload-arch={target}"
+    hip = f"{HIP} -DRMCP_TYPES='\"{types}\"'"
+    host = f"{hip} -O0 --cuda-host-only"
+    card = f"{hip} -O3 --cuda-device-only --no-gpu-bundle-output --offload-arch={target}"
     compiled = "-Xclang -include-pch -Xclang"
     header = "-fsyntax-only -Xclang -emit-pch -Xclang -o -Xclang $out $in"
     lines += rule("cxx", f"g++ -O0 {COMMON} -include /torch/prefix.h -MMD -MF $out.d -c $in -o $out")

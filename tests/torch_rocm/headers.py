@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Headers in front of PyTorch's own: headers.py FOLDER VERSION FEW-TYPES-FILE, with FOLDER as the chroot has it below /torch.
 
-What cmake would configure; a dispatch over five element types; and the hooks' virtual functions in the order of the
+What cmake would configure; a dispatch over some element types; and the hooks' virtual functions in the order of the
 CPU's library, which was compiled without USE_ROCM and has no place for three of them but at the end."""
 import pathlib
 import re
@@ -30,7 +30,7 @@ write("rocm-core/rocm_version.h", numbers + '#define ROCM_BUILD_INFO "debian"\n'
 
 dispatch = (source / "torch/headeronly/core/Dispatch.h").read_text()
 macro = re.search(r"(?m)^#define THO_PRIVATE_CASE_TYPE_USING_HINT_TMPL\((?:.*\\\n)*.*\n", dispatch)
-inside = f"#ifdef RMCP_FEW_TYPES\n{few.read_text()}#else\n{macro.group(0)}#endif\n"
+inside = f"#ifdef RMCP_TYPES\n{few.read_text()}#else\n{macro.group(0)}#endif\n"
 write("torch/headeronly/core/Dispatch.h", dispatch[: macro.start()] + inside + dispatch[macro.end() :])
 
 hooks = (source / "aten/src/ATen/detail/CUDAHooksInterface.h").read_text()
@@ -47,6 +47,6 @@ for case in ("FETCH_AND_CAST_CASE", "CAST_AND_STORE_CASE"):
     whole = re.search(rf"    AT_FORALL_SCALAR_TYPES_WITH_COMPLEX\({case}\)\n(?:    {case}\(.*\)\n)*", casts)
     pairs = (("float", "Float"), ("at::Half", "Half"), ("int64_t", "Long"), ("int", "Int"), ("bool", "Bool"))
     fewer = "".join(f"    {case}({cpp}, {name})\n" for cpp, name in pairs)
-    inside = f"#ifdef RMCP_FEW_TYPES\n{fewer}#else\n{whole.group(0)}#endif\n"
+    inside = f"#ifdef RMCP_TYPES\n{fewer}#else\n{whole.group(0)}#endif\n"
     casts = casts[: whole.start()] + inside + casts[whole.end() :]
 write("c10/core/DynamicCast.h", casts)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-MODELS = ["resnet18", "vgg11_bn", "mobilenet_v2", "densenet", "unet", "transformer", "lstm", "gru"]
+MODELS = ["conv2d", "resnet18", "vgg11_bn", "mobilenet_v2", "densenet", "unet", "transformer", "lstm", "gru"]
 MODES = ["infer", "sgd", "adam", "autocast"]
 WAYS = ["original", "adapter", "dropin"]
 RULES = ["vcmpx-exec-war", "vmem-scalar-write", "smem-vector-write", "flat-offset", "inst-prefetch"]

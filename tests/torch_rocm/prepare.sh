@@ -76,6 +76,7 @@ prepare_packages() {
         finished packages
     fi
     if step headers; then
+        # shellcheck disable=SC2016 # of the shell inside
         # torchvision's package asks for another PyTorch; its models are Python.
         # shellcheck disable=SC2086
         inside sh -ec 'mkdir -p more && cd more && apt-get download "$@" && for deb in *.deb; do dpkg -x "$deb" /; done' \
