@@ -19,6 +19,7 @@ torch.cuda.is_available = lambda: True
 torch.cuda.device_count = lambda: 1
 torch.cuda.current_device = lambda: 0
 torch.cuda.current_stream = lambda device=None: types.SimpleNamespace(cuda_stream=0)
+torch._C._cuda_getCurrentRawStream = lambda index: 0
 torch.cuda.is_current_stream_capturing = lambda: False
 torch.cuda.get_device_name = lambda device=None: "simulated"
 torch.cuda.synchronize = lambda device=None: torch.zeros(1, device="cuda").cpu()

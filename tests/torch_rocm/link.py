@@ -56,9 +56,7 @@ def collect():
         if stem.endswith(".hip"):
             codes = {t: f"/torch/{t}/{stem}.co" for t in targets if os.path.exists(f"/torch/{t}/{stem}.co")}
             symbol = symbol_of(host_object)
-            if not codes and symbol:
-                continue
-            n_kernel_files += 1
+            n_kernel_files += bool(codes)  # without any, kernels end with "invalid device function", as in a wheel
             if symbol:
                 lines += [".p2align 12", f".globl {symbol}", f".hidden {symbol}", f"{symbol}:"]
                 lines += [f'.incbin "{bundle(stem, codes)}"']
@@ -97,7 +95,7 @@ def main():
     objects += [assemble("bundles", lines), str(work / "support.o")]
     first = link(objects)
     missing = sorted(set(re.findall(r"undefined (?:hidden |protected )?symbol: (\S+)", first.stderr)))
-    others = [l for l in first.stderr.splitlines() if "error:" in l and "undefined" not in l]
+    others = [line for line in first.stderr.splitlines() if "lld: error:" in line and "undefined" not in line]
     if others or (first.returncode and not missing):
         sys.exit("\n".join(others[:20] or first.stderr.splitlines()[:20]))
     if missing:

@@ -84,6 +84,7 @@ class Cell:
             summary = json.loads(done.stdout)
             found["status"] = summary["program_status"]
             found["kernels"], found["acted_out"] = {}, summary.get("acted_out", {})
+            found["names"] = {row["kernel"]: row["dispatches"] for row in summary.get("stats", [])}
             for row in summary.get("stats", []):
                 owner = owner_of(row["kernel"])
                 found["kernels"][owner] = found["kernels"].get(owner, 0) + row["dispatches"]
