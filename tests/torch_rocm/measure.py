@@ -38,7 +38,7 @@ def owner_of(kernel):
     """Whose kernel it is, by its name."""
     if kernel in OURS:
         return "RMCP"
-    if kernel.startswith("__amd_rocclr"):
+    if kernel.startswith("__amd_rocclr") or kernel == "kernel_of_the_runtime":
         return "HIP"
     if re.search(r"at6native|at2cuda|at_cuda|rocprim|thrust", kernel):
         return "PyTorch"
