@@ -203,6 +203,17 @@ static double load_seconds(const struct rmcp_caps *caps, const struct rmcp_gemm_
     return hypot(busy_seconds, load->turns * turn_seconds); /* each hides some of the other */
 }
 
+/* How many times as long a product takes with channels last: pixels are read in pieces of as many
+ * channels as a slice has. As measured on an H200. */
+static double last_factor(const struct rmcp_convolution *conv)
+{
+    const double usual = 1.3, phases = 1.25, lone = 1.8;
+    const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
+    if (conv->layout != RMCP_NHWC || conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) return 1;
+    if (!strided || conv->pass == RMCP_CONV_FORWARD) return usual;
+    return rmcp_cells_lone(conv) ? lone : phases;
+}
+
 /* Phases in one launch run beside each other, but the one with the most taps has few workgroups: it
  * may take as long alone as all of them would if they were alike. All have parts of the same
  * length. */
@@ -234,7 +245,7 @@ static double compute_seconds(const struct rmcp_request *request, const struct p
     }
     const double seconds =
         along * (merged ? fmax(load_seconds(request->caps, tile, &all), longest) : sum);
-    return p->padded ? seconds * tests : seconds;
+    return (p->padded ? seconds * tests : seconds) * last_factor(conv);
 }
 
 uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way)
@@ -289,7 +300,7 @@ static double crowd_seconds(const struct rmcp_request *request, const struct pro
     const double waits = fmax(crowd.longest * tile->crowd.turn + first_loads,
                               (crowd.turns * tile->crowd.turn + crowd.groups * first_loads) /
                                   (units * tile->crowd.at_once));
-    return hypot(busy, waits) * (p->padded ? tests : 1);
+    return hypot(busy, waits) * (p->padded ? tests : 1) * last_factor(conv);
 }
 
 /* Whether crowd_seconds was fitted to such requests: data gradients with strides, and 1x1; in one
