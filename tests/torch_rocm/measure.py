@@ -72,6 +72,7 @@ class Cell:
         try:
             kept = json.load(open(self.base + ".json"))
             if kept["state"] == self.state:
+                kept["words"] = self.why(open(self.base + ".log", errors="replace").read(), kept)
                 return kept
         except (OSError, ValueError, KeyError):
             pass
@@ -106,12 +107,12 @@ class Cell:
         if found["status"] == 124:
             return f"not done after {self.limit} s"
         for pattern in (
-            r"torch_rocm: (not compiled: .*)", r"(Memory access fault.*)", r"(HSA_STATUS_ERROR\w*.*)",
+            r"torch_rocm: (not compiled: .*)", r"(Memory access fault.*)", r"(HW Exception by GPU.*)", r"(HSA_STATUS_ERROR\w*.*)",
             r"(miopenStatus\w+)", r"(?m)^((?:\w+\.)*\w*Error: .*)$",
         ):  # fmt: skip
             match = re.search(pattern, text)
             if match:
-                return match[1][:160]
+                return re.sub(r"\(Agent handle: \w+\) ", "", match[1])[:160]
         return f"status {found['status']}"
 
 

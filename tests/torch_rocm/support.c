@@ -1,5 +1,5 @@
-/* What PyTorch's HIP code asks of libraries that know no gfx1010: hipBLASLt, for a handle and a version only; and the
- * end of a program that reaches a function that was not compiled. */
+/* What PyTorch's HIP code asks of libraries that know no gfx1010: hipBLASLt, for a handle and a
+ * version only; and the end of a program that reaches a function that was not compiled. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
