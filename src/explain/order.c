@@ -73,6 +73,15 @@ static void leave_out_other_chips(struct explain_result *r)
                 leave_out(r, i);
 }
 
+/* Does the log have anything else that went wrong? Harmless findings do not count. */
+static bool is_alone(const struct explain_result *r, const struct explain_match *match)
+{
+    enum { HARMLESS = 30 }; /* weights below it: signatures_kernel.inc */
+    for (size_t i = 0; i < r->n_matches; i++)
+        if (&r->matches[i] != match && r->matches[i].signature->weight >= HARMLESS) return false;
+    return true;
+}
+
 static void leave_out_superfluous(struct explain_result *r)
 {
     for (const struct explain_relation *relation = explain_relations; relation->cause; relation++) {
@@ -80,7 +89,7 @@ static void leave_out_superfluous(struct explain_result *r)
         const struct explain_match *cause = find(r, relation->cause);
         if (!cause) continue;
         if (relation->kind == EXPLAIN_FALLBACK || relation->kind == EXPLAIN_CARD) {
-            const bool fits = relation->kind == EXPLAIN_CARD ? *r->card.chip : r->n_matches == 1;
+            const bool fits = relation->kind == EXPLAIN_CARD ? *r->card.chip : is_alone(r, cause);
             if (!fits) leave_out(r, (size_t)(cause - r->matches));
             continue;
         }
