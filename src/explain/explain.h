@@ -37,6 +37,7 @@ struct explain_relation {
         EXPLAIN_REPLACES, /* it is the better name of the same lines: as long as no more of them
                              are the other's */
         EXPLAIN_FALLBACK, /* it says something only where nothing else went wrong */
+        EXPLAIN_IGNORE,   /* its lines are harmless: it takes them from others, and says nothing */
         EXPLAIN_CARD      /* it says something only where an AMD card is known */
     } kind;
     const char *cause, *others; /* ids; `others` are separated by spaces */

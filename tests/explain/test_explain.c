@@ -49,6 +49,14 @@ static const struct explain_match *find(const char *id)
     return NULL;
 }
 
+/* Lines that are harmless: no finding is what is expected of them. */
+static bool is_ignored(const char *id)
+{
+    for (const struct explain_relation *r = explain_relations; r->cause; r++)
+        if (r->kind == EXPLAIN_IGNORE && !strcmp(r->cause, id)) return true;
+    return false;
+}
+
 static void test_examples_are_found(void **state)
 {
     (void)state;
@@ -59,6 +67,11 @@ static void test_examples_are_found(void **state)
             assert_null(find(s->id));
         }
         explain_card_and(s->example);
+        if (is_ignored(s->id)) {
+            if (result.n_matches)
+                fail_msg("%s: %s is said", s->id, result.matches[0].signature->id);
+            continue;
+        }
         if (!find(s->id)) fail_msg("%s does not find its example: %s", s->id, s->example);
         assert_true(*s->what && *s->why && *s->remedy);
         for (const struct explain_signature *other = explain_signatures; other != s; other++)
@@ -82,7 +95,8 @@ static void test_patterns_are_found(void **state)
                     line[n++] = (char)(p[i] >= 'a' && p[i] <= 'z' ? p[i] - 32 : p[i]);
             line[n] = '\0';
             explain_card_and(line);
-            if (!find(s->id)) fail_msg("%s does not find %s", s->id, line);
+            if (is_ignored(s->id) ? result.n_matches > 0 : !find(s->id))
+                fail_msg("%s does not find %s", s->id, line);
             /* The parts in two lines are two other texts, unless one part alone is a pattern too.
              */
             char *gap = strstr(line, " 0x12 ");
