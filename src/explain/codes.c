@@ -23,7 +23,6 @@ static const struct form word_forms[] = {
 static const struct form number_forms[] = {
     { "hipError_t(", ")" },
     { "hipSuccess (", " vs" },
-    { "Triton Error [HIP]:  Code: ", "," },
 };
 enum {
     N_WORD_FORMS = sizeof word_forms / sizeof *word_forms,

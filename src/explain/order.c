@@ -92,7 +92,8 @@ static void leave_out_superfluous(struct explain_result *r)
         if (relation->kind == EXPLAIN_CAUSES) continue;
         const struct explain_match *cause = find(r, relation->cause);
         if (!cause) continue;
-        const bool alone = relation->kind == EXPLAIN_FALLBACK, card = relation->kind == EXPLAIN_CARD;
+        const bool alone = relation->kind == EXPLAIN_FALLBACK,
+                   card = relation->kind == EXPLAIN_CARD;
         if (alone || card || relation->kind == EXPLAIN_IGNORE) {
             const bool fits = alone ? is_alone(r, cause) : card && *r->card.chip;
             if (!fits) leave_out(r, (size_t)(cause - r->matches));
