@@ -29,6 +29,7 @@ struct pattern {
     const char *text; /* parts separated by '*', ends at '\n' or 0 */
     size_t first;     /* length of its first part */
     size_t size;
+    size_t rest; /* letters after the first part, at least that many must follow in the line */
     const struct explain_signature *signature; /* NULL: a clue */
     struct explain_clue clue;
     int16_t next; /* another pattern with the same first part, or -1 */
@@ -87,6 +88,7 @@ static bool add_pattern(struct automaton *m, const char *text,
     p->size = strcspn(text, "\n");
     p->first = clue ? p->size : strcspn(text, "*\n");
     if (!p->first) return false;
+    for (size_t i = p->first; i < p->size; i++) p->rest += text[i] != '*';
     uint16_t state = 0;
     for (size_t i = 0; i < p->first; i++) {
         uint8_t *class = &m->class_of[lower(text[i])];
@@ -243,6 +245,7 @@ static void found_clue(struct scanner *s, const struct pattern *p, size_t end)
 static bool rest_follows(struct scanner *s, const struct pattern *p, size_t end, size_t ahead)
 {
     if (p->first == p->size) return true;
+    if (ahead < p->rest) return false;
     struct failure *f = &s->failures[p - s->machine.patterns];
     const uint64_t line = s->result->lines + 1, at = s->dropped + end;
     if (f->line == line && (f->whole || at - f->at < REACH / 4)) return false;
