@@ -6,12 +6,13 @@ adapter (rmcp.torch) or dropin (our libMIOpen, which the caller loads by TORCH_R
 against the CPU in double precision: the relative distance of outputs and of all gradients of the first step, and of what
 all steps changed of the parameters. The bound is four times the distance that PyTorch's own float32
 on the CPU has, and 1e-5 (with autocast two times that of its float16, and 1e-3).
---own-norm: batch norms by PyTorch's own kernels. --cpu: as if the CPU were the card, to try this program."""
+--own-norm: batch norms by PyTorch's own kernels. --single: optimizers go through the tensors one by one. --cpu: as if the CPU were the card, to try this program."""
 import copy
 import json
 import sys
 
 own_norm, on_cpu = "--own-norm" in sys.argv, "--cpu" in sys.argv
+foreach = False if "--single" in sys.argv else None  # None: PyTorch's choice
 name, mode, way = [a for a in sys.argv[1:] if not a.startswith("--")]
 if not on_cpu:
     sys.path.insert(0, "/torch/rmcp/python")
@@ -57,9 +58,9 @@ def compute(model, x, target, device, dtype):
             return {"outputs": [model(x)]}
     half = mode == "autocast" and dtype == torch.float32
     if mode == "adam":
-        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, foreach=foreach)
     else:
-        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9, foreach=foreach)
     scaler = torch.amp.GradScaler(device, init_scale=256.0, enabled=half)
     found = {}
     for step in range(1 if mode == "autocast" else 2):

@@ -66,7 +66,10 @@ class Cell:
             environment["TORCH_ROCM_MIOPEN"] = "/torch/rmcp/libMIOpen.so.1"
         words = ["chroot", self.root, "env", "-C", "/torch/rmcp"] + [f"{k}={v}" for k, v in environment.items()]
         words += ["./rmcp", "sim", "--json", "--stats", "--allow-reports"] + self.sim + ["--", "timeout", str(self.limit)]
-        return words + ["python3", "cell.py", self.model, self.mode, self.way] + ["--own-norm"] * self.own_norm
+        # Optimizers over lists of tensors are late in order.txt.
+        lists = os.path.exists(f"{self.folder}/gfx1010/src_aten_src_ATen_native_hip_ForeachTernaryOp.hip.co")
+        options = ["--own-norm"] * self.own_norm + ["--single"] * (not lists)
+        return words + ["python3", "cell.py", self.model, self.mode, self.way] + options
 
     def measure(self):
         try:
