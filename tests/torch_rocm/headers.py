@@ -41,12 +41,12 @@ at = re.compile(r"#if(def| defined\()\s*USE_ROCM").search(rest, start).start()
 write("ATen/detail/CUDAHooksInterface.h", rest[:at] + last.group(0).lstrip("\n") + "\n" + rest[at:])
 
 # Casts by a type that is known when a kernel runs: each of some thirty types (8-bit floats in software among them), in
-# each place of each unrolled kernel, is most of the time to compile.
+# each place of each unrolled kernel, is most of the time to compile. The host, which reads scalars by it, has them all.
 casts = (source / "c10/core/DynamicCast.h").read_text()
 for case in ("FETCH_AND_CAST_CASE", "CAST_AND_STORE_CASE"):
     whole = re.search(rf"    AT_FORALL_SCALAR_TYPES_WITH_COMPLEX\({case}\)\n(?:    {case}\(.*\)\n)*", casts)
     pairs = (("float", "Float"), ("at::Half", "Half"), ("int64_t", "Long"), ("int", "Int"), ("bool", "Bool"))
     fewer = "".join(f"    {case}({cpp}, {name})\n" for cpp, name in pairs)
-    inside = f"#ifdef RMCP_TYPES\n{fewer}#else\n{whole.group(0)}#endif\n"
+    inside = f"#if defined(RMCP_TYPES) && defined(__HIP_DEVICE_COMPILE__)\n{fewer}#else\n{whole.group(0)}#endif\n"
     casts = casts[: whole.start()] + inside + casts[whole.end() :]
 write("c10/core/DynamicCast.h", casts)
