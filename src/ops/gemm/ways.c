@@ -15,9 +15,9 @@ enum {
 
 /* Efficiencies and turns as measured on an H200. */
 static const struct rmcp_matmul_tile_kind tiles[] = {
-    { "128x128", 128, 128, 256, 16, 0.85, 1, 256, 1.1e-6 },
-    { "64x64", 64, 64, 64, 16, 0.70, 4, 256, 0.9e-6 },
-    { "64x64x4", 64, 64, 256, 32, 0.65, 1, 256, 0.9e-6 },
+    { "128x128", 128, 128, 256, 16, 0.71, 1, 256, 1.1e-6 },
+    { "64x64", 64, 64, 64, 16, 0.64, 4, 256, 0.9e-6 },
+    { "64x64x4", 64, 64, 256, 32, 0.60, 1, 256, 0.9e-6 },
 };
 enum { N_TILES = sizeof tiles / sizeof *tiles };
 
@@ -141,9 +141,12 @@ static double tile_seconds(const struct rmcp_matmul *p, const struct rmcp_matmul
 static double thin_seconds(const struct rmcp_matmul *p, const struct rmcp_matmul_way *way,
                            const struct rmcp_caps *caps)
 {
-    const double turn = 0.9e-6, at_once = way->few > 8 ? 3 : 6, cached = 3, efficiency = 0.25;
+    const double at_once = 6, cached = 3, efficiency = 0.2;
     const int64_t lines = way->turned ? p->n : p->m, wide = way->turned ? p->m : p->n;
     const bool along_sum = way->turned ? !p->a.transposed : p->b.transposed;
+    const bool few_along = way->turned ? p->b.transposed : !p->a.transposed;
+    const double apart = few_along ? 1 : 1 + 0.5 * (double)way->few; /* loads one by one */
+    const double turn = (way->few == 1 ? 0.35e-6 : 0.6e-6) * apart;
     const int64_t width = along_sum ? 16 : 128, step = along_sum ? 128 : 16;
     const double units = caps->compute_units ? caps->compute_units : 1;
     const double chunks = (double)rmcp_ceil_divide(lines, way->few);
@@ -155,9 +158,9 @@ static double thin_seconds(const struct rmcp_matmul *p, const struct rmcp_matmul
         2.0 * (double)wide * (double)p->k * (double)way->few * chunks * (double)p->batch;
     const double turns = (double)rmcp_ceil_divide(way->share, step) + 2;
     const double waits = turns * turn * ceil(groups / (units * at_once));
-    return fmax(fmax(bytes / caps->bytes_per_second, waits),
-                flops / (efficiency * caps->flops_per_second)) +
-           caps->launch_seconds + finish_seconds(p, way, caps);
+    const double busy =
+        fmax(bytes / caps->bytes_per_second, flops / (efficiency * caps->flops_per_second));
+    return hypot(busy, waits) + caps->launch_seconds + finish_seconds(p, way, caps);
 }
 
 /* ---- choosing ---- */
@@ -202,7 +205,7 @@ size_t rmcp_matmul_list(const struct rmcp_matmul *given, const struct rmcp_caps 
     for (int i = 0; i < N_TILES; i++)
         add_splits(&list, (struct rmcp_matmul_way){ .tile = &tiles[i] }, tiles[i].slices);
     if (refuse_thin(&p)) return list.count;
-    static const int64_t few[] = { 1, 4, 8, 16 };
+    static const int64_t few[] = { 1, 4, 8 };
     for (int turned = 0; turned < 2; turned++) {
         const int64_t lines = turned ? p.n : p.m;
         const bool along_sum = turned ? !p.a.transposed : p.b.transposed;

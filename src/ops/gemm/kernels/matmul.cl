@@ -2,8 +2,8 @@
  *
  * A workgroup makes ROWS x COLUMNS sums, a work-item 8 x 8. Slices of a and b, SLICES deep, are fetched
  * into registers while those before are multiplied from local memory; four neighbours at a time where
- * memory is aligned for that and all of them exist, else one by one, with zeros beyond the end of the
- * reduction. Rows and columns beyond the last repeat it: they are computed and not stored. In small tiles
+ * memory is aligned for that and all of them exist, else one by one in a loop of its own, with zeros beyond
+ * the end of the reduction. Rows and columns beyond the last repeat it: they are computed and not stored. In small tiles
  * SHARES work-items have the same sums: each multiplies its share of the slices, and at the end they
  * add up.
  *
@@ -18,7 +18,6 @@
 #define SHARES 1
 #endif
 #define OWN (SLICES / SHARES) /* slices that a work-item multiplies */
-#define STEP (OWN > 8 ? OWN / 2 : OWN) /* of them in one turn of the inner loop */
 #define ITEMS (ROWS / 8 * COLUMNS / 8) /* work-items of one share */
 #define THREADS (ITEMS * SHARES)
 #define KEEP (8 / SHARES) /* rows that a work-item stores */
@@ -88,27 +87,32 @@ INLINE float4 load_each(const struct factor *f, uint2 at, uint left, bool along)
     return (float4)(v[0], v[1], v[2], v[3]);
 }
 
-/* Start loading the next slices, of which `left` exist. */
-INLINE void fetch(struct fetch *f, struct factor *a, struct factor *b, uint left)
+INLINE void step(struct factor *a, struct factor *b)
 {
-    if (a->whole && left >= SLICES) {
-        UNROLL
-        for (uint i = 0; i < A_EACH; i++) f->a[i] = load4(a->base, f->a_index[i]);
-    } else {
-        UNROLL
-        for (uint i = 0; i < A_EACH; i++)
-            f->a[i] = load_each(a, across_lines(i, A_LINE), left, A_ALONG_ROWS);
-    }
-    if (b->whole && left >= SLICES) {
-        UNROLL
-        for (uint i = 0; i < B_EACH; i++) f->b[i] = load4(b->base, f->b_index[i]);
-    } else {
-        UNROLL
-        for (uint i = 0; i < B_EACH; i++)
-            f->b[i] = load_each(b, across_lines(i, B_LINE), left, B_ALONG_COLUMNS);
-    }
     a->base += (ulong)a->step * sizeof(element);
     b->base += (ulong)b->step * sizeof(element);
+}
+
+/* Start loading the next slices, all of which exist, of factors that are whole. */
+INLINE void fetch_whole(struct fetch *f, struct factor *a, struct factor *b)
+{
+    UNROLL
+    for (uint i = 0; i < A_EACH; i++) f->a[i] = load4(a->base, f->a_index[i]);
+    UNROLL
+    for (uint i = 0; i < B_EACH; i++) f->b[i] = load4(b->base, f->b_index[i]);
+    step(a, b);
+}
+
+/* The same for any slices, of which `left` exist. */
+INLINE void fetch_any(struct fetch *f, struct factor *a, struct factor *b, uint left)
+{
+    UNROLL
+    for (uint i = 0; i < A_EACH; i++)
+        f->a[i] = load_each(a, across_lines(i, A_LINE), left, A_ALONG_ROWS);
+    UNROLL
+    for (uint i = 0; i < B_EACH; i++)
+        f->b[i] = load_each(b, across_lines(i, B_LINE), left, B_ALONG_COLUMNS);
+    step(a, b);
 }
 
 INLINE void keep_four(__local float *tile, float4 v, uint2 at, uint pitch, bool along)
@@ -156,24 +160,47 @@ INLINE void multiply(float4 sum[8][2], const struct slice *s)
     }
 }
 
-/* The inner loop: each slice is read while the one before is multiplied; after the last the first is
- * read again, for nobody. */
-INLINE void multiply_slices(float4 sum[8][2], __local const float *a, __local const float *b)
+/* Slices that are in local memory, in little code. */
+INLINE void multiply_kept(float4 sum[8][2], __local const float *a, __local const float *b)
 {
-    struct slice now = read_slice(a, b);
     #pragma unroll 1
-    for (uint first = 0; first < OWN; first += STEP) {
-        const uint next = (first + STEP) % OWN;
+    for (uint i = 0; i < OWN; i++) {
+        const struct slice now = read_slice(a + i * A_PITCH, b + i * B_PITCH);
+        multiply(sum, &now);
+    }
+}
+
+/* The inner loop, as long as the next slices are whole; returns how much of the reduction is done. Each slice
+ * is read while the one before is multiplied: the first of the next slices, too, so that nobody waits for
+ * local memory behind the barrier. */
+INLINE uint accumulate_whole(float4 sum[8][2], struct fetch *f, struct factor *a, struct factor *b,
+                             __local float *tile, uint own_a, uint own_b, uint length, uint *buffer)
+{
+    uint r = 0, at = 0;
+    struct slice now = read_slice(tile + own_a, tile + own_b);
+    #pragma unroll 1
+    for (; r + 2 * SLICES <= length; r += SLICES) {
+        fetch_whole(f, a, b);
         UNROLL
-        for (uint i = 1; i <= STEP; i++) {
-            const uint slice = i < STEP ? first + i : next;
-            struct slice ahead = read_slice(a + slice * A_PITCH, b + slice * B_PITCH);
+        for (uint i = 1; i < OWN; i++) {
+            const struct slice ahead =
+                read_slice(tile + at + own_a + i * A_PITCH, tile + at + own_b + i * B_PITCH);
             IN_ORDER();
             multiply(sum, &now);
             IN_ORDER();
             now = ahead;
         }
+        at = BUFFER - at;
+        keep(f, tile + at);
+        BARRIER();
+        const struct slice ahead = read_slice(tile + at + own_a, tile + at + own_b);
+        IN_ORDER();
+        multiply(sum, &now);
+        IN_ORDER();
+        now = ahead;
     }
+    *buffer = at;
+    return r;
 }
 
 /* Add up the shares: of the 8 rows that they have in common each keeps KEEP, its first in sum[0], and
@@ -273,23 +300,26 @@ __kernel WORKGROUP(THREADS) void matmul(INPUT(a), INPUT(b), OUTPUT(c), INPUT(bia
     UNROLL
     for (uint i = 0; i < B_EACH; i++) index_four(&f.b_index[i], i, B_LINE, &b, B_ALONG_COLUMNS);
 
-    /* 32 neighbours in a wave make a patch of 4 x 8 work-items. */
+    /* 32 neighbours in a wave make a patch of 4 x 8 work-items. Those that differ in the first bit alone
+     * read the same of b, in the second alone the same of a: then local memory serves 16 of them at
+     * once. */
     const uint item = LOCAL_ID % ITEMS, patch = item / 32;
-    const uint x = (item % 8 + patch % (COLUMNS / 64) * 8) * 4;
-    const uint y = (item / 8 % 4 + patch / (COLUMNS / 64) * 4) * 4;
+    const uint x = (item / 2 % 8 + patch % (COLUMNS / 64) * 8) * 4;
+    const uint y = (item % 2 + item / 16 % 2 * 2 + patch / (COLUMNS / 64) * 4) * 4;
     const uint own_a = SHARE * OWN * A_PITCH + y, own_b = B_BEGIN + SHARE * OWN * B_PITCH + x;
     float4 sum[8][2] = { { 0 } };
-    uint buffer = 0;
-    if (length) {
-        fetch(&f, &a, &b, length);
-        keep(&f, tile);
-    }
+    uint buffer = 0, r = 0;
+    const bool whole = a.whole && b.whole && length >= SLICES;
+    if (whole) fetch_whole(&f, &a, &b);
+    if (length && !whole) fetch_any(&f, &a, &b, length);
+    if (length) keep(&f, tile);
     BARRIER();
+    if (whole) r = accumulate_whole(sum, &f, &a, &b, tile, own_a, own_b, length, &buffer);
     #pragma unroll 1
-    for (uint r = 0; r < length; r += SLICES) {
+    for (; r < length; r += SLICES) {
         const bool more = r + SLICES < length;
-        if (more) fetch(&f, &a, &b, length - r - SLICES);
-        multiply_slices(sum, tile + buffer + own_a, tile + buffer + own_b);
+        if (more) fetch_any(&f, &a, &b, length - r - SLICES);
+        multiply_kept(sum, tile + buffer + own_a, tile + buffer + own_b);
         buffer = BUFFER - buffer;
         if (more) keep(&f, tile + buffer);
         BARRIER();

@@ -14,6 +14,7 @@
 #define TEAMS (THREADS / WORKERS)
 #define WIDTH (4 * TEAMS) /* of a workgroup */
 #define PART (WIDTH * FEW + 4)
+#define TURNS (CPU ? 1 : FEW == 1 ? 4 : 2) /* whose loads are on their way at once */
 
 /* Four terms of a line, `left` before the end of the reduction; zeros beyond it. */
 INLINE float4 load_terms(__global const char *line, uint index, uint step, uint left, bool whole)
@@ -61,6 +62,14 @@ INLINE void load_wide(float4 w[4], const struct rmcp_matmul_thin *p, __global co
 #endif
 }
 
+INLINE void add_terms(float4 *sum, float4 v, const float4 w[4])
+{
+    *sum += v.x * w[0];
+    *sum += v.y * w[1];
+    *sum += v.z * w[2];
+    *sum += v.w * w[3];
+}
+
 __kernel WORKGROUP(THREADS) void matmul_thin(INPUT(few), INPUT(wide), OUTPUT(c), INPUT(bias),
                                              struct rmcp_matmul_thin p)
 {
@@ -89,20 +98,28 @@ __kernel WORKGROUP(THREADS) void matmul_thin(INPUT(few), INPUT(wide), OUTPUT(c),
     float4 sum[FEW];
     UNROLL
     for (uint i = 0; i < FEW; i++) sum[i] = (float4)(0, 0, 0, 0);
+    uint term = worker * 4;
+    if (few_whole && wide_whole && (ALONG_SUM || columns >= 4)) {
+        #pragma unroll TURNS
+        for (; term + 4 <= length; term += WORKERS * 4) {
+            float4 w[4];
+            load_wide(w, &p, wide, term, 4, columns, true);
+            UNROLL
+            for (uint i = 0; i < FEW; i++)
+                add_terms(&sum[i], load4(few, smaller(i, lines - 1) * p.few_line + term), w);
+        }
+    }
     #pragma unroll 1
-    for (uint term = worker * 4; term < length; term += WORKERS * 4) {
+    for (; term < length; term += WORKERS * 4) {
         const uint left = length - term;
         float4 w[4];
         load_wide(w, &p, wide, term, left, columns, wide_whole);
         UNROLL
-        for (uint i = 0; i < FEW; i++) {
-            const float4 v = load_terms(few, smaller(i, lines - 1) * p.few_line + term * p.few_sum,
-                                        p.few_sum, left, few_whole);
-            sum[i] += v.x * w[0];
-            sum[i] += v.y * w[1];
-            sum[i] += v.z * w[2];
-            sum[i] += v.w * w[3];
-        }
+        for (uint i = 0; i < FEW; i++)
+            add_terms(&sum[i],
+                      load_terms(few, smaller(i, lines - 1) * p.few_line + term * p.few_sum, p.few_sum,
+                                 left, few_whole),
+                      w);
     }
 
     UNROLL
