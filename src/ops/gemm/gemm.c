@@ -87,6 +87,14 @@ static const char *const trials[] = {
     "m40n24k520:tn:%s:b3:b/24x0",
     "m9n8k12:nt:%s:b4:c/40x9",
     "m5n6k0:nn:%s:beta2:bias_col",
+    "m520n640k20:nn:%s",
+    "m520n640k20:nt:%s",
+    "m520n640k20:tn:%s",
+    "m520n640k20:tt:%s",
+    "m60n60k12:nn:%s:b160",
+    "m60n60k12:nt:%s:b160",
+    "m60n60k12:tn:%s:b160",
+    "m60n60k12:tt:%s:b160",
     NULL,
 };
 
