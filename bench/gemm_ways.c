@@ -30,7 +30,7 @@ static rmcp_status measure(rmcp_device *device, const rmcp_plan *plan, const rmc
         for (int i = 0; i < REPEATS && !status; i++)
             status = rmcp_plan_execute(plan, NULL, memory, workspace, NULL);
         if (!status) status = rmcp_device_wait(device, NULL);
-        if (round) *seconds = fmin(*seconds, (rmcp_clock() - start) / REPEATS);
+        if (round) *seconds = fmin(*seconds, (rmcp_clock() - start) / (double)REPEATS);
     }
     return status;
 }

@@ -119,7 +119,7 @@ static double finish_seconds(const struct rmcp_matmul *p, const struct rmcp_matm
 static double tile_seconds(const struct rmcp_matmul *p, const struct rmcp_matmul_way *way,
                            const struct rmcp_caps *caps)
 {
-    enum { PREAMBLE = 3 }; /* turns' worth of work before the first and after the last */
+    const double preamble = 3; /* turns' worth of work before the first and after the last */
     const struct rmcp_matmul_tile_kind *tile = way->tile;
     const double units = caps->compute_units ? caps->compute_units : 1;
     const double groups = (double)rmcp_ceil_divide(p->m, tile->rows) *
@@ -127,7 +127,7 @@ static double tile_seconds(const struct rmcp_matmul *p, const struct rmcp_matmul
                           (double)way->splits;
     const double turns = (double)rmcp_ceil_divide(way->share, tile->slices);
     const double each = 2.0 * (double)(tile->rows * tile->columns * tile->slices) *
-                        (turns + PREAMBLE) * units / (caps->flops_per_second * tile->efficiency);
+                        (turns + preamble) * units / (caps->flops_per_second * tile->efficiency);
     const double rounds = floor(groups / (units * tile->at_once));
     const double rest = ceil((groups - rounds * units * tile->at_once) / units);
     const double busy = fmin(1, rest * (double)tile->threads / tile->busy);

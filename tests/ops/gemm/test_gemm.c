@@ -125,9 +125,9 @@ static void test_wrong_things(void **state)
     WRONG(bias, 3, "bias is 3");
     WRONG(activation, 4, "activation is 4");
     WRONG(reserved, 1, "reserved is 1");
-    WRONG(alpha, NAN, "alpha is");
+    WRONG(alpha, (double)NAN, "alpha is");
     WRONG(alpha, 1e39, "alpha is 1e+39");
-    WRONG(beta, -INFINITY, "beta is -inf");
+    WRONG(beta, (double)-INFINITY, "beta is -inf");
     rmcp_gemm g = plain();
     g.activation = RMCP_LEAKY_RELU, g.slope = INFINITY;
     support_assert_failed(rmcp_gemm_form_init(&form, &g), RMCP_E_ARG, "slope is inf");

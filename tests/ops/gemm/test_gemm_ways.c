@@ -31,7 +31,7 @@ static const struct rmcp_caps cards[] = {
 static struct rmcp_gemm_form form_of(const char *text)
 {
     rmcp_gemm gemm = { .struct_size = sizeof gemm };
-    struct rmcp_gemm_form form;
+    struct rmcp_gemm_form form = { .terms = 0 };
     if (rmcp_gemm_parse(text, &gemm) || rmcp_gemm_form_init(&form, &gemm))
         fail_msg("%s: %s", text, rmcp_last_error());
     return form;
