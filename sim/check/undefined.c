@@ -384,15 +384,30 @@ static uint64_t lanes_to_memory(const struct wave *w, const struct op *op)
     return lanes;
 }
 
+/* Images may have each coordinate in a register of its own. With halves of registers, the last may
+ * have one that is not used. */
+static void image(struct wave *w, const struct op *op)
+{
+    const uint32_t bits = op->inst.a16 ? 0xffff : UINT32_MAX;
+    for (unsigned i = 0; i < op->inst.n_operands; i++)
+        if (op->inst.op[i].role == ISA_OP_ADDR)
+            need_vector(w, op, &op->inst.op[i], bits, "an address");
+    need_scalar(w, op, op->sampler, "an address");
+}
+
 static void memory(struct wave *w, const struct op *op)
 {
     const struct isa_row *row = op->inst.row;
-    if (row->id != ISA_ds_swizzle_b32_DS) /* has its data there */
+    if (row->flags & ISA_IMAGE)
+        image(w, op);
+    else if (row->id != ISA_ds_swizzle_b32_DS) /* has its data there */
         need_vector(w, op, op->address, UINT32_MAX, "an address");
     need_scalar(w, op, op->base, "an address");
     need_scalar(w, op, op->soffset, "an address");
     if (row->flags & ISA_STORE && !is_scratch(w, op)) {
-        const uint32_t bits = op->width == 1 ? 0xff : op->width == 2 ? 0xffff : UINT32_MAX;
+        const uint32_t bits = op->width == 1                   ? 0xff
+                              : op->width == 2 || op->inst.d16 ? 0xffff
+                                                               : UINT32_MAX;
         const uint64_t lanes = lanes_to_memory(w, op);
         need_lanes(w, op, op->data, lanes, op->half == 2 ? bits << 16 : bits, "memory");
         need_lanes(w, op, op->data1, lanes, bits, "memory");

@@ -331,8 +331,11 @@ def unpacked(raw, bits, number):
 
 def packed(word, bits, number):
     """The reverse; halves of a step do not occur in the values chosen."""
-    if number in ("uint", "sint"):
-        return word & ((1 << bits) - 1)
+    if number == "uint":
+        return min(word, (1 << bits) - 1)
+    if number == "sint":
+        top = (1 << (bits - 1)) - 1
+        return max(-top - 1, min(top, s(word, 32))) & ((1 << bits) - 1)
     if number == "float":
         return word if bits == 32 else F32.convert(word, F16)
     n, m, e = F32.parts(word)
