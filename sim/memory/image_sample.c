@@ -16,7 +16,7 @@ struct sampler {
     uint8_t clamp[3]; /* enum clamp, of each axis */
     uint8_t compare, border;
     uint8_t magnify, minify, z, mip; /* filters */
-    bool unnormalized;
+    bool unnormalized, truncates;
     float min_lod, max_lod, bias;
 };
 
@@ -46,6 +46,7 @@ static bool sampler_read(struct wave *w, const struct op *op, struct sampler *ou
         .clamp = { s[0] & 7, s[0] >> 3 & 7, s[0] >> 6 & 7 },
         .compare = s[0] >> 12 & 7,
         .unnormalized = s[0] >> 15 & 1 || op->inst.unorm,
+        .truncates = s[0] >> 27 & 1,
         .min_lod = (float)(s[1] & 0xfff) / 256,
         .max_lod = (float)(s[1] >> 12 & 0xfff) / 256,
         .bias = (float)((int32_t)(s[2] << 18) >> 18) / 256,
@@ -200,7 +201,8 @@ static int32_t bring_inside(int32_t i, int32_t n, enum clamp clamp, bool linear)
     return i >= 0 && i < n ? i : OUTSIDE;
 }
 
-/* Coordinates have 8 bits behind the point, as on the chip, where neighbours are mixed. */
+/* Coordinates have 8 bits behind the point, to which they are rounded: ROCm's library counts on it
+ * for the nearest texel, whose left edge it gives. */
 static struct axis axis_of(float c, uint32_t size, const struct sampler *s, unsigned k, bool linear,
                            int offset)
 {
@@ -216,7 +218,8 @@ static struct axis axis_of(float c, uint32_t size, const struct sampler *s, unsi
     if (clamp == MIRROR_HALF) c = c < -n ? -n : c > n ? n : c;
     c = c < -far ? -far : c > far ? far : c;
     struct axis a = { .weight = 0 };
-    if (linear) c = rintf((c - 0.5f) * 256) / 256;
+    c = s->truncates && !linear ? floorf(c * 256) : rintf(c * 256);
+    c = c / 256 - (linear ? 0.5f : 0);
     const float whole = floorf(c);
     if (linear) a.weight = c - whole;
     for (int i = 0; i < 2; i++)

@@ -390,12 +390,12 @@ class Sampler:
         self.compare, self.border = rng.randrange(8), rng.randrange(3)
         self.mag, self.min = rng.randrange(2), rng.randrange(2)
         self.z, self.mip = rng.randrange(3), mip
-        self.unnormalized = unnormalized
+        self.unnormalized, self.truncates = unnormalized, rng.random() < 0.3
         self.min_lod, self.max_lod = rng.choice((0, 0, 0.5)), rng.choice((15, 15, 1.25))
         self.bias = rng.choice((0, 0, -0.75, 1.5))
         case.put(1, 12, [
             self.clamp[0] | self.clamp[1] << 3 | self.clamp[2] << 6 | self.compare << 12 |
-            int(unnormalized) << 15, int(self.min_lod * 256) | int(self.max_lod * 256) << 12,
+            int(unnormalized) << 15 | int(self.truncates) << 27, int(self.min_lod * 256) | int(self.max_lod * 256) << 12,
             int(self.bias * 256) & 0x3fff | self.mag << 20 | self.min << 22 | self.z << 24 |
             self.mip << 26, self.border << 30])
 
@@ -426,10 +426,11 @@ def axis(c, n, s, k, linear, offset):
         c = max(0.0, min(float(n), c))
     if clamp == MIRROR_HALF:
         c = max(-float(n), min(float(n), c))
+    c = (math.floor if s.truncates and not linear else round)(f32(c * 256)) / 256
     if not linear:
         return [(bring_inside(math.floor(c) + offset, n, clamp, False), 1.0),
                 (bring_inside(math.floor(c) + 1 + offset, n, clamp, False), 0.0)]
-    c = round(f32(c - 0.5) * 256) / 256
+    c -= 0.5
     i = math.floor(c)
     return [(bring_inside(i + offset, n, clamp, True), 1 - (c - i)),
             (bring_inside(i + 1 + offset, n, clamp, True), c - i)]
@@ -546,12 +547,13 @@ N_GRADIENTS = {"1D": 1, "2D": 2, "3D": 3, "1D_ARRAY": 1, "2D_ARRAY": 2}
 
 
 def coordinate(size, k, shape, unnormalized):
-    """Away from the edges of texels, and of those between which neighbours change."""
+    """At an edge of texels, or away from it."""
     if k == 2 and shape != "3D":
         return float(rng.randint(-1, size[2]))
     n = size[k]
-    x = rng.randint(-8 * n, 16 * n) / 8 + 1 / 16 if not unnormalized else \
-        rng.randint(-8, 8 * n + 8) / 8 + 1 / 16
+    beside = rng.choice((1 / 16, 1 / 16, -1 / 1024, -1 / 300))
+    x = rng.randint(-8 * n, 16 * n) / 8 + beside if not unnormalized else \
+        rng.randint(-8, 8 * n + 8) / 8 + beside
     return f32(x if unnormalized else x / n)
 
 
