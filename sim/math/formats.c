@@ -73,6 +73,11 @@ unsigned format_bytes(unsigned format)
     return bits_before(&f, f.number == EXPONENT ? 4 : f.n) / 8;
 }
 
+unsigned format_components(unsigned format)
+{
+    return find(format).n;
+}
+
 bool format_is_integer(unsigned format)
 {
     const struct format f = find(format);

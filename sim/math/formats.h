@@ -11,6 +11,7 @@ unsigned format_bytes(unsigned format);
 /* One element between memory and components of 32 bits (floats or integers, as the format is). */
 void format_unpack(unsigned format, const uint8_t *from, uint32_t to[4]);
 void format_pack(unsigned format, const uint32_t from[4], uint8_t *to);
+unsigned format_components(unsigned format); /* that are stored */
 /* Whether components are integers; else they are floats. */
 bool format_is_integer(unsigned format);
 /* A component of 16 bits to a float of 32, and back, rounded to nearest even. */

@@ -103,6 +103,30 @@ static void take_components(const struct wave *w, const struct op *op, bool inte
     }
 }
 
+/* Compilers leave components undefined that the image does not store. */
+static void check_components(struct wave *w, const struct op *op, const struct image *image,
+                             uint64_t lanes)
+{
+    const unsigned mask = op->inst.dmask ? op->inst.dmask : 1;
+    unsigned needed = 0, taken = 0, n = 0;
+    for (unsigned k = 0; k < 4; k++) {
+        const unsigned select = image->select[k], to = select & 3;
+        if (is_packed(op))
+            needed |= k * 4 < image->surface.bytes ? 1u << k : 0;
+        else if (select >= 4 && to < format_components(image->format) && !(taken >> to & 1))
+            needed |= 1u << k;
+        if (select >= 4) taken |= 1u << to;
+    }
+    for (unsigned k = 0; k < 4; k++) {
+        if (!(mask >> k & 1)) continue;
+        const unsigned reg = op->inst.d16 ? n / 2 : n;
+        const uint32_t bits = !op->inst.d16 ? UINT32_MAX : n % 2 ? 0xffff0000 : 0xffff;
+        if (needed >> k & 1)
+            undefined_vgpr(w, op, op->data->reg - (unsigned)ISA_VGPR0 + reg, lanes, bits, "memory");
+        n++;
+    }
+}
+
 void run_image_store(struct wave *w, const struct op *op)
 {
     struct image image;
@@ -110,6 +134,7 @@ void run_image_store(struct wave *w, const struct op *op)
     struct access a;
     if (!prepare(w, op, &image, &form, &a)) return;
     const unsigned bytes = image.surface.bytes;
+    if (a.lanes) check_components(w, op, &image, a.lanes);
     for (uint64_t rest = a.lanes; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint8_t memory[16] = { 0 };

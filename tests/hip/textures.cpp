@@ -37,7 +37,7 @@ __global__ void turn(hipSurfaceObject_t from, hipSurfaceObject_t to, int w, int 
 {
     const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= w || y >= h) return;
-    int c;
+    float c;
     surf2Dread(&c, from, x * 4, y);
     surf2Dwrite(c, to, (w - 1 - x) * 4, h - 1 - y);
 }
@@ -277,11 +277,12 @@ static void plain_memory()
     HIP(hipDestroyTextureObject(t));
 }
 
+// Floats: ROCm 5.2 converts everything to them, whatever the surface has.
 static void surfaces()
 {
-    std::vector<int> image(width * height), back(width * height);
-    for (int i = 0; i < width * height; i++) image[i] = i * 2654435761u;
-    hipChannelFormatDesc format = hipCreateChannelDesc<int>();
+    std::vector<float> image(width * height), back(width * height);
+    for (int i = 0; i < width * height; i++) image[i] = i * 0.25f;
+    hipChannelFormatDesc format = hipCreateChannelDesc<float>();
     hipArray_t array[2];
     hipSurfaceObject_t surface[2];
     for (int k = 0; k < 2; k++) {
