@@ -1,7 +1,7 @@
 /* images.c: OpenCL images against plain loops: shapes, formats, samplers, copies.
  *
  * By hand, where an OpenCL driver has images; on the simulated card under ROCm:
- *     cc -O1 -o images tests/opencl/images.c -lOpenCL -lm && rmcp sim -- ./images
+ *     cc -O1 -o images tests/rocm-matrix/images.c -lOpenCL -lm && rmcp sim -- ./images
  * Debian's compiler declares the image functions for OpenCL C 2.0, not for 1.2. */
 #define CL_TARGET_OPENCL_VERSION 200
 #include <CL/cl.h>
