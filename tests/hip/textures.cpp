@@ -42,6 +42,19 @@ __global__ void turn(hipSurfaceObject_t from, hipSurfaceObject_t to, int w, int 
     surf2Dwrite(c, to, (w - 1 - x) * 4, h - 1 - y);
 }
 
+__global__ void ways(hipTextureObject_t t, float4 *four, float *one, int w)
+{
+    const int x = threadIdx.x, y = blockIdx.x, i = y * w + x;
+    four[i] = tex2Dgather<float4>(t, x + 1.0f, y + 1.0f, 1); // HIP counts components from 1
+    one[i] = tex2DLod<float>(t, x + 0.5f, y + 0.5f, 0.0f) +
+             tex2DGrad<float>(t, x + 0.5f, y + 0.5f, make_float2(1, 0), make_float2(0, 1));
+}
+
+__global__ void sample1(hipTextureObject_t t, float *to)
+{
+    to[threadIdx.x] = tex1D<float>(t, threadIdx.x + 0.5f);
+}
+
 // What an axis makes of a coordinate: two texels (-1: the border) and the weight of the second.
 struct Axis {
     int at[2];
@@ -277,6 +290,38 @@ static void plain_memory()
     HIP(hipDestroyTextureObject(t));
 }
 
+static void other_ways()
+{
+    std::vector<float> image(width * height);
+    for (int i = 0; i < width * height; i++) image[i] = i;
+    const hipChannelFormatDesc format = hipCreateChannelDesc<float>();
+    hipArray_t array, line;
+    HIP(hipMallocArray(&array, &format, width, height, hipArrayDefault));
+    HIP(hipMemcpy2DToArray(array, 0, 0, image.data(), width * 4, width * 4, height,
+                           hipMemcpyHostToDevice));
+    HIP(hipMallocArray(&line, &format, width, 0, hipArrayDefault));
+    HIP(hipMemcpy2DToArray(line, 0, 0, image.data(), width * 4, width * 4, 1,
+                           hipMemcpyHostToDevice));
+    float4 *four = upload(std::vector<float4>(width * height));
+    float *one = upload(std::vector<float>(width * height)),
+          *row = upload(std::vector<float>(width));
+    ways<<<height - 1, width - 1>>>(
+        texture_of(array, hipAddressModeClamp, false, false, hipReadModeElementType), four, one,
+        width);
+    sample1<<<1, width>>>(
+        texture_of(line, hipAddressModeClamp, false, false, hipReadModeElementType), row);
+    const std::vector<float4> got = download(four, width * height);
+    const std::vector<float> sum = download(one, width * height), back = download(row, width);
+    for (int y = 0; y < height - 1; y++)
+        for (int x = 0; x < width - 1; x++) {
+            const int i = y * width + x;
+            EXPECT(got[i].x == i + width && got[i].y == i + width + 1 && got[i].z == i + 1 &&
+                   got[i].w == i);
+            EXPECT(sum[i] == 2 * i);
+        }
+    for (int x = 0; x < width; x++) EXPECT(back[x] == image[x]);
+}
+
 // Floats: ROCm 5.2 converts everything to them, whatever the surface has.
 static void surfaces()
 {
@@ -308,6 +353,7 @@ int main()
     volumes();
     layers();
     plain_memory();
+    other_ways();
     surfaces();
     return done("textures");
 }
