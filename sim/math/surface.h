@@ -9,7 +9,7 @@ enum { SURFACE_LINEAR = 0, SURFACE_MODES = 32 };
 
 /* In texels, of the first level. */
 struct surface {
-    uint32_t width, height, depth; /* depth: slices of a volume; layers do not matter        */
+    uint32_t width, height, depth; /* depth: slices of a volume; 1 of others                   */
     uint32_t pitch;                /* of linear surfaces with one level; 0: as usual           */
     uint8_t mode;                  /* the descriptor's SW_MODE                                 */
     uint8_t bytes;                 /* of a texel: 1, 2, 4, 8 or 16                             */

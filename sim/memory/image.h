@@ -15,7 +15,7 @@ enum {
     IMAGE_2D_ARRAY = 13,
 };
 
-/* The number of a format in which a view of an image is read, and where its texels lie. */
+/* What a descriptor says: a view of a surface, and how its texels are read. */
 struct image {
     bool bound; /* else loads give 0, stores do nothing */
     bool integer;
