@@ -44,6 +44,35 @@ trial fine "image_store v[6:9], v[2:3], $two
     global_store_dword v1, v10, s[4:5]"
 shows fine clean --
 
+# What was stored is read and sampled again, in both sizes of waves, tiled and not.
+for wave in 32 64; do
+    block=$wave grid=$wave mask=$([ $wave = 32 ] && echo 'vcc_lo' || echo 'vcc')
+    for mode in 0 2 27; do
+        image 9 22 $wave 4 1 $mode >setup
+        bytes=65536
+        trial same "v_cvt_f32_u32 v6, v0
+    image_store v6, v[2:3], s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm
+    s_waitcnt_vscnt null, 0x0
+    image_load v10, v[2:3], s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_2D unorm
+    s_or_b32 s16, s16, 0x8000
+    v_add_f32 v4, 0.5, v6
+    v_mov_b32 v5, 1.5
+    image_sample_lz v11, v[4:5], s[8:15], s[16:19] dmask:0x1 dim:SQ_RSRC_IMG_2D
+    s_waitcnt vmcnt(0)
+    v_add_f32 v10, v10, v11
+    v_add_f32 v6, v6, v6
+    v_cmp_eq_f32 $mask, v6, v10
+    s_cbranch_vccz 1f
+    s_not_b$wave $mask, $mask
+    s_cbranch_vccz 2f
+1:  s_trap 2
+2:"
+        shows same clean --
+    done
+done
+wave=32 block=32 grid=32 bytes=8192
+image 9 56 >setup
+
 echo "== waits"
 trial early "image_load v[10:13], v[2:3], $two
     global_store_dword v1, v12, s[4:5]"
