@@ -54,8 +54,9 @@ def outcome_of(result):
     for outcome, found in (("failed", result.errors + result.failures), ("skipped", result.skipped),
                            ("failed as expected", result.expectedFailures)):
         if found:
-            lines = [line.strip() for line in str(found[-1][1]).splitlines() if line.strip()]
-            errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Refine\w*|Unsupported)\b", line)]
+            text = str(found[-1][1]).split("To execute this test, run")[0]  # a hint, the same below every error
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Failed|Unsupported|Decomp)\b", line)]
             return outcome, " ".join((errors or lines)[-1:])[:300]
     return ("failed", "unexpected success") if result.unexpectedSuccesses else ("passed", "")
 

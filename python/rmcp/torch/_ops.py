@@ -6,6 +6,7 @@ tracing and the kernels cannot disagree. Where RMCP has no plan, PyTorch's own k
 result.
 """
 import contextlib
+import sys
 
 import torch
 from torch import _meta_registrations
@@ -143,12 +144,31 @@ def conv_weight_gradient(grad, input, weight_size, *rest):
     return weight_gradient(grad, input, weight_size, conf_of(grad.dim() - 2, *rest[:6]), rest[6])
 
 
+_told = False
+
+
+def _tell_inductor():
+    """Our operators are to be called as they are: torch.compile need not guess that (implicit_fallbacks), nor may it
+    choose other formats. Done when it traces them, for it is not loaded before."""
+    global _told
+    lowering = sys.modules.get("torch._inductor.lowering")
+    if _told or not hasattr(lowering, "constrain_to_fx_strides"):
+        return
+    _told = True
+    for name in ("conv_forward", "conv_input_gradient", "conv_weight_gradient"):
+        operator = getattr(torch.ops.rmcp, name).default
+        if operator not in lowering.lowerings:
+            lowering.make_fallback(operator, layout_constraint=lowering.constrain_to_fx_strides, warn=False)
+
+
 def _meta_forward(input, weight, bias, *rest):
+    _tell_inductor()
     conf = conf_of(input.dim() - 2, *rest[:6])
     return _empty(_problem.output_size(input.shape, weight.shape, conf), input, rest[6])
 
 
 def _meta_gradient(grad, _other, size, *rest):
+    _tell_inductor()
     return _empty(size, grad, rest[6])
 
 
