@@ -38,6 +38,29 @@ def flat(suite):
             yield entry
 
 
+class Gone:
+    """In the place of something that the tests of an older PyTorch import and a newer one does not have: nothing."""
+
+    def __call__(self, *_, **__):
+        return False
+
+    def __iter__(self):
+        return iter(())
+
+
+def execute(spec, module):
+    """Import the tests; what is not there any more is replaced, for tests that do without it."""
+    for _ in range(50):
+        try:
+            return spec.loader.exec_module(module)
+        except ImportError as error:
+            missing = re.match(r"cannot import name '(\w+)' from '([\w.]+)'", str(error))
+            if not missing or missing[2] not in sys.modules:
+                raise
+            setattr(sys.modules[missing[2]], missing[1], Gone())
+    raise ImportError("too much is missing")
+
+
 def load(file):
     sys.argv = [str(file)]  # PyTorch's own parser reads them
     root = next(folder for folder in file.parents if folder.name == "test")
@@ -46,7 +69,7 @@ def load(file):
     spec = importlib.util.spec_from_file_location(file.stem, file)
     module = importlib.util.module_from_spec(spec)
     sys.modules[file.stem] = module
-    spec.loader.exec_module(module)
+    execute(spec, module)
     return unittest.defaultTestLoader.loadTestsFromModule(module)
 
 
