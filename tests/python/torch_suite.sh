@@ -37,12 +37,8 @@ inductor-bn inductor/test_efficient_conv_bn_eval.py conv'
 # fetch_tests RELEASE: its PyTorch's test folder as $state/RELEASE/test.
 fetch_tests() {
     [ ! -d "$state/$1/test" ] || return 0
-    version=$(debian_apt apt-cache show python3-torch | sed -n 's/^Version: \(.*\)-[^-]*$/\1/p' | head -n 1)
-    file=pytorch_$version.orig.tar.xz
-    mkdir -p "$state/$1"
-    /usr/lib/apt/apt-helper download-file "$(debian_mirror)/pool/main/p/pytorch/$file" "$state/$1/$file" \
-        >"$state/$1/log" 2>&1 || return 1
-    tar -C "$state/$1" -xJf "$state/$1/$file" --strip-components=1 --wildcards '*/test/*'
+    debian_source pytorch "$state/$1" || return 1
+    tar -C "$state/$1" -xJf "$state/$1"/pytorch_*.orig.tar.xz --strip-components=1 --wildcards '*/test/*'
 }
 
 # inside ROOT COMMAND…

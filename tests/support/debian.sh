@@ -20,13 +20,24 @@ debian_open() {
 # debian_apt apt-get|apt-cache ARGUMENTS…: on those lists.
 debian_apt() {
     "$@" -q -o Dir::Etc::sourcelist="$debian/sources.list" -o Dir::Etc::sourceparts=- \
-        -o Dir::State::lists="$debian/lists" -o Dir::Cache="$debian/cache" -o APT::Sandbox::User=root
+        -o Dir::State::lists="$debian/lists" -o Dir::Cache="$debian/cache" -o APT::Sandbox::User=root \
+        -o Acquire::Check-Valid-Until=false # a mirror of sid may be weeks old
 }
 
 # debian_unpack PACKAGE…: into FOLDER/root.
 debian_unpack() {
     (cd "$debian/debs" && debian_apt apt-get download "$@") >"$debian/log" 2>&1 || skip "cannot download $*"
     for deb in "$debian"/debs/*.deb; do dpkg -x "$deb" "$debian/root"; done
+}
+
+# debian_source PACKAGE FOLDER: the tar of its upstream source into FOLDER; false where the mirror has none.
+debian_source() {
+    grep -q '^deb-src' "$debian/sources.list" || {
+        sed -i 's/^deb \(.*\)/&\ndeb-src \1/' "$debian/sources.list"
+        debian_apt apt-get update >"$debian/log" 2>&1 || return 1
+    }
+    mkdir -p "$2"
+    (cd "$2" && debian_apt apt-get source --download-only --tar-only "$1") >"$debian/log" 2>&1
 }
 
 # debian_chroot ROOT RELEASE PACKAGE…: a chroot of a release with these packages, made once; its log is ROOT.log.
