@@ -5,14 +5,32 @@
 # judge_KIND LOG PROGRAM: "right|wrong|skipped<tab>CASE" lines of those cases that ended. batch_KIND: how many of
 # them one process may be given.
 
+# chosen FILE N: N lines of FILE, spread evenly over it whatever N is: multiples of the golden ratio, in order.
+chosen() {
+    awk '{ printf "%.9f\t%s\n", (NR * 0.6180339887498949) % 1, $0 }' "$1" | sort -n |
+        if [ "$2" = 0 ]; then cat; else head -n "$2"; fi | cut -f 2- | sort -s -t $'\t' -k 1,1
+}
+
+# reported LOG: the kinds of the reports, for bug patterns with their rule.
+reported() {
+    sed -n -e 's/^rmcp sim: pattern: .* wave [0-9]*[^:]*: \([a-z0-9-]*\): .*/pattern \1/p' \
+        -e '/^rmcp sim: pattern: /!s/^rmcp sim: \([a-z-]*\): kernel .*/\1/p' "$1" | sort | uniq -c | sort -rn |
+        awk '{ n = $1; $1 = ""; printf "%s%s (%d)", (NR > 1 ? "," : ""), $0, n }' | sed 's/^ //'
+}
+
 plain() { sed 's/\x1b\[[0-9;]*m//g' "$@"; }
 
 # Google Test. Parameters stand behind a "#"; disabled tests are not run.
 batch_gtest=25
+gtest_options() {
+    pattern=${filter%%;*} options=()
+    case $filter in *';'*) read -r -a options <<<"${filter#*;}" ;; esac
+}
 list_gtest() {
     local program
     for program in "${programs[@]}"; do
-        inside 1800 "$program" --gtest_list_tests ${filter:+"--gtest_filter=$filter"} 2>/dev/null |
+        gtest_options
+        inside 1800 "$program" --gtest_list_tests ${pattern:+"--gtest_filter=$pattern"} "${options[@]}" 2>/dev/null |
             awk -v program="$program" '
                 /^[^ ].*\.($| )/ { suite = $1; next }
                 /^  [^ ]/ && suite !~ /DISABLED_/ && $1 !~ /^DISABLED_/ { print program "\t" suite $1 }'
@@ -21,7 +39,9 @@ list_gtest() {
 command_gtest() {
     local program=$1
     shift
-    command=(env GTEST_LISTENER=PASS_LINE_IN_LOG "$program" --gtest_color=no "--gtest_filter=$(IFS=: && echo "$*")")
+    gtest_options
+    command=(env GTEST_LISTENER=PASS_LINE_IN_LOG "$program" --gtest_color=no "--gtest_filter=$(IFS=: && echo "$*")"
+        "${options[@]}")
 }
 judge_gtest() {
     awk '

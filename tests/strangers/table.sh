@@ -35,8 +35,11 @@ print_table() {
             listed=$(wc -l <"$results/$name.list")
             awk -F '\t' -v name="$name" -v mode="$mode" -v listed="$listed" -v sums="$file.sums" \
                 -v version="$(cat "$results/$name.version"), $(cat "$results/$name.date" 2>/dev/null)" '
-                !seen[$2]++ { n[$1]++ }
+                # Of cases that it has no longer nothing is told; the last result of each counts.
+                FILENAME == ARGV[1] { name_of = $1; sub(/.*\//, "", name_of); has[name_of ": " $2] = 1; next }
+                $2 in has { verdict[$2] = $1 }
                 END {
+                    for (i in verdict) n[verdict[i]]++
                     while ((getline line <sums) > 0) {
                         split(line, field, "\t")
                         split(field[3], count, " ")
@@ -45,7 +48,7 @@ print_table() {
                     printf "| %s | %s | %s | %d of %d | %d | %d | %d | %d, %d | %d | %.0f M | %.0f |\n", name, mode, version,
                         n["right"] + n["reports"] + n["wrong"], listed, n["right"], n["reports"], n["wrong"], n["skipped"],
                         n["slow"], kernels, instructions / 1e6, seconds / 60
-                }' "$file"
+                }' "$results/$name.list" "$file"
             unexplained "$file" "$name" "$mode" >"$results/$name.$mode.unexplained"
             [ ! -s "$results/$name.$mode.unexplained" ] || failed=1
         done
