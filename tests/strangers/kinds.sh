@@ -20,7 +20,8 @@ reported() {
 
 plain() { sed 's/\x1b\[[0-9;]*m//g' "$@"; }
 
-# Google Test. Parameters stand behind a "#"; disabled tests are not run.
+# Google Test. Parameters stand behind a "#"; disabled tests are not run, nor are programs that know no
+# --gtest_list_tests and begin to run (some of rocThrust's): they are ended soon.
 batch_gtest=25
 gtest_options() {
     pattern=${filter%%;*} options=()
@@ -30,7 +31,7 @@ list_gtest() {
     local program
     for program in "${programs[@]}"; do
         gtest_options
-        inside 1800 "$program" --gtest_list_tests ${pattern:+"--gtest_filter=$pattern"} "${options[@]}" 2>/dev/null |
+        inside $((20 + start)) "$program" --gtest_list_tests ${pattern:+"--gtest_filter=$pattern"} "${options[@]}" 2>/dev/null |
             awk -v program="$program" '
                 /^[^ ].*\.($| )/ { suite = $1; next }
                 /^  [^ ]/ && suite !~ /DISABLED_/ && $1 !~ /^DISABLED_/ { print program "\t" suite $1 }'
