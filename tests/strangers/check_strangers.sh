@@ -39,6 +39,15 @@ END
 same gtest "right a/Suite.one/0,right a/Suite.one/1,wrong a/Suite.one/2,skipped Suite.two" \
     "$(judge_gtest "$work/gtest" | tr '\t\n' ' ,' | sed 's/,$//')"
 
+cat >"$work/thrust" <<'END'
+Running 3 unit tests.
+Running TestAdvanceDevice...[PASS]    182.823 ms TestAdvanceDevice
+Running TestNext...[FAILURE]      0.004 ms TestNext
+Running TestPrev...[ERROR]      0.761 ms TestPrev
+END
+same thrust "right TestAdvanceDevice,wrong TestNext,wrong TestPrev" \
+    "$(judge_thrust "$work/thrust" | tr '\t\n' ' ,' | sed 's/,$//')"
+
 cat >"$work/ggml" <<'END'
   ADD(type=f32,ne=[1,2]): OK
   MUL(type=f32): [ERR] NMSE = 0.5 > 0.1 FAIL

@@ -20,8 +20,7 @@ reported() {
 
 plain() { sed 's/\x1b\[[0-9;]*m//g' "$@"; }
 
-# Google Test. Parameters stand behind a "#"; disabled tests are not run, nor are programs that know no
-# --gtest_list_tests and begin to run (some of rocThrust's): they are ended soon.
+# Google Test. Parameters stand behind a "#"; disabled tests are not run.
 batch_gtest=25
 gtest_options() {
     pattern=${filter%%;*} options=()
@@ -52,6 +51,23 @@ judge_gtest() {
             if (!(word[n] in seen)) print verdict "\t" word[n]
             seen[word[n]] = 1
         }' "$1"
+}
+
+# Thrust's own framework, with small inputs.
+batch_thrust=25
+list_thrust() {
+    local program
+    for program in "${programs[@]}"; do
+        inside 20 "$program" --list 2>/dev/null | sed -n "s|^\([A-Za-z_][A-Za-z_0-9<>:, ]*\)\$|$program\t\1|p"
+    done
+}
+command_thrust() {
+    local program=$1
+    shift
+    command=("$program" --sizes=tiny --verbose "$@")
+}
+judge_thrust() {
+    sed -n -e 's/.*\[PASS\] *[0-9.]* ms \(.*\)/right\t\1/p' -e 's/.*\[\(FAILURE\|ERROR\|KNOWN FAILURE\)\] *[0-9.]* ms \(.*\)/wrong\t\2/p' "$1"
 }
 
 # ggml's test-backend-ops, each case against ggml's own CPU code.
