@@ -87,11 +87,14 @@ END
 same "kinds of reports" "pattern vmem-scalar-write (2), lds-fault (1)" "$(reported "$work/reports")"
 
 # What needs an explanation: all that is wrong, and reports that are not bug patterns under the override.
-printf 'right\ta\tk\t\nwrong\tb\tk\tstatus 1\nreports\tc\tk\tpattern flat-offset (2), pattern lds-branch-vmem (1)\n' >"$work/found"
-printf 'reports\td\tk\tpattern flat-offset (2), lds-fault (1)\nslow\te\tk\t\nskipped\tf\tk\t\n' >>"$work/found"
-same "natively unexplained" "b c d" "$(unexplained "$work/found" none native | cut -f 2 | tr '\n' ' ' | sed 's/ $//')"
+printf 'right\tp: a\tk\t\nwrong\tp: b\tk\tstatus 1\nreports\tp: c\tk\tpattern flat-offset (2), pattern lds-branch-vmem (1)\n' \
+    >"$work/found"
+printf 'reports\tp: d\tk\tpattern flat-offset (2), lds-fault (1)\nslow\tp: e\tk\t\nskipped\tp: f\tk\t\nwrong\tp: gone\tk\t\n' \
+    >>"$work/found"
+printf '/usr/bin/p\t%s\n' a b c d e f >"$work/cases"
+same "natively unexplained" "b c d" "$(unexplained "$work/found" none native "$work/cases" | sed 's/.*p: \(.\).*/\1/' | tr '\n' ' ' | sed 's/ $//')"
 same "unexplained under the override" "b d" \
-    "$(unexplained "$work/found" none override | cut -f 2 | tr '\n' ' ' | sed 's/ $//')"
+    "$(unexplained "$work/found" none override "$work/cases" | sed 's/.*p: \(.\).*/\1/' | tr '\n' ' ' | sed 's/ $//')"
 
 # Every line of known.txt has a program of the list, a mode and words.
 while IFS="$tab" read -r name mode pattern words; do

@@ -30,7 +30,8 @@ list_gtest() {
     local program
     for program in "${programs[@]}"; do
         gtest_options
-        inside $((20 + start)) "$program" --gtest_list_tests ${pattern:+"--gtest_filter=$pattern"} "${options[@]}" 2>/dev/null |
+        inside $((20 + start)) "$program" --gtest_list_tests ${pattern:+"--gtest_filter=$pattern"} \
+            "${options[@]}" 2>/dev/null |
             awk -v program="$program" '
                 /^[^ ].*\.($| )/ { suite = $1; next }
                 /^  [^ ]/ && suite !~ /DISABLED_/ && $1 !~ /^DISABLED_/ { print program "\t" suite $1 }'
@@ -67,7 +68,8 @@ command_thrust() {
     command=("$program" --sizes=tiny --verbose "$@")
 }
 judge_thrust() {
-    sed -n -e 's/.*\[PASS\] *[0-9.]* ms \(.*\)/right\t\1/p' -e 's/.*\[\(FAILURE\|ERROR\|KNOWN FAILURE\)\] *[0-9.]* ms \(.*\)/wrong\t\2/p' "$1"
+    sed -n -e 's/.*\[PASS\] *[0-9.]* ms \(.*\)/right\t\1/p' \
+        -e 's/.*\[\(FAILURE\|ERROR\|KNOWN FAILURE\)\] *[0-9.]* ms \(.*\)/wrong\t\2/p' "$1"
 }
 
 # ggml's test-backend-ops, each case against ggml's own CPU code.

@@ -3,23 +3,27 @@
 
 # counts FILE: in words.
 counts() {
-    awk -F '\t' '{ n[$1]++ } END { printf "%d right, %d right with reports, %d wrong, %d too long, %d left out by the program\n",
-        n["right"], n["reports"], n["wrong"], n["slow"], n["skipped"] }' "$1"
+    awk -F '\t' '{ n[$1]++ } END {
+        printf "%d right, %d right with reports, %d wrong, ", n["right"], n["reports"], n["wrong"]
+        printf "%d too long, %d left out by the program\n", n["slow"], n["skipped"] }' "$1"
 }
 
-# unexplained FILE NAME MODE: results that known.txt has no line for. Bug patterns are expected under the override.
+# unexplained FILE NAME MODE LIST: results of cases in LIST that known.txt has no line for. Bug patterns are expected under the override.
 unexplained() {
     awk -F '\t' -v name="$2" -v mode="$3" '
-        NR == FNR { if ($0 !~ /^#/ && ($1 == name || $1 == "*") && ($2 == mode || $2 == "both")) known[++n] = $3; next }
-        $1 == "right" || $1 == "skipped" || $1 == "slow" { next }
+        FILENAME == ARGV[1] { if ($0 !~ /^#/ && ($1 == name || $1 == "*") && ($2 == mode || $2 == "both")) known[++n] = $3; next }
+        FILENAME == ARGV[2] { program = $1; sub(/.*\//, "", program); has[program ": " $2] = 1; next }
+        !($2 in has) || $1 == "right" || $1 == "skipped" || $1 == "slow" { next }
         $1 == "reports" && mode == "override" && $4 !~ /(^|, )[a-oq-z]/ { next }
-        { for (i = 1; i <= n; i++) if ($2 " " $4 ~ known[i]) next; print }' "$here/known.txt" "$1"
+        { for (i = 1; i <= n; i++) if ($2 " " $4 ~ known[i]) next; print }' "$here/known.txt" "$4" "$1"
 }
 
 # print_table: what the results folder has. Status 1 where something has no explanation.
 print_table() {
     local failed=0 file name mode listed
-    echo "| program | mode | package, its date | cases run, of | right | right, with reports | wrong | not run: left out, too long | kernels | instructions | minutes |"
+    printf '| %s ' program mode 'package, its date' 'cases run, of' right 'right, with reports' wrong \
+        'not run: left out, too long' kernels instructions minutes
+    echo "|"
     echo "|---|---|---|---|---|---|---|---|---|---|---|"
     while IFS='|' read -r name _; do
         name=${name// /}
@@ -45,11 +49,13 @@ print_table() {
                         split(field[3], count, " ")
                         seconds += field[2]; kernels += count[1]; instructions += count[2]
                     }
-                    printf "| %s | %s | %s | %d of %d | %d | %d | %d | %d, %d | %d | %.0f M | %.0f |\n", name, mode, version,
-                        n["right"] + n["reports"] + n["wrong"], listed, n["right"], n["reports"], n["wrong"], n["skipped"],
-                        n["slow"], kernels, instructions / 1e6, seconds / 60
+                    run = n["right"] + n["reports"] + n["wrong"]
+                    printf "| %s | %s | %s | %d of %d | %d | %d | %d | ", name, mode, version, run, listed, n["right"],
+                        n["reports"], n["wrong"]
+                    printf "%d, %d | %d | %.0f M | %.0f |\n", n["skipped"], n["slow"], kernels, instructions / 1e6,
+                        seconds / 60
                 }' "$results/$name.list" "$file"
-            unexplained "$file" "$name" "$mode" >"$results/$name.$mode.unexplained"
+            unexplained "$file" "$name" "$mode" "$results/$name.list" >"$results/$name.$mode.unexplained"
             [ ! -s "$results/$name.$mode.unexplained" ] || failed=1
         done
     done <"$here/programs.txt"
