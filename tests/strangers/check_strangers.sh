@@ -71,7 +71,7 @@ done
 same "piglit, ended" "" "$(judge_piglit "$work/empty" p c)"
 
 filter=rocblas.txt
-for pair in 0:right 1.36133e-07:right 0.25:none 3e-01:none nan:none inf:none; do
+for pair in 0:right 1.36133e-07:right 0.000488281:right 0.00222374:none 0.25:none 3e+01:none nan:none inf:none; do
     printf 'N,alpha,us,norm_error_1\n777,1, 127,%s\n' "${pair%:*}" >"$work/bench"
     found=$(judge_lines "$work/bench" p c | cut -f 1)
     same "rocblas-bench, error ${pair%:*}" "${pair#*:}" "${found:-none}"
