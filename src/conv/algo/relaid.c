@@ -57,7 +57,7 @@ static void find_algo(const struct rmcp_request *request, struct twin *twin)
 {
     struct rmcp_request inner = *request;
     inner.problem = &twin->conv;
-    for (const struct rmcp_algo *const *a = rmcp_algos_conv; *a; a++) {
+    for (const struct rmcp_algo *const *a = request->operation->algos; *a; a++) {
         const bool fits = (*a)->kind == RMCP_LAUNCH_KERNEL && (*a)->error_factor <= 1;
         if (!fits || (*a)->refuse(&inner)) continue;
         const double seconds = (*a)->cost(&inner);
