@@ -517,6 +517,72 @@ RMCP_API rmcp_status rmcp_tensor_execute_timed(const rmcp_plan *plan, void *stre
                                                const rmcp_tensor_operands *operands,
                                                double *seconds);
 
+/* ---- matrix products ---- */
+
+/* Which values of a bias a product adds. */
+typedef enum rmcp_gemm_bias {
+    RMCP_GEMM_NO_BIAS = 0,
+    RMCP_GEMM_ROW_BIAS = 1,   /* m values: bias[row] to all of a row of c                       */
+    RMCP_GEMM_COLUMN_BIAS = 2 /* n values: bias[column] to all of a column                      */
+} rmcp_gemm_bias;
+
+/* A stride of matrices that follow each other without a gap but those of their pitch. */
+#define RMCP_GEMM_PACKED (-1)
+
+/* c[i] = activation(alpha * op(a[i]) op(b[i]) + beta * c[i] + bias) for i = 0 … batch - 1, where op(a) is
+ * m x k, op(b) is k x n and c is m x n. All matrices are row-major: a is m x k, or k x m with
+ * transpose_a; b is k x n, or n x k with transpose_b. Who has column-major matrices exchanges a with b, m
+ * with n, and rows with columns in the bias: a column-major c is the row-major transposed one.
+ *
+ * A pitch is the distance of rows in memory, in elements; 0: as many as a row has. Strides are the
+ * distances of the matrices of a batch; 0 in a or b: all products share the one matrix. The matrices
+ * of c must not overlap: one after the other, or side by side in rows of a larger pitch. What lies
+ * between the elements of c is not written.
+ *
+ * Sums are in f32 whatever the type, and rounded to it once. With beta 0, c is not read; with alpha or k 0,
+ * a and b are not, and c becomes activation(beta * c + bias). With m, n or batch 0 nothing is done. */
+typedef struct rmcp_gemm_problem {
+    uint32_t struct_size;
+    uint32_t type;                        /* rmcp_type of a, b, c and bias                     */
+    int64_t batch, m, n, k;               /* 1 for a single product                            */
+    uint32_t transpose_a, transpose_b;    /* 0 or 1                                            */
+    int64_t a_pitch, b_pitch, c_pitch;    /* 0: packed                                         */
+    int64_t a_stride, b_stride, c_stride; /* or RMCP_GEMM_PACKED; nothing to a single product  */
+    double alpha, beta;                   /* taken as they are, rounded to f32; finite         */
+    uint32_t bias;                        /* rmcp_gemm_bias; the same for all of a batch       */
+    uint32_t activation;                  /* rmcp_activation                                   */
+    float slope;                          /* RMCP_LEAKY_RELU                                   */
+    float clamp_low, clamp_high;          /* RMCP_CLAMP                                        */
+    uint32_t reserved;                    /* must be 0                                         */
+} rmcp_gemm;
+
+/* Case strings such as "gemm:m128n64k256:nt:f16:b4" (docs/cases.md), in both directions, as
+ * rmcp_tensor_parse and rmcp_tensor_print; "gemm:" may be left out when reading. Thread-safe. */
+RMCP_API rmcp_status rmcp_gemm_parse(const char *text, rmcp_gemm *gemm);
+RMCP_API rmcp_status rmcp_gemm_print(const rmcp_gemm *gemm, char *text, size_t size);
+
+/* Plans, as rmcp_conv_plan and rmcp_conv_candidates make and explain them. options->fixed_weights
+ * must be {NULL, 0}. */
+RMCP_API rmcp_status rmcp_gemm_plan(rmcp_device *device, const rmcp_gemm *gemm,
+                                    const rmcp_plan_options *options, rmcp_plan **out);
+RMCP_API rmcp_status rmcp_gemm_candidates(rmcp_device *device, const rmcp_gemm *gemm,
+                                          const rmcp_plan_options *options, rmcp_candidate *list,
+                                          size_t *count);
+
+/* The memory of one execution; bias only when the problem has one. c must not overlap anything else. */
+typedef struct rmcp_gemm_matrices {
+    uint32_t struct_size;
+    uint32_t reserved; /* must be 0 */
+    rmcp_memory a, b, c, bias;
+    rmcp_memory workspace;
+    uint64_t workspace_bytes; /* size of it: at least rmcp_plan_workspace */
+} rmcp_gemm_matrices;
+
+/* Execute a plan of rmcp_gemm_plan, as rmcp_conv_execute and rmcp_conv_execute_timed. */
+RMCP_API rmcp_status rmcp_gemm_execute(const rmcp_plan *plan, void *stream,
+                                       const rmcp_gemm_matrices *matrices);
+RMCP_API rmcp_status rmcp_gemm_execute_timed(const rmcp_plan *plan, void *stream,
+                                             const rmcp_gemm_matrices *matrices, double *seconds);
 /* ---- recurrent networks: relu, tanh, LSTM, GRU ---- */
 
 typedef enum rmcp_rnn_mode {

@@ -25,6 +25,8 @@ ESTIMATE, MEASURE = range(2)
 ACCURATE, STRICT = range(2)
 TENSOR_SET, TENSOR_SCALE, TENSOR_COPY, TENSOR_ADD = range(4)
 TENSOR_MULTIPLY, TENSOR_MINIMUM, TENSOR_MAXIMUM, TENSOR_SUM = range(4, 8)
+GEMM_NO_BIAS, GEMM_ROW_BIAS, GEMM_COLUMN_BIAS = range(3)
+GEMM_PACKED = 2**64 - 1  # -1 in a field of 64 bits
 MAX_DIMS = 3
 TENSOR_DIMS = 5
 CASE_MAX = 640
@@ -140,6 +142,22 @@ class TensorOperands(Struct):
                 ("c", Memory), ("workspace", Memory), ("workspace_bytes", _u64)]
 
 
+class Gemm(Struct):
+    C_NAME = "rmcp_gemm"
+    _fields_ = [("struct_size", _u32), ("type", _u32), ("batch", _i64), ("m", _i64), ("n", _i64),
+                ("k", _i64), ("transpose_a", _u32), ("transpose_b", _u32), ("a_pitch", _i64),
+                ("b_pitch", _i64), ("c_pitch", _i64), ("a_stride", _i64), ("b_stride", _i64),
+                ("c_stride", _i64), ("alpha", ctypes.c_double), ("beta", ctypes.c_double),
+                ("bias", _u32), ("activation", _u32), ("slope", ctypes.c_float),
+                ("clamp_low", ctypes.c_float), ("clamp_high", ctypes.c_float), ("reserved", _u32)]
+
+
+class GemmMatrices(Struct):
+    C_NAME = "rmcp_gemm_matrices"
+    _fields_ = [("struct_size", _u32), ("reserved", _u32), ("a", Memory), ("b", Memory),
+                ("c", Memory), ("bias", Memory), ("workspace", Memory), ("workspace_bytes", _u64)]
+
+
 class CheckInfo(Struct):
     C_NAME = "rmcp_check_info"
     _fields_ = [("struct_size", _u32), ("on", _u32), ("checked", _u64), ("skipped", _u64),
@@ -147,7 +165,7 @@ class CheckInfo(Struct):
 
 
 STRUCTS = (Problem, Shape, DeviceOptions, DeviceInfo, Memory, PlanOptions, Candidate, Tensors,
-           BatchNorm, BatchNormTensors, Tensor, TensorOperands, CheckInfo)
+           BatchNorm, BatchNormTensors, Tensor, TensorOperands, Gemm, GemmMatrices, CheckInfo)
 
 Notice = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)  # rmcp_notice
 
@@ -218,6 +236,14 @@ FUNCTIONS = {
     "rmcp_tensor_execute": (_status, _void, _void, _pointer(TensorOperands)),
     "rmcp_tensor_execute_timed": (_status, _void, _void, _pointer(TensorOperands),
                                   _pointer(ctypes.c_double)),
+    "rmcp_gemm_parse": (_status, _text, _pointer(Gemm)),
+    "rmcp_gemm_print": (_status, _pointer(Gemm), _text, _size),
+    "rmcp_gemm_plan": (_status, _void, _pointer(Gemm), _pointer(PlanOptions), _pointer(_void)),
+    "rmcp_gemm_candidates": (_status, _void, _pointer(Gemm), _pointer(PlanOptions),
+                             _pointer(Candidate), _pointer(_size)),
+    "rmcp_gemm_execute": (_status, _void, _void, _pointer(GemmMatrices)),
+    "rmcp_gemm_execute_timed": (_status, _void, _void, _pointer(GemmMatrices),
+                                _pointer(ctypes.c_double)),
 }
 
 
