@@ -596,8 +596,8 @@ typedef enum rmcp_rnn_pass {
     RMCP_RNN_INFER = 0,           /* reads x, w, hx, cx, writes y, hy, cy                         */
     RMCP_RNN_TRAIN = 1,           /* the same, and writes `reserve` for the backward passes; with
                                      dropout updates `state`                                      */
-    RMCP_RNN_BACKWARD_DATA = 2,   /* reads w, hx, cx, dy, dhy, dcy, reserve, writes dx, dhx, dcx and
-                                     `gradients` for the next pass                                */
+    RMCP_RNN_BACKWARD_DATA = 2,   /* reads w (but no bias), hx, cx, dy, dhy, dcy, reserve, writes dx, dhx,
+                                     dcx and `gradients` for the next pass                        */
     RMCP_RNN_BACKWARD_WEIGHTS = 3 /* reads x, hx, reserve, gradients, adds to dw                  */
 } rmcp_rnn_pass;
 #define RMCP_RNN_PASSES 4

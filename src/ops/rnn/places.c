@@ -33,6 +33,11 @@ struct rmcp_rnn_weights rmcp_rec_weights(const struct rmcp_recurrence *rec, int6
     };
 }
 
+int64_t rmcp_rec_matrix_elements(const struct rmcp_recurrence *rec)
+{
+    return weights_before(rec, rec->problem.layers);
+}
+
 int64_t rmcp_rec_weight_elements(const struct rmcp_recurrence *rec)
 {
     const int64_t layers = rec->problem.layers;

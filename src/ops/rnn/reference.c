@@ -524,7 +524,7 @@ rmcp_status rmcp_rec_reference_begin(struct rmcp_reference *r)
     }
     link_rows(rec, ref);
     if (ref->w)
-        for (int64_t i = 0; i < rmcp_rec_weight_elements(rec); i++)
+        for (int64_t i = 0; i < rmcp_rec_slot(rec, RMCP_REC_W).elements; i++)
             ref->w[i] = load(r, RMCP_REC_W, i);
     if (r->host[RMCP_REC_RESERVE] && rec->pass > RMCP_RNN_TRAIN)
         for (int64_t i = 0; i < rmcp_rec_reserve_elements(rec); i++)

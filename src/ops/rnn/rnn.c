@@ -60,7 +60,8 @@ struct rmcp_slot rmcp_rec_slot(const void *problem, unsigned slot)
         unsigned use;
     } slots[RMCP_REC_SLOTS] = {
         [RMCP_REC_X] = { "x", x, forward || (weights && !p->skip) ? READ : 0 },
-        [RMCP_REC_W] = { "w", w, weights ? 0 : READ },
+        /* Gradients of data do not depend on biases, which need not be there. */
+        [RMCP_REC_W] = { "w", data ? rmcp_rec_matrix_elements(rec) : w, weights ? 0 : READ },
         [RMCP_REC_HX] = { "hx", STATE(RMCP_RNN_HX, READ) },
         [RMCP_REC_CX] = { "cx", STATE(RMCP_RNN_CX, READ) },
         [RMCP_REC_Y] = { data ? "dy" : "y", y, weights ? 0 : out },

@@ -95,6 +95,7 @@ struct rmcp_rnn_weights {
 };
 struct rmcp_rnn_weights rmcp_rec_weights(const struct rmcp_recurrence *rec, int64_t layer);
 int64_t rmcp_rec_weight_elements(const struct rmcp_recurrence *rec);
+int64_t rmcp_rec_matrix_elements(const struct rmcp_recurrence *rec); /* without biases */
 
 /* A layer's part of the reserve; -1: the mode has none. What is called out is the layer's output.
  */

@@ -20,17 +20,39 @@ INLINE void dots_clear(struct dots *dots)
         0;
 }
 
+/* Terms that a work-item loads before it multiplies them: the waiting is for all of them together. */
+#if CPU
+#define AHEAD 1
+#elif ROWS > 4
+#define AHEAD 2
+#else
+#define AHEAD 4
+#endif
+
+/* `many` terms from k on, LANES apart. */
+INLINE void dots_terms(struct dots *dots, __global const float *const *line,
+                       __global const float *const *vector, uint k, const uint many)
+{
+    float w[AHEAD][LINES], v[AHEAD][ROWS];
+    UNROLL for (uint i = 0; i < many; i++)
+    {
+        UNROLL for (uint l = 0; l < LINES; l++) w[i][l] = line[l][k + i * LANES];
+        UNROLL for (uint n = 0; n < ROWS; n++) v[i][n] = vector[n][k + i * LANES];
+    }
+    UNROLL for (uint i = 0; i < many; i++)
+        UNROLL for (uint l = 0; l < LINES; l++)
+            UNROLL for (uint n = 0; n < ROWS; n++)
+                dots->sum[l][n] = w[i][l] * v[i][n] + dots->sum[l][n];
+}
+
 /* Add terms 0 … length - 1. */
 INLINE void dots_add(struct dots *dots, __global const float *const *line,
                      __global const float *const *vector, uint length, uint lane)
 {
-    for (uint k = lane; k < length; k += LANES) {
-        float w[LINES], v[ROWS];
-        UNROLL for (uint l = 0; l < LINES; l++) w[l] = line[l][k];
-        UNROLL for (uint n = 0; n < ROWS; n++) v[n] = vector[n][k];
-        UNROLL for (uint l = 0; l < LINES; l++) UNROLL for (uint n = 0; n < ROWS; n++)
-            dots->sum[l][n] = w[l] * v[n] + dots->sum[l][n];
-    }
+    const uint whole = length / (AHEAD * LANES) * (AHEAD * LANES);
+    uint k = lane;
+    for (; k < whole; k += AHEAD * LANES) dots_terms(dots, line, vector, k, AHEAD);
+    for (; k < length; k += LANES) dots_terms(dots, line, vector, k, 1);
 }
 
 /* Room for one set. */
