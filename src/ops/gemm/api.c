@@ -8,7 +8,7 @@ rmcp_status rmcp_gemm_plan(rmcp_device *device, const rmcp_gemm *gemm,
     if (!out) return rmcp_fail(RMCP_E_ARG, "out is NULL");
     *out = NULL;
     struct rmcp_gemm_form form;
-    rmcp_status status = rmcp_gemm_init(&form, gemm);
+    rmcp_status status = rmcp_gemm_form_init(&form, gemm);
     return status ? status : rmcp_plan_make(device, &rmcp_operation_gemm, &form, options, out);
 }
 
@@ -17,7 +17,7 @@ rmcp_status rmcp_gemm_candidates(rmcp_device *device, const rmcp_gemm *gemm,
                                  size_t *count)
 {
     struct rmcp_gemm_form form;
-    rmcp_status status = rmcp_gemm_init(&form, gemm);
+    rmcp_status status = rmcp_gemm_form_init(&form, gemm);
     return status ? status
                   : rmcp_plan_ask(device, &rmcp_operation_gemm, &form, options, list, count);
 }

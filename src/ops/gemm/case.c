@@ -164,7 +164,7 @@ static rmcp_status parse(const char *text, struct rmcp_gemm_form *form)
         r.in.at++; /* the colon */
         status = read_word(&r);
     }
-    if (!status && rmcp_gemm_init(form, &r.gemm))
+    if (!status && rmcp_gemm_form_init(form, &r.gemm))
         status = rmcp_case_complain(&r.in, "%s", rmcp_last_error());
     rmcp_plain_locale_leave(before);
     return status;
@@ -227,7 +227,7 @@ rmcp_status rmcp_gemm_print(const rmcp_gemm *gemm, char *text, size_t size)
     if (!text || !size) return rmcp_fail(RMCP_E_ARG, "text is NULL or has no room");
     text[0] = '\0';
     struct rmcp_gemm_form form;
-    rmcp_status status = rmcp_gemm_init(&form, gemm);
+    rmcp_status status = rmcp_gemm_form_init(&form, gemm);
     if (status) return status;
     char body[RMCP_CASE_MAX];
     status = rmcp_gemm_print_case(&form, body, sizeof body);

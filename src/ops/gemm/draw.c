@@ -74,7 +74,7 @@ void rmcp_gemm_draw(uint64_t seed, void *problem)
     struct rmcp_gemm_form *form = problem;
     rmcp_gemm g;
     do draw_problem(&r, &g);
-    while (rmcp_gemm_init(form, &g) || form->outputs * (form->terms + 1) > 5000000);
+    while (rmcp_gemm_form_init(form, &g) || form->outputs * (form->terms + 1) > 5000000);
 }
 
 int64_t rmcp_gemm_largest_integer(const struct rmcp_gemm_form *form)

@@ -113,7 +113,7 @@ static struct rmcp_matrix matrix_of(unsigned slot, int64_t pitch, int64_t stride
     };
 }
 
-rmcp_status rmcp_gemm_init(struct rmcp_gemm_form *form, const rmcp_gemm *gemm)
+rmcp_status rmcp_gemm_form_init(struct rmcp_gemm_form *form, const rmcp_gemm *gemm)
 {
     memset(form, 0, sizeof *form);
     rmcp_gemm *g = &form->gemm;

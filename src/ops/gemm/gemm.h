@@ -17,7 +17,7 @@ struct rmcp_gemm_form {
 
 /* Check a caller's struct and bring it into canonical form. Each thing that can be wrong has its
  * own message with the value. */
-rmcp_status rmcp_gemm_init(struct rmcp_gemm_form *form, const rmcp_gemm *gemm);
+rmcp_status rmcp_gemm_form_init(struct rmcp_gemm_form *form, const rmcp_gemm *gemm);
 
 static inline const struct rmcp_gemm_form *rmcp_gemm_of(const struct rmcp_request *request)
 {

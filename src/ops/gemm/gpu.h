@@ -6,10 +6,10 @@
 
 /* Which kernels. Each follows from the product and the device's figures alone. */
 enum rmcp_matmul_family {
-    RMCP_MATMUL_TILED, /* matmul.cl, each sum by one workgroup                              */
-    RMCP_MATMUL_SPLIT, /* matmul.cl, several workgroups a sum, and matmul_finish.cl after it */
-    RMCP_MATMUL_THIN,  /* matmul_thin.cl, and matmul_finish.cl when that pays                */
-    RMCP_MATMUL_FAMILIES
+    RMCP_MATMUL_TILED,   /* matmul.cl, each sum by one workgroup                              */
+    RMCP_MATMUL_SPLIT,   /* matmul.cl, several workgroups a sum, and matmul_finish.cl after it */
+    RMCP_MATMUL_THIN,    /* matmul_thin.cl, and matmul_finish.cl when that pays                */
+    RMCP_MATMUL_FAMILIES /* their number; all of them */
 };
 
 struct rmcp_matmul_tile_kind;
@@ -46,7 +46,13 @@ static inline int64_t rmcp_ceil_divide(int64_t a, int64_t b)
 /* NULL when the family can do it, else the reason. */
 const char *rmcp_matmul_family_refuse(const struct rmcp_matmul *p, enum rmcp_matmul_family family);
 
-/* The fastest way of a family by estimate; the family does not refuse. */
+/* All ways, estimated; none of a product whose tiles are refused. Returns how many. */
+enum { RMCP_MATMUL_MOST_WAYS = 192 };
+size_t rmcp_matmul_list(const struct rmcp_matmul *p, const struct rmcp_caps *caps,
+                        struct rmcp_matmul_way ways[static RMCP_MATMUL_MOST_WAYS]);
+
+/* The fastest of them in a family that does not refuse, or with RMCP_MATMUL_FAMILIES in all;
+ * `splits` is 0 when there is none. */
 struct rmcp_matmul_way rmcp_matmul_choose(const struct rmcp_matmul *p, const struct rmcp_caps *caps,
                                           enum rmcp_matmul_family family);
 

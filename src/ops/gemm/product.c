@@ -9,17 +9,9 @@ static bool is_gpu(const struct rmcp_caps *caps)
     return caps->kinds & RMCP_LAUNCH_KERNEL;
 }
 
-/* The fastest way of all families; `splits` is 0 when there is none. */
 static struct rmcp_matmul_way fastest(const struct rmcp_matmul *p, const struct rmcp_caps *caps)
 {
-    struct rmcp_matmul_way best = { .splits = 0 };
-    for (int family = 0; family < RMCP_MATMUL_FAMILIES; family++) {
-        if (rmcp_matmul_family_refuse(p, (enum rmcp_matmul_family)family)) continue;
-        const struct rmcp_matmul_way way =
-            rmcp_matmul_choose(p, caps, (enum rmcp_matmul_family)family);
-        if (!best.splits || way.seconds < best.seconds) best = way;
-    }
-    return best;
+    return rmcp_matmul_choose(p, caps, RMCP_MATMUL_FAMILIES);
 }
 
 const char *rmcp_matmul_refuse(const struct rmcp_matmul *p, const struct rmcp_caps *caps)
@@ -43,9 +35,8 @@ rmcp_status rmcp_matmul_emit(const struct rmcp_matmul *p, const struct rmcp_caps
                              uint64_t workspace, struct rmcp_launch_list *list)
 {
     if (!is_gpu(caps)) return rmcp_matmul_host_emit(p, caps, workspace, list);
+    const char *why = rmcp_matmul_refuse(p, caps);
+    if (why) return rmcp_fail(RMCP_E_UNSUPPORTED, "a matrix product: %s", why);
     const struct rmcp_matmul_way way = fastest(p, caps);
-    if (!way.splits)
-        return rmcp_fail(RMCP_E_UNSUPPORTED, "a matrix product: %s",
-                         rmcp_matmul_family_refuse(p, RMCP_MATMUL_TILED));
     return rmcp_matmul_emit_way(p, &way, caps, workspace, list);
 }

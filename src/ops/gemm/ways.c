@@ -162,64 +162,69 @@ static double thin_seconds(const struct rmcp_matmul *p, const struct rmcp_matmul
 
 /* ---- choosing ---- */
 
-static int64_t share_of(int64_t terms, int64_t splits, int64_t step)
-{
-    return rmcp_ceil_divide(rmcp_ceil_divide(terms, splits), step) * step;
-}
+struct list {
+    const struct rmcp_matmul *product;
+    const struct rmcp_caps *caps;
+    struct rmcp_matmul_way *ways;
+    size_t count;
+};
 
-static void consider(struct rmcp_matmul_way *best, const struct rmcp_matmul_way *way,
-                     const struct rmcp_matmul *p, const struct rmcp_caps *caps)
+/* Add a way with all numbers of parts that leave each of them enough, each once. */
+static void add_splits(struct list *list, struct rmcp_matmul_way way, int64_t step)
 {
-    if (rmcp_matmul_parts_bytes(p, way) > caps->max_buffer_bytes && best->splits) return;
-    if (!best->splits || way->seconds < best->seconds) *best = *way;
-}
-
-/* All numbers of parts from `first` on that leave each of them enough, each once. */
-static void try_splits(struct rmcp_matmul_way *best, struct rmcp_matmul_way *way, int64_t first,
-                       int64_t most, int64_t step, const struct rmcp_matmul *p,
-                       const struct rmcp_caps *caps)
-{
+    const struct rmcp_matmul *p = list->product;
     const int64_t terms = rmcp_matmul_terms(p);
-    for (int64_t splits = first; splits <= most; splits += splits > 3 ? splits / 4 : 1) {
-        way->share = share_of(terms, splits, step);
-        way->splits = terms ? rmcp_ceil_divide(terms, way->share) : 1;
-        if (way->splits < first) continue;
-        if (splits > first && way->share < SHORTEST) break;
-        way->seconds = way->tile ? tile_seconds(p, way, caps) : thin_seconds(p, way, caps);
-        consider(best, way, p, caps);
+    int64_t before = 0;
+    for (int64_t splits = 1; splits <= MOST_SPLITS; splits += splits > 3 ? splits / 2 : 1) {
+        way.share = rmcp_ceil_divide(rmcp_ceil_divide(terms, splits), step) * step;
+        way.splits = rmcp_ceil_divide(terms, way.share);
+        if (way.splits == before) continue;
+        if (splits > 1 && way.share < SHORTEST) break;
+        before = way.splits;
+        if (splits > 1 && rmcp_matmul_parts_bytes(p, &way) > list->caps->max_buffer_bytes) break;
+        if (way.tile) way.family = way.splits > 1 ? RMCP_MATMUL_SPLIT : RMCP_MATMUL_TILED;
+        way.seconds =
+            way.tile ? tile_seconds(p, &way, list->caps) : thin_seconds(p, &way, list->caps);
+        if (list->count < RMCP_MATMUL_MOST_WAYS) list->ways[list->count++] = way;
     }
 }
 
-struct rmcp_matmul_way rmcp_matmul_choose(const struct rmcp_matmul *given,
-                                          const struct rmcp_caps *caps,
-                                          enum rmcp_matmul_family family)
+size_t rmcp_matmul_list(const struct rmcp_matmul *given, const struct rmcp_caps *caps,
+                        struct rmcp_matmul_way ways[static RMCP_MATMUL_MOST_WAYS])
 {
     const struct rmcp_matmul p = rmcp_matmul_folded(given);
-    struct rmcp_matmul_way best = { .family = family };
+    struct list list = { &p, caps, ways, 0 };
     if (!p.batch || !p.m || !p.n || !rmcp_matmul_terms(&p)) {
-        best.splits = 1;
-        best.seconds = caps->launch_seconds + traffic_seconds(&p, caps);
-        return best;
+        ways[0] = (struct rmcp_matmul_way){ .family = RMCP_MATMUL_TILED, .splits = 1 };
+        ways[0].seconds = caps->launch_seconds + traffic_seconds(&p, caps);
+        return 1;
     }
-    const bool split = family == RMCP_MATMUL_SPLIT;
-    if (family != RMCP_MATMUL_THIN) {
-        for (int i = 0; i < N_TILES; i++) {
-            struct rmcp_matmul_way way = { .family = family, .tile = &tiles[i] };
-            try_splits(&best, &way, split ? 2 : 1, split ? MOST_SPLITS : 1, tiles[i].slices, &p,
-                       caps);
-        }
-        return best;
-    }
+    for (int i = 0; i < N_TILES; i++)
+        add_splits(&list, (struct rmcp_matmul_way){ .tile = &tiles[i] }, tiles[i].slices);
+    if (refuse_thin(&p)) return list.count;
     static const int64_t few[] = { 1, 4, 8, 16 };
     for (int turned = 0; turned < 2; turned++) {
         const int64_t lines = turned ? p.n : p.m;
         const bool along_sum = turned ? !p.a.transposed : p.b.transposed;
-        if (lines > THIN_MOST) continue;
-        for (unsigned i = 0; i < sizeof few / sizeof *few; i++) {
+        for (unsigned i = 0; i < sizeof few / sizeof *few && lines <= THIN_MOST; i++) {
             if (i && few[i - 1] >= lines) break;
-            struct rmcp_matmul_way way = { .family = family, .few = few[i], .turned = turned };
-            try_splits(&best, &way, 1, MOST_SPLITS, along_sum ? 128 : 16, &p, caps);
+            const struct rmcp_matmul_way way = { .family = RMCP_MATMUL_THIN,
+                                                 .few = few[i],
+                                                 .turned = turned };
+            add_splits(&list, way, along_sum ? 128 : 16);
         }
+    }
+    return list.count;
+}
+
+struct rmcp_matmul_way rmcp_matmul_choose(const struct rmcp_matmul *p, const struct rmcp_caps *caps,
+                                          enum rmcp_matmul_family family)
+{
+    struct rmcp_matmul_way ways[RMCP_MATMUL_MOST_WAYS], best = { .splits = 0 };
+    const size_t n = rmcp_matmul_list(p, caps, ways);
+    for (size_t i = 0; i < n; i++) {
+        if (family != RMCP_MATMUL_FAMILIES && ways[i].family != family) continue;
+        if (!best.splits || ways[i].seconds < best.seconds) best = ways[i];
     }
     return best;
 }

@@ -3,14 +3,17 @@
 #include "ops/gemm/gemm.h"
 #include "ops/gemm/gpu.h"
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    return rmcp_matmul_family_refuse(&rmcp_gemm_of(request)->product, RMCP_MATMUL_SPLIT);
-}
-
 static struct rmcp_matmul_way choose(const struct rmcp_request *request)
 {
     return rmcp_matmul_choose(&rmcp_gemm_of(request)->product, request->caps, RMCP_MATMUL_SPLIT);
+}
+
+static const char *refuse(const struct rmcp_request *request)
+{
+    const char *why =
+        rmcp_matmul_family_refuse(&rmcp_gemm_of(request)->product, RMCP_MATMUL_SPLIT);
+    if (why) return why;
+    return choose(request).splits ? NULL : "two parts exceed the device's largest buffer";
 }
 
 static double cost(const struct rmcp_request *request)
