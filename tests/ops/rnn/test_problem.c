@@ -73,11 +73,11 @@ static void test_batches(void **state)
     assert_int_equal(rmcp_rnn_describe(&p, &info), RMCP_OK);
     assert_int_equal(info.rows, 9);
     p.batches = first;
-    bad(p, "batches.0. is 2, but batch is 3");
+    bad(p, "batches[0] is 2, but batch is 3");
     p.batches = grows;
-    bad(p, "batches.2. is 3");
+    bad(p, "batches[2] is 3");
     p.batches = empty;
-    bad(p, "batches.3. is 0");
+    bad(p, "batches[3] is 0");
     /* Too many lengths for the canonical form. */
     int64_t many[128];
     for (int i = 0; i < 128; i++) many[i] = 128 - i;

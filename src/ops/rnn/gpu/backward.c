@@ -2,6 +2,7 @@
  * initial states, then one product for the gradients of all of its inputs. */
 #include "ops/rnn/gpu/walk.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Wh with its lines and columns exchanged, once for all steps of a layer. */
@@ -90,9 +91,11 @@ static void step_fused(struct rmcp_rnn_walk *walk, int64_t layer, int64_t most,
     char rest[32];
     snprintf(rest, sizeof rest, "_%d", (int)rows);
     const double weights = 4.0 * (double)(rec->width * rec->gates) * (double)hidden;
+    const int64_t groups = (hidden + UNITS - 1) / UNITS;
+    const double waiting = rmcp_rnn_waiting_bytes(walk, groups * blocks * rec->directions,
+                                                  rec->gates * hidden, 128, rows);
     struct rmcp_kernel_launch *launch =
-        rmcp_rnn_launch(walk, "rnn_back_step", rest, (hidden + UNITS - 1) / UNITS * 256,
-                        weights * (double)blocks + 40.0 * (double)(most * rec->width));
+        rmcp_rnn_launch(walk, "rnn_back_step", rest, groups * 256, fmax(weights, waiting));
     if (!launch) return;
     launch->grid[1] = (uint32_t)blocks;
     launch->grid[2] = (uint32_t)rec->directions;

@@ -2,6 +2,7 @@
  * then its steps, both directions in the same launches. */
 #include "ops/rnn/gpu/walk.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Wx x of all rows, into the gates or, where a mode keeps none, the output. */
@@ -93,16 +94,18 @@ static void add_arguments(const struct rmcp_rnn_walk *walk, int64_t layer,
 static void step_fused(struct rmcp_rnn_walk *walk, int64_t layer, int64_t most,
                        const struct rmcp_rnn_step_args *args)
 {
-    enum { UNITS = 8 }; /* of a workgroup */
     const struct rmcp_recurrence *rec = walk->rec;
     const int64_t hidden = rec->problem.hidden, rows = rmcp_rnn_rows(most);
+    const int64_t lanes = rows == 1 ? 128 : 64, units = 256 / lanes; /* as in step.cl */
     const int64_t blocks = (most + rows - 1) / rows;
     char rest[32];
     snprintf(rest, sizeof rest, "_%dx%d", (int)rec->gates, (int)rows);
+    const int64_t groups = (hidden + units - 1) / units;
     const double weights = 4.0 * (double)(rec->width * rec->gates) * (double)hidden;
+    const double waiting =
+        rmcp_rnn_waiting_bytes(walk, groups * blocks * rec->directions, hidden, lanes, rows);
     struct rmcp_kernel_launch *launch =
-        rmcp_rnn_launch(walk, "rnn_step", rest, (hidden + UNITS - 1) / UNITS * 256,
-                        weights * (double)blocks + 40.0 * (double)(most * rec->width));
+        rmcp_rnn_launch(walk, "rnn_step", rest, groups * 256, fmax(weights, waiting));
     if (!launch) return;
     launch->grid[1] = (uint32_t)blocks;
     launch->grid[2] = (uint32_t)rec->directions;

@@ -79,6 +79,11 @@ struct rmcp_rnn_step_args rmcp_rnn_step_args(const struct rmcp_rnn_walk *walk, i
 /* Sequences that a workgroup of the fused kernels takes at once. */
 int64_t rmcp_rnn_rows(int64_t batch);
 
+/* Bytes whose reading would take as long as a fused launch of `groups` workgroups that go through
+ * `terms` terms `lanes` at a time: these wait for memory, hardly move it. */
+double rmcp_rnn_waiting_bytes(const struct rmcp_rnn_walk *walk, int64_t groups, int64_t terms,
+                              int64_t lanes, int64_t rows);
+
 /* Multiply `count` elements with the mask of a layer's output. */
 void rmcp_rnn_mask(struct rmcp_rnn_walk *walk, int64_t layer, struct rmcp_rnn_place from,
                    struct rmcp_rnn_place state, struct rmcp_rnn_place to);

@@ -20,7 +20,8 @@ INLINE void dots_clear(struct dots *dots)
         0;
 }
 
-/* Terms that a work-item loads before it multiplies them: the waiting is for all of them together. */
+/* Terms that a work-item loads before it multiplies them: the waiting is for all of them together.
+ */
 #if CPU
 #define AHEAD 1
 #elif ROWS > 4
@@ -39,10 +40,9 @@ INLINE void dots_terms(struct dots *dots, __global const float *const *line,
         UNROLL for (uint l = 0; l < LINES; l++) w[i][l] = line[l][k + i * LANES];
         UNROLL for (uint n = 0; n < ROWS; n++) v[i][n] = vector[n][k + i * LANES];
     }
-    UNROLL for (uint i = 0; i < many; i++)
-        UNROLL for (uint l = 0; l < LINES; l++)
-            UNROLL for (uint n = 0; n < ROWS; n++)
-                dots->sum[l][n] = w[i][l] * v[i][n] + dots->sum[l][n];
+    UNROLL for (uint i = 0; i < many; i++) UNROLL for (uint l = 0; l < LINES; l++)
+        UNROLL for (uint n = 0; n < ROWS; n++)
+            dots->sum[l][n] = w[i][l] * v[i][n] + dots->sum[l][n];
 }
 
 /* Add terms 0 … length - 1. */

@@ -13,10 +13,12 @@ __kernel WORKGROUP(256) void rnn_gates(INPUT(product), FORWARD_MEMORY, struct rm
     const bool none = move.still || (n >= move.starts && !s.hx);
     __global const float *p =
         CONST_FLOATS(product) + ((ulong)d * s.batch + n) * s.gates * s.hidden + j;
+    const struct forward_given given = forward_load(&s, &f, s.gates, d, n, j);
     float sum[4];
-    UNROLL for (uint g = 0; g < 4; g++) {
-        if (g >= s.gates) break;
-        sum[g] = none ? 0 : p[g * s.hidden];
+    UNROLL for (uint g = 0; g < 4; g++)
+    {
+        const float v = none ? 0 : p[(g < s.gates ? g : 0) * s.hidden];
+        sum[g] = g < s.gates ? v : 0;
     }
-    forward_unit(&s, &f, d, n, j, sum);
+    forward_unit(&s, &f, s.gates, &given, d, n, j, sum);
 }

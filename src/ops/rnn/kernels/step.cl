@@ -1,9 +1,14 @@
 /* step.cl: one step of a layer for few sequences: Wh h and what follows from it in one launch. A set of
- * 32 work-items has all GATES lines of one hidden unit and ROWS sequences. */
+ * work-items has all GATES lines of one hidden unit and ROWS sequences; with few sequences it is large, so
+ * that there are more of them. */
 #include "ops/rnn/kernels/forward.h"
 
-#define LANES 32
-#define SETS 8
+#if ROWS == 1
+#define LANES 128
+#else
+#define LANES 64
+#endif
+#define SETS (256 / LANES)
 #define LINES GATES
 #include "ops/rnn/kernels/dots.h"
 
@@ -31,6 +36,8 @@ __kernel WORKGROUP(SETS *LANES) void rnn_step(INPUT(w), FORWARD_MEMORY,
                         ? f.hx + state_at(&s, d, sequence, 0)
                         : f.saved + s.out + place_at(&s, (ulong)move.before + safe, d, 0);
     }
+    const struct forward_given given =
+        forward_load(&s, &f, GATES, d, smaller(first + lane % ROWS, move.batch - 1), j);
     struct dots dots;
     dots_clear(&dots);
     dots_add(&dots, line, vector, move.still ? 0 : s.hidden, lane);
@@ -42,5 +49,5 @@ __kernel WORKGROUP(SETS *LANES) void rnn_step(INPUT(w), FORWARD_MEMORY,
     if (unit >= s.hidden || lane >= ROWS || first + lane >= move.batch) return;
     float sum[4];
     UNROLL for (uint g = 0; g < LINES; g++) sum[g] = dots_sum(mine, g, lane);
-    forward_unit(&s, &f, d, first + lane, j, sum);
+    forward_unit(&s, &f, GATES, &given, d, first + lane, j, sum);
 }
