@@ -64,7 +64,8 @@ static void print_card(const struct explain_result *r)
                    r->family ? r->family->name : "");
     if (*card->pretends)
         print_line(0, "override: ", "it pretends to be %s (%s)%s", card->pretends,
-                   card->override_from, *card->chip && !r->foreign ? ": code of the same kind" : "");
+                   card->override_from,
+                   *card->chip && !r->foreign ? ": code of the same kind" : "");
     if (explains) {
         const char *why, *remedy;
         explain_foreign(r, &why, &remedy);
@@ -120,6 +121,8 @@ static void print_text(const struct explain_result *r, const char *name)
                             : line_width() - column > 8 ? line_width() - column
                                                         : 8);
         putchar('\n');
+        char code[256];
+        if (explain_code_text(m, code, sizeof code)) print_block("code", code);
         print_block("why", m->signature->why);
         print_block("do", explain_remedy(r, m));
         if (m->signature->depends == EXPLAIN_NO_CODE && r->family && !advised) {
@@ -161,6 +164,8 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddNumberToObject(row, "follows_from", (double)m->follows);
         cJSON_AddStringToObject(row, "excerpt", m->excerpt);
         cJSON_AddStringToObject(row, "what", m->signature->what);
+        char code[256];
+        cJSON_AddStringToObject(row, "code", explain_code_text(m, code, sizeof code) ? code : "");
         cJSON_AddStringToObject(row, "why", m->signature->why);
         cJSON_AddStringToObject(row, "do", explain_remedy(r, m));
         cJSON_AddBoolToObject(row, "override_suspected", explain_by_override(r, m));

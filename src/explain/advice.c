@@ -2,7 +2,9 @@
 #include "explain/explain.h"
 
 #include "chip/addresses.h"
+#include "explain/codes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct explain_program explain_programs[] = {
@@ -28,6 +30,13 @@ const char *explain_remedy(const struct explain_result *result, const struct exp
     const bool no_code = match->signature->depends == EXPLAIN_NO_CODE;
     if (no_code && result->program && result->program->remedy) return result->program->remedy;
     return match->signature->remedy;
+}
+
+bool explain_code_text(const struct explain_match *match, char *text, size_t size)
+{
+    const struct explain_code *code = explain_code_in(match->excerpt);
+    if (code) snprintf(text, size, "%s: %s.", code->name, code->meaning);
+    return code;
 }
 
 bool explain_by_override(const struct explain_result *result, const struct explain_match *match)

@@ -30,6 +30,7 @@ bool explain_clue_at(size_t index, struct explain_clue *out)
         { "RX", CLUE_PRODUCT, NULL },
         { "Radeon", CLUE_PRODUCT, NULL },
         { "Instinct", CLUE_PRODUCT, NULL },
+        { "Ryzen", CLUE_PROCESSOR, NULL },
         { "[AMD/ATI]", CLUE_PRODUCT, NULL },
         { "Navi", CLUE_PRODUCT, NULL },
         { "Vega", CLUE_PRODUCT, NULL },
@@ -215,6 +216,18 @@ static void consider_product(const char *words, const char *text, size_t at, siz
     if (chip) note_product(e, chip, name);
 }
 
+/* "Ryzen 5 5625U with Radeon Graphics": its own graphics, where it has any. (A "5600X" has none,
+ * and its number is a card's, too.) */
+static void consider_processor(const char *text, size_t at, size_t size, struct explain_evidence *e)
+{
+    if (e->integrated || e->n_lookups >= MOST_LOOKUPS) return;
+    char name[48];
+    name_at(text + at, size - at, name);
+    e->n_lookups++;
+    const struct rmcp_chip *chip = rmcp_chip_by_product(name);
+    if (chip && (chip->flags & RMCP_CHIP_INTEGRATED)) note_product(e, chip, name);
+}
+
 /* "780M" is a size, too: only where the line has another word for it. */
 static void consider_graphics(const char *words, const char *text, size_t at, size_t size,
                               struct explain_evidence *e)
@@ -301,6 +314,7 @@ void explain_consider(const struct explain_clue *clue, const char *text, size_t 
         break;
     case CLUE_PCI: consider_pci(clue->words, text, at, size, evidence); break;
     case CLUE_PRODUCT: consider_product(clue->words, text, at, size, evidence); break;
+    case CLUE_PROCESSOR: consider_processor(text, at, size, evidence); break;
     case CLUE_GRAPHICS: consider_graphics(clue->words, text, at, size, evidence); break;
     case CLUE_XT: consider_xt(text, at, size, evidence); break;
     case CLUE_PROGRAM:

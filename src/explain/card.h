@@ -13,6 +13,7 @@ struct explain_clue {
         CLUE_SURE_GFX,    /* … of the chip itself, where others may be listed too */
         CLUE_PCI,         /* four hexadecimal digits of a device follow           */
         CLUE_PRODUCT,     /* a product's name starts here                         */
+        CLUE_PROCESSOR,   /* a processor's name starts here, which may have graphics      */
         CLUE_GRAPHICS,    /* a processor's graphics, where the line speaks of a GPU */
         CLUE_XT,          /* a number before it is a product                      */
         CLUE_PROGRAM,     /* written by `program`                                 */

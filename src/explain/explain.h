@@ -1,8 +1,8 @@
 /* explain.h: what a log, a traceback or a kernel log says about a GPU, why, and what to do.
  *
  * The text is read once, in pieces of bounded size; what is looked for stands in tables: signatures
- * (signatures_*.inc), what follows from what (relations.inc), programs and families of chips
- * (advice.inc). */
+ * (signatures_*.inc), error codes (codes.inc), what follows from what (relations.inc), programs and
+ * families of chips (advice.inc). */
 #ifndef RMCP_EXPLAIN_H
 #define RMCP_EXPLAIN_H
 
@@ -36,7 +36,8 @@ struct explain_relation {
         EXPLAIN_HIDES,    /* the others say nothing more, or something untrue            */
         EXPLAIN_REPLACES, /* it is the better name of the same lines: as long as no more of them
                              are the other's */
-        EXPLAIN_FALLBACK, /* it says something only where nothing else was found */
+        EXPLAIN_FALLBACK, /* it says something only where nothing else went wrong */
+        EXPLAIN_IGNORE,   /* its lines are harmless: it takes them from others, and says nothing */
         EXPLAIN_CARD      /* it says something only where an AMD card is known */
     } kind;
     const char *cause, *others; /* ids; `others` are separated by spaces */
@@ -82,7 +83,7 @@ struct explain_match {
     size_t follows;             /* number of the match, from 1, that it is an effect of; 0: none */
 };
 
-enum { EXPLAIN_MOST = 160 };
+enum { EXPLAIN_MOST = 256 };
 
 struct explain_result {
     struct explain_card card;
@@ -112,6 +113,10 @@ rmcp_status explain_read(int fd, struct explain_result *result, explain_progress
 
 /* What to do about this match, for the program and the card of the log. */
 const char *explain_remedy(const struct explain_result *result, const struct explain_match *match);
+
+/* What the error code in the match's line means: "hipErrorNotFound: …"; false when it has none that
+ * is known. */
+bool explain_code_text(const struct explain_match *match, char *text, size_t size);
 
 /* True when foreign code under the override is the first suspect for this match: then the texts of
  * explain_foreign stand before the signature's own. */

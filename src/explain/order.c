@@ -11,6 +11,7 @@ const struct explain_relation explain_relations[] = {
 #define HIDES(cause, others) { EXPLAIN_HIDES, cause, others },
 #define REPLACES(cause, others) { EXPLAIN_REPLACES, cause, others },
 #define FALLBACK(id) { EXPLAIN_FALLBACK, id, "" },
+#define IGNORE(id) { EXPLAIN_IGNORE, id, "" },
 #define CARD(id) { EXPLAIN_CARD, id, "" },
 #define ONLY(id, chips)
 #include "explain/relations.inc"
@@ -18,6 +19,7 @@ const struct explain_relation explain_relations[] = {
 #undef HIDES
 #undef REPLACES
 #undef FALLBACK
+#undef IGNORE
 #undef CARD
 #undef ONLY
     { EXPLAIN_CAUSES, NULL, NULL },
@@ -28,6 +30,7 @@ const struct explain_limit explain_limits[] = {
 #define HIDES(cause, others)
 #define REPLACES(cause, others)
 #define FALLBACK(id)
+#define IGNORE(id)
 #define CARD(id)
 #define ONLY(id, chips) { id, chips },
 #include "explain/relations.inc"
@@ -35,6 +38,7 @@ const struct explain_limit explain_limits[] = {
 #undef HIDES
 #undef REPLACES
 #undef FALLBACK
+#undef IGNORE
 #undef CARD
 #undef ONLY
     { NULL, NULL },
@@ -73,14 +77,25 @@ static void leave_out_other_chips(struct explain_result *r)
                 leave_out(r, i);
 }
 
+/* Does the log have anything else that went wrong? Harmless findings do not count. */
+static bool is_alone(const struct explain_result *r, const struct explain_match *match)
+{
+    enum { HARMLESS = 30 }; /* weights below it: signatures_kernel.inc */
+    for (size_t i = 0; i < r->n_matches; i++)
+        if (&r->matches[i] != match && r->matches[i].signature->weight >= HARMLESS) return false;
+    return true;
+}
+
 static void leave_out_superfluous(struct explain_result *r)
 {
     for (const struct explain_relation *relation = explain_relations; relation->cause; relation++) {
         if (relation->kind == EXPLAIN_CAUSES) continue;
         const struct explain_match *cause = find(r, relation->cause);
         if (!cause) continue;
-        if (relation->kind == EXPLAIN_FALLBACK || relation->kind == EXPLAIN_CARD) {
-            const bool fits = relation->kind == EXPLAIN_CARD ? *r->card.chip : r->n_matches == 1;
+        const bool alone = relation->kind == EXPLAIN_FALLBACK,
+                   card = relation->kind == EXPLAIN_CARD;
+        if (alone || card || relation->kind == EXPLAIN_IGNORE) {
+            const bool fits = alone ? is_alone(r, cause) : card && *r->card.chip;
             if (!fits) leave_out(r, (size_t)(cause - r->matches));
             continue;
         }

@@ -5,6 +5,7 @@
  * line may be as long as it likes: a pattern's later parts are looked for within REACH bytes. */
 #include "base/error.h"
 #include "explain/card.h"
+#include "explain/codes.h"
 #include "explain/order.h"
 
 #include <errno.h>
@@ -13,10 +14,11 @@
 #include <unistd.h>
 
 enum {
-    MOST_STATES = 16384,
+    MOST_STATES = 32768,
     MOST_CLASSES =
         80, /* of characters: those that patterns have, small and capital as one, and all others */
-    MOST_PATTERNS = 800,
+    MOST_PATTERNS = 2000,
+    MOST_COMPOSED = 32768, /* bytes of patterns that are made from the table of codes */
     REACH = 4096,
     CLUE_REACH = 128, /* as far as a clue about the card is read on, and half of it back */
     BUFFER = 1 << 18
@@ -27,6 +29,7 @@ struct pattern {
     const char *text; /* parts separated by '*', ends at '\n' or 0 */
     size_t first;     /* length of its first part */
     size_t size;
+    size_t rest; /* letters after the first part, at least that many must follow in the line */
     const struct explain_signature *signature; /* NULL: a clue */
     struct explain_clue clue;
     int16_t next; /* another pattern with the same first part, or -1 */
@@ -43,6 +46,8 @@ struct automaton {
     size_t n_states;
     struct pattern patterns[MOST_PATTERNS];
     size_t n_patterns;
+    char composed[MOST_COMPOSED];
+    size_t n_composed;
 };
 
 /* Where the rest of a pattern was looked for in vain, so that a line full of its first part is not
@@ -83,6 +88,7 @@ static bool add_pattern(struct automaton *m, const char *text,
     p->size = strcspn(text, "\n");
     p->first = clue ? p->size : strcspn(text, "*\n");
     if (!p->first) return false;
+    for (size_t i = p->first; i < p->size; i++) p->rest += text[i] != '*';
     uint16_t state = 0;
     for (size_t i = 0; i < p->first; i++) {
         uint8_t *class = &m->class_of[lower(text[i])];
@@ -130,6 +136,30 @@ static void ignore_case(struct automaton *m)
     memcpy(&m->class_of['A'], &m->class_of['a'], 26);
 }
 
+static const struct explain_signature *signature_of(const char *id)
+{
+    const struct explain_signature *s = explain_signatures;
+    while (s->id && strcmp(s->id, id)) s++;
+    return s->id ? s : NULL;
+}
+
+/* Every way in which a code is printed, as a pattern of its signature. */
+static bool add_codes(struct automaton *m)
+{
+    for (const struct explain_code *code = explain_codes; code->name; code++) {
+        const struct explain_signature *signature = *code->id ? signature_of(code->id) : NULL;
+        char text[160];
+        for (size_t i = 0; explain_code_pattern(code, i, text, sizeof text); i++) {
+            const size_t size = strlen(text) + 1;
+            if (!signature || m->n_composed + size > MOST_COMPOSED) return false;
+            char *copy = memcpy(m->composed + m->n_composed, text, size);
+            m->n_composed += size;
+            if (!add_pattern(m, copy, signature, NULL)) return false;
+        }
+    }
+    return true;
+}
+
 static rmcp_status build(struct automaton *m)
 {
     m->n_states = m->n_classes = 1; /* class 0: what no pattern has */
@@ -141,6 +171,7 @@ static rmcp_status build(struct automaton *m)
             text += strcspn(text, "\n");
             text += *text == '\n';
         }
+    fits = fits && add_codes(m);
     struct explain_clue clue;
     for (size_t i = 0; explain_clue_at(i, &clue); i++)
         fits = fits && add_pattern(m, clue.words, NULL, &clue);
@@ -214,6 +245,7 @@ static void found_clue(struct scanner *s, const struct pattern *p, size_t end)
 static bool rest_follows(struct scanner *s, const struct pattern *p, size_t end, size_t ahead)
 {
     if (p->first == p->size) return true;
+    if (ahead < p->rest) return false;
     struct failure *f = &s->failures[p - s->machine.patterns];
     const uint64_t line = s->result->lines + 1, at = s->dropped + end;
     if (f->line == line && (f->whole || at - f->at < REACH / 4)) return false;

@@ -9,6 +9,7 @@ const struct explain_signature explain_signatures[] = {
 #include "explain/signatures_gpu.inc"
 #include "explain/signatures_kernel.inc"
 #include "explain/signatures_library.inc"
+#include "explain/signatures_program.inc"
 #undef SIGNATURE
     { NULL, 0, EXPLAIN_ANY, NULL, NULL, NULL, NULL, NULL, NULL },
 };

@@ -47,6 +47,7 @@ static double compute_seconds(const struct rmcp_request *request,
 static double outputs_seconds(const struct rmcp_request *request,
                               const struct rmcp_depthwise_way *way)
 {
+    enum { FEW = 8 };
     const struct rmcp_convolution *conv = request->problem;
     double compute = 0, launches = 0;
     for (int64_t phase = 0; phase < rmcp_depthwise_phases(conv, way); phase++) {
@@ -59,6 +60,10 @@ static double outputs_seconds(const struct rmcp_request *request,
     const double stride = (double)conv->stride[2];
     const double apart =
         conv->pass == RMCP_CONV_BACKWARD_DATA && stride > 1 ? 0.45 * stride * stride : 1;
+    /* Channels last, and few: neighbours are pixels whose errors lie as far apart as there are. */
+    const bool scattered =
+        conv->layout == RMCP_NHWC && conv->pass == RMCP_CONV_BACKWARD_DATA && conv->c < FEW;
+    if (scattered) compute *= 1 + (double)conv->group_k / 4;
     return fmax(compute, fmax(apart, 1) * rmcp_traffic_seconds(conv, request->caps)) +
            launches * (way->waiting + request->caps->launch_seconds);
 }

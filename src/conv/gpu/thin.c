@@ -88,7 +88,8 @@ struct rmcp_thin_way rmcp_thin_choose(const struct rmcp_request *request, enum r
     const bool far = form == RMCP_FORM_PHASES && conv->pass == RMCP_CONV_BACKWARD_DATA &&
                      conv->stride[0] * conv->stride[1] * conv->stride[2] > 1 &&
                      rmcp_cells_lone(conv);
-    const double traffic = far ? 3.2 : 1.4;
+    /* With channels last a store of neighbours goes to as many lines. */
+    const double traffic = conv->layout == RMCP_NHWC ? 18 : far ? 3.2 : 1.4;
     best.seconds = fmax(best.seconds, traffic * rmcp_traffic_seconds(conv, request->caps)) +
                    launches * request->caps->launch_seconds + rmcp_arrange_seconds(request, form);
     return best;
