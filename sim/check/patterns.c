@@ -199,10 +199,18 @@ static bool can_wait(const struct wave *w, const struct op *op)
     return true;
 }
 
+/* Those behind a delayed one of their kind wait with it: a pipe keeps its order, and vmcnt and
+ * lgkmcnt count on that. */
 static bool is_delayed(const struct wave *w, const struct op *op)
 {
-    return op->inst.row->flags & (ISA_VMEM | ISA_IS_DS | ISA_SCALAR_MEM) &&
-           acts_out(w, delaying_rule(op));
+    const unsigned kinds[] = { ISA_VMEM | ISA_IS_DS, ISA_SCALAR_MEM };
+    for (unsigned k = 0; k < 2; k++) {
+        if (!(op->inst.row->flags & kinds[k])) continue;
+        for (unsigned i = 0; i < w->n_delayed; i++)
+            if (w->delayed[i]->inst.row->flags & kinds[k]) return true;
+        return acts_out(w, delaying_rule(op));
+    }
+    return false;
 }
 
 /* Give the scalar reader of EXEC the value that v_cmpx has just written. */

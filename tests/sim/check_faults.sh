@@ -89,6 +89,25 @@ assemble overwritten_cured <<'END'
 END
 shows overwritten_cured clean -- --act-out data
 
+# Memory instructions stay in order when only some of them are delayed: nothing is overwritten here, so nothing happens.
+assemble in_order <<'END'
+    ds_write_b32 v1, v0
+    ds_read_b32 v2, v1
+    s_waitcnt lgkmcnt(0)
+    global_store_dword v1, v2, s[4:5]
+    s_waitcnt_vscnt null, 0x0
+    global_load_dword v3, v1, s[4:5]
+    global_load_dword v4, v1, s[4:5]
+    s_waitcnt vmcnt(1)
+    v_mov_b32 v5, v3
+    s_waitcnt vmcnt(0)
+    v_add_nc_u32 v5, v5, v4
+    global_store_dword v1, v5, s[4:5]
+END
+for seed in 1 2 3 4 5 6 7 8; do
+    shows in_order clean -- --act-out data:p=0.5:seed=$seed
+done
+
 assemble smem <<'END'
     s_mov_b64 s[6:7], s[4:5]
     s_load_dword s9, s[6:7], 0x0

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Runs the models on the simulated card, one process a cell, and prints tables; run calls this: measure.py --help.
+
+A cell that was measured with the same libraries is not run again. What a program printed is kept beside its result."""
+import argparse
+import glob
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+MODELS = ["conv2d", "resnet18", "vgg11_bn", "mobilenet_v2", "densenet", "unet", "transformer", "lstm", "gru"]
+MODES = ["infer", "sgd", "adam", "autocast"]
+WAYS = ["original", "adapter", "dropin"]
+RULES = ["vcmpx-exec-war", "vmem-scalar-write", "smem-vector-write", "flat-offset", "inst-prefetch"]
+# What Debian's build of MIOpen lacks is made up for in the environment: tests/miopen/original.sh has the reasons.
+ORIGINAL = {
+    "MIOPEN_EXPERIMENTAL_GCN_ASM_PATH": "/usr/bin/clang-21", "MIOPEN_DEBUG_CONV_WINOGRAD": "0", "MIOPEN_LOG_LEVEL": "3",
+    "CCC_OVERRIDE_OPTIONS": "# X-isystem +-DMIO_BN_GFX103X=1",
+}  # fmt: skip
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def our_kernels():
+    names = set()
+    for path in glob.glob(f"{HERE}/../../src/**/kernels/*.cl", recursive=True):
+        names |= set(re.findall(r"(?m)^__kernel .*?void (\w+)\(", open(path).read()))
+    return names
+
+
+OURS = our_kernels()
+
+
+def owner_of(kernel):
+    """Whose kernel it is, by its name."""
+    if kernel in OURS:
+        return "RMCP"
+    if kernel.startswith("__amd_rocclr") or kernel == "kernel_of_the_runtime":
+        return "HIP"
+    if re.search(r"at6native|at2cuda|at_cuda|rocprim|thrust", kernel):
+        return "PyTorch"
+    if re.search(r"^Cijk_|rocblas", kernel):
+        return "rocBLAS"
+    return "MIOpen"
+
+
+class Cell:
+    """One program: a model, a mode, a way, and the options of rmcp sim."""
+
+    def __init__(self, arguments, model, mode, way, own_norm=False, sim=(), limit=900):
+        self.root, self.folder = arguments.root, arguments.root + "/torch"
+        self.model, self.mode, self.way, self.own_norm, self.sim, self.limit = model, mode, way, own_norm, list(sim), limit
+        words = [model, mode, way] + ["own-norm"] * own_norm + [re.sub(r"\W+", "_", o) for o in self.sim]
+        self.base = f"{self.folder}/results/" + ".".join(words)
+        self.state = arguments.state
+
+    def command(self):
+        environment = {
+            "HOME": "/torch/home", "XDG_CACHE_HOME": "/torch/home/cache", "LD_LIBRARY_PATH": "/torch", "RMCP_GUARD": "0",
+            "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "RMCP_LIBRARY": "/torch/rmcp/librmcp.so.0", **ORIGINAL,
+        }  # fmt: skip
+        if self.way == "dropin":
+            environment["TORCH_ROCM_MIOPEN"] = "/torch/rmcp/libMIOpen.so.1"
+        words = ["chroot", self.root, "env", "-C", "/torch/rmcp"] + [f"{k}={v}" for k, v in environment.items()]
+        words += ["./rmcp", "sim", "--json", "--stats", "--allow-reports"] + self.sim + ["--", "timeout", str(self.limit)]
+        # Optimizers over lists of tensors are late in order.txt.
+        lists = os.path.exists(f"{self.folder}/gfx1010/src_aten_src_ATen_native_hip_ForeachTernaryOp.hip.co")
+        options = ["--own-norm"] * self.own_norm + ["--single"] * (not lists)
+        return words + ["python3", "cell.py", self.model, self.mode, self.way] + options
+
+    def measure(self):
+        try:
+            kept = json.load(open(self.base + ".json"))
+            if kept["state"] == self.state:
+                kept["words"] = self.why(open(self.base + ".log", errors="replace").read(), kept)
+                return kept
+        except (OSError, ValueError, KeyError):
+            pass
+        began = time.time()
+        with open(self.base + ".log", "wb") as log:
+            done = subprocess.run(self.command(), stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL)
+        text = open(self.base + ".log", errors="replace").read()
+        found = {"state": self.state, "status": done.returncode, "seconds": round(time.time() - began, 1)}
+        try:
+            summary = json.loads(done.stdout)
+            found["status"] = summary["program_status"]
+            found["kernels"], found["acted_out"] = {}, summary.get("acted_out", {})
+            found["names"] = {row["kernel"]: row["dispatches"] for row in summary.get("stats", [])}
+            for row in summary.get("stats", []):
+                owner = owner_of(row["kernel"])
+                found["kernels"][owner] = found["kernels"].get(owner, 0) + row["dispatches"]
+            found["findings"] = summary["findings"]
+            found["reports"] = summary.get("reports", [])[:40]
+        except (ValueError, KeyError) as error:
+            found["summary"] = f"{type(error).__name__}: {done.stdout[:200]!r}"
+        result = re.search(r"(?m)^RESULT (.*)$", text)
+        found["result"] = json.loads(result[1]) if result else None
+        found["words"] = self.why(text, found)
+        with open(self.base + ".json", "w") as file:
+            json.dump(found, file, indent=1)
+        return found
+
+    def why(self, text, found):
+        """What the program died of, in its own words."""
+        if found["result"]:
+            return ""
+        if found["status"] == 124:
+            return f"not done after {self.limit} s"
+        for pattern in (
+            r"torch_rocm: (not compiled: .*)", r"(Memory access fault.*)", r"(HW Exception by GPU.*)", r"(HSA_STATUS_ERROR\w*.*)",
+            r"(miopenStatus\w+)", r"(?m)^((?:\w+\.)*\w*Error: .*)$",
+        ):  # fmt: skip
+            match = re.search(pattern, text)
+            if match:
+                return re.sub(r"\(Agent handle: \w+\) ", "", match[1])[:160]
+        return f"status {found['status']}"
+
+
+def missing_call(cell):
+    """The MIOpen function in which the original failed, by PyTorch's message or MIOpen's log."""
+    text = open(cell.base + ".log", errors="replace").read()
+    match = re.search(r"MIOpen Error: .*|Error \[(\w+)\].*|(miopen[A-Z]\w+)\(.*failed", text)
+    return match[0][:120] if match else ""
+
+
+def show(found):
+    """A cell's text: verdict, distance from double precision, kernels, reports."""
+    if not found["result"]:
+        return "**" + found["words"].replace("|", "/") + "**"
+    result = found["result"]
+    worst = max((v for k, v in result.items() if isinstance(v, dict)), key=lambda v: v["card"] / v["bound"])
+    kernels = ", ".join(f"{n} {owner}" for owner, n in sorted(found.get("kernels", {}).items()) if owner != "HIP")
+    verdict = "right" if result["right"] else "**WRONG**"
+    return f"{verdict}, {worst['card']:.1e} (CPU {worst['cpu']:.1e}); {kernels}; {found.get('findings', '?')} reports"
+
+
+def table_of_models(arguments):
+    rows, failed = [], False
+    for model in arguments.models:
+        for mode in arguments.modes:
+            if model in ("lstm", "gru") and mode == "autocast":
+                continue  # the CPU has no LSTM in float16 to compare with
+            cells = []
+            for way in arguments.ways:
+                reason = skip_reason(model, way)
+                if reason:
+                    cells.append("skipped: " + reason)
+                    continue
+                # The adapter takes convolutions only: batch norm is PyTorch's own there.
+                cell = Cell(arguments, model, mode, way, own_norm=way == "adapter", limit=arguments.limit)
+                found = cell.measure()
+                text = show(found)
+                if way == "original" and not (found["result"] and found["result"]["right"]):
+                    again = Cell(arguments, model, mode, way, own_norm=True, limit=arguments.limit).measure()
+                    text += f" {missing_call(cell)}; with PyTorch's own batch norm: {show(again)}"
+                elif way != "original":
+                    failed |= not (found["result"] and found["result"]["right"])
+                cells.append(text)
+                print(f"{model} {mode} {way}: {text}", file=sys.stderr, flush=True)
+            rows.append(f"| {model} | {mode} | " + " | ".join(cells) + " |")
+    print("| model | mode | " + " | ".join(arguments.ways) + " |\n|---|---|" + "---|" * len(arguments.ways))
+    print("\n".join(rows))
+    return failed
+
+
+def skip_reason(model, way):
+    if model not in ("lstm", "gru") or way == "original":
+        return ""
+    if way == "adapter":
+        return "the adapter has convolutions only"
+    functions = open(f"{HERE}/../../src/miopen/functions.txt").read()
+    return "" if "miopenRNNForwardTraining 6.4.3 yes" in functions else "the drop-in has no miopenRNNForwardTraining yet"
+
+
+def story(arguments):
+    """gfx1030's code on the RX 5600 XT, by rules that are acted out, then natively with ours."""
+    kinds = [("native gfx1010, drop-in", "dropin", [], False), ("override, no effect acted out", "original", [], True)]
+    kinds += [(f"override, {r}", "original", [f"--act-out={r}:p={arguments.chance}:seed=1"], True) for r in RULES]
+    kinds += [("override, drop-in, all of data", "dropin", [f"--act-out=data:p={arguments.chance}:seed=1"], True)]
+    print("| program | " + " | ".join(arguments.models) + " |\n|---|" + "---|" * len(arguments.models))
+    for name, way, options, override in kinds:
+        cells = []
+        for model in arguments.models:
+            options_here = (["--override", "10.3.0", "--checks=-patterns"] if override else []) + options
+            cell = Cell(arguments, model, arguments.modes[0], way, way == "original", options_here, arguments.limit)
+            found = cell.measure()
+            acted = ", ".join(f"{rule} {n} times" for rule, n in found.get("acted_out", {}).items() if n)
+            cells.append(show(found) + (f"; acted out {acted}" if acted else ""))
+            print(f"{name} {model}: {cells[-1]}", file=sys.stderr, flush=True)
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", help="the chroot")
+    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--modes", default=",".join(MODES))
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--limit", type=int, default=900, help="seconds for one program")
+    parser.add_argument("--story", action="store_true", help="the table of gfx1030's code under the override")
+    parser.add_argument("--chance", default="0.01", help="how often a rule is acted out")
+    arguments = parser.parse_args()
+    for name in ("models", "modes", "ways"):
+        setattr(arguments, name, getattr(arguments, name).split(","))
+    digest = hashlib.sha256()
+    for name in ("libtorch_hip.so", "rmcp/rmcp", "rmcp/sim/driver/librmcp-sim.so", "rmcp/librmcp.so.0", "rmcp/libMIOpen.so.1",
+                 "rmcp/cell.py", "rmcp/models.py", "rmcp/card.py"):  # fmt: skip
+        digest.update(open(f"{arguments.root}/torch/{name}", "rb").read())
+    arguments.state = digest.hexdigest()
+    sys.exit(story(arguments) if arguments.story else int(table_of_models(arguments)))
+
+
+if __name__ == "__main__":
+    main()
