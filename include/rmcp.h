@@ -517,6 +517,183 @@ RMCP_API rmcp_status rmcp_tensor_execute_timed(const rmcp_plan *plan, void *stre
                                                const rmcp_tensor_operands *operands,
                                                double *seconds);
 
+/* ---- matrix products ---- */
+
+/* Which values of a bias a product adds. */
+typedef enum rmcp_gemm_bias {
+    RMCP_GEMM_NO_BIAS = 0,
+    RMCP_GEMM_ROW_BIAS = 1,   /* m values: bias[row] to all of a row of c                       */
+    RMCP_GEMM_COLUMN_BIAS = 2 /* n values: bias[column] to all of a column                      */
+} rmcp_gemm_bias;
+
+/* A stride of matrices that follow each other without a gap but those of their pitch. */
+#define RMCP_GEMM_PACKED (-1)
+
+/* c[i] = activation(alpha * op(a[i]) op(b[i]) + beta * c[i] + bias) for i = 0 … batch - 1, where op(a) is
+ * m x k, op(b) is k x n and c is m x n. All matrices are row-major: a is m x k, or k x m with
+ * transpose_a; b is k x n, or n x k with transpose_b. Who has column-major matrices exchanges a with b, m
+ * with n, and rows with columns in the bias: a column-major c is the row-major transposed one.
+ *
+ * A pitch is the distance of rows in memory, in elements; 0: as many as a row has. Strides are the
+ * distances of the matrices of a batch; 0 in a or b: all products share the one matrix. The matrices
+ * of c must not overlap: one after the other, or side by side in rows of a larger pitch. What lies
+ * between the elements of c is not written.
+ *
+ * Sums are in f32 whatever the type, and rounded to it once. With beta 0, c is not read; with alpha or k 0,
+ * a and b are not, and c becomes activation(beta * c + bias). With m, n or batch 0 nothing is done. */
+typedef struct rmcp_gemm_problem {
+    uint32_t struct_size;
+    uint32_t type;                        /* rmcp_type of a, b, c and bias                     */
+    int64_t batch, m, n, k;               /* 1 for a single product                            */
+    uint32_t transpose_a, transpose_b;    /* 0 or 1                                            */
+    int64_t a_pitch, b_pitch, c_pitch;    /* 0: packed                                         */
+    int64_t a_stride, b_stride, c_stride; /* or RMCP_GEMM_PACKED; nothing to a single product  */
+    double alpha, beta;                   /* taken as they are, rounded to f32; finite         */
+    uint32_t bias;                        /* rmcp_gemm_bias; the same for all of a batch       */
+    uint32_t activation;                  /* rmcp_activation                                   */
+    float slope;                          /* RMCP_LEAKY_RELU                                   */
+    float clamp_low, clamp_high;          /* RMCP_CLAMP                                        */
+    uint32_t reserved;                    /* must be 0                                         */
+} rmcp_gemm;
+
+/* Case strings such as "gemm:m128n64k256:nt:f16:b4" (docs/cases.md), in both directions, as
+ * rmcp_tensor_parse and rmcp_tensor_print; "gemm:" may be left out when reading. Thread-safe. */
+RMCP_API rmcp_status rmcp_gemm_parse(const char *text, rmcp_gemm *gemm);
+RMCP_API rmcp_status rmcp_gemm_print(const rmcp_gemm *gemm, char *text, size_t size);
+
+/* Plans, as rmcp_conv_plan and rmcp_conv_candidates make and explain them. options->fixed_weights
+ * must be {NULL, 0}. */
+RMCP_API rmcp_status rmcp_gemm_plan(rmcp_device *device, const rmcp_gemm *gemm,
+                                    const rmcp_plan_options *options, rmcp_plan **out);
+RMCP_API rmcp_status rmcp_gemm_candidates(rmcp_device *device, const rmcp_gemm *gemm,
+                                          const rmcp_plan_options *options, rmcp_candidate *list,
+                                          size_t *count);
+
+/* The memory of one execution; bias only when the problem has one. c must not overlap anything else. */
+typedef struct rmcp_gemm_matrices {
+    uint32_t struct_size;
+    uint32_t reserved; /* must be 0 */
+    rmcp_memory a, b, c, bias;
+    rmcp_memory workspace;
+    uint64_t workspace_bytes; /* size of it: at least rmcp_plan_workspace */
+} rmcp_gemm_matrices;
+
+/* Execute a plan of rmcp_gemm_plan, as rmcp_conv_execute and rmcp_conv_execute_timed. */
+RMCP_API rmcp_status rmcp_gemm_execute(const rmcp_plan *plan, void *stream,
+                                       const rmcp_gemm_matrices *matrices);
+RMCP_API rmcp_status rmcp_gemm_execute_timed(const rmcp_plan *plan, void *stream,
+                                             const rmcp_gemm_matrices *matrices, double *seconds);
+/* ---- recurrent networks: relu, tanh, LSTM, GRU ---- */
+
+typedef enum rmcp_rnn_mode {
+    RMCP_RNN_RELU = 0, /* h' = max(a, 0), a = Wx x + bx + Wh h + bh                             */
+    RMCP_RNN_TANH = 1, /* h' = tanh(a)                                                          */
+    RMCP_RNN_LSTM = 2, /* c' = f c + i g, h' = o tanh(c'); gates in the order i f o g           */
+    RMCP_RNN_GRU = 3   /* h' = (1 - z) n + z h, n = tanh(Wx x + bx + r (Wh h + bh)); order z r n */
+} rmcp_rnn_mode;
+
+typedef enum rmcp_rnn_pass {
+    RMCP_RNN_INFER = 0,           /* reads x, w, hx, cx, writes y, hy, cy                         */
+    RMCP_RNN_TRAIN = 1,           /* the same, and writes `reserve` for the backward passes; with
+                                     dropout updates `state`                                      */
+    RMCP_RNN_BACKWARD_DATA = 2,   /* reads w (but no bias), hx, cx, dy, dhy, dcy, reserve, writes dx, dhx,
+                                     dcx and `gradients` for the next pass                        */
+    RMCP_RNN_BACKWARD_WEIGHTS = 3 /* reads x, hx, reserve, gradients, adds to dw                  */
+} rmcp_rnn_pass;
+#define RMCP_RNN_PASSES 4
+
+/* States that an execution brings; one that is not given is 0 (hx, cx, dhy, dcy) or not wanted (hy,
+ * cy, dhx, dcx). What a pass does not have is ignored; those of c are LSTM's alone. */
+#define RMCP_RNN_HX 1u
+#define RMCP_RNN_CX 2u
+#define RMCP_RNN_HY 4u   /* in BACKWARD_DATA dhy */
+#define RMCP_RNN_CY 8u   /* in BACKWARD_DATA dcy */
+#define RMCP_RNN_DHX 16u
+#define RMCP_RNN_DCX 32u
+
+/* One recurrent network of `layers` layers. Arithmetic is in f32 whatever the type.
+ *
+ * Sequences are packed: x and dx hold the rows of step 0, then those of step 1 …, each row of `input`
+ * elements; y and dy likewise with rows of hidden * directions, the forward direction first. Step t has
+ * batches[t] rows, the first sequences of the batch, so sequences come longest first.
+ * hx, cx, hy, cy and their gradients are [layers][directions][batch][hidden].
+ *
+ * w and dw are one array, as MIOpen lays it out. For each layer: Wx [directions][gates][hidden][width],
+ * width being `input` in the first layer and hidden * directions in others, then Wh
+ * [directions][gates][hidden][hidden]. With bias, behind all of them, for each layer: bx, then bh,
+ * [directions][gates][hidden] each. With `skip` the first layer has no Wx: x, which then has
+ * `hidden` elements, is added to every gate itself. */
+typedef struct rmcp_rnn {
+    uint32_t struct_size;
+    uint32_t mode; /* rmcp_rnn_mode                                                       */
+    int64_t steps; /* of the longest sequence                                             */
+    int64_t batch; /* sequences                                                           */
+    int64_t input, hidden;
+    uint32_t layers;        /* 0 means 1                                                  */
+    uint32_t bidirectional; /* 1: two directions, the second from the end to the start    */
+    uint32_t bias;          /* 1: bx and bh                                               */
+    uint32_t skip;          /* 1: see above                                               */
+    uint32_t type;          /* rmcp_type of all tensors but reserve, gradients and state  */
+    uint32_t given;         /* RMCP_RNN_HX | …                                            */
+    const int64_t *batches; /* `steps` numbers, none larger than the one before, the first `batch`;
+                               NULL: all sequences are `steps` long                       */
+    double dropout;         /* TRAIN and backward: the share of the outputs of each layer but the
+                               last that the next one sees as 0, the others divided by
+                               (1 - dropout). From 0 to below 1                           */
+} rmcp_rnn;
+
+/* Elements of the tensors of a problem. */
+typedef struct rmcp_rnn_info {
+    uint32_t struct_size;
+    uint32_t directions, gates;    /* 1 or 2; 1, 3 or 4                                   */
+    uint32_t reserved;
+    int64_t rows;                  /* of x and y: the sum of all batches                  */
+    int64_t x, y, states, w;       /* `states`: of hx and the like                        */
+    int64_t reserve, gradients;    /* in floats, whatever the type                        */
+    double flops;                  /* of one pass of products, forward                    */
+} rmcp_rnn_info;
+
+/* Check `problem` and fill `*info`, whose struct_size the caller has set. On error it is untouched.
+ * Thread-safe. */
+RMCP_API rmcp_status rmcp_rnn_describe(const rmcp_rnn *problem, rmcp_rnn_info *info);
+
+/* Case strings such as "rnn:t50n64i512h512l2:lstm:bi:bias:f32:train" (docs/cases.md) of a problem and
+ * its pass, in both directions, as rmcp_conv_parse and rmcp_conv_print. `batches` receives the batches
+ * of a text that has them: it has room for `room` of them, and problem->batches is set to it; without
+ * (room 0) such a text is refused. Thread-safe. */
+RMCP_API rmcp_status rmcp_rnn_parse(const char *text, rmcp_rnn *problem, int *pass, int64_t *batches,
+                                    size_t room);
+RMCP_API rmcp_status rmcp_rnn_print(const rmcp_rnn *problem, int pass, char *text, size_t size);
+
+/* Plans, as rmcp_conv_plan and rmcp_conv_candidates make and explain them. options->fixed_weights
+ * must be {NULL, 0}. `batches` is read in the call only. */
+RMCP_API rmcp_status rmcp_rnn_plan(rmcp_device *device, const rmcp_rnn *problem, rmcp_rnn_pass pass,
+                                   const rmcp_plan_options *options, rmcp_plan **out);
+RMCP_API rmcp_status rmcp_rnn_candidates(rmcp_device *device, const rmcp_rnn *problem,
+                                         rmcp_rnn_pass pass, const rmcp_plan_options *options,
+                                         rmcp_candidate *list, size_t *count);
+
+/* The memory of one execution; what the pass does not use (see rmcp_rnn_pass) is ignored. Outputs must
+ * not overlap anything else. */
+typedef struct rmcp_rnn_tensors {
+    uint32_t struct_size;
+    uint32_t reserved;
+    rmcp_memory x, w, hx, cx, y, hy, cy;
+    rmcp_memory dx, dw, dhx, dcx, dy, dhy, dcy;
+    rmcp_memory reserve;   /* f32: what TRAIN leaves for both backward passes          */
+    rmcp_memory gradients; /* f32: what BACKWARD_DATA leaves for BACKWARD_WEIGHTS      */
+    rmcp_memory state;     /* of dropout, 4 words of 32 bits: seed (2), counter (2). TRAIN draws its
+                              masks from both and adds 1 to the counter               */
+    rmcp_memory workspace;
+    uint64_t workspace_bytes; /* size of it: at least rmcp_plan_workspace */
+} rmcp_rnn_tensors;
+
+/* Execute a plan of rmcp_rnn_plan, as rmcp_conv_execute and rmcp_conv_execute_timed. */
+RMCP_API rmcp_status rmcp_rnn_execute(const rmcp_plan *plan, void *stream,
+                                      const rmcp_rnn_tensors *tensors);
+RMCP_API rmcp_status rmcp_rnn_execute_timed(const rmcp_plan *plan, void *stream,
+                                            const rmcp_rnn_tensors *tensors, double *seconds);
+
 #ifdef __cplusplus
 }
 #endif

@@ -80,6 +80,7 @@ enum sim_kind {
     SIM_UNDEFINED,  /* a register value that nothing wrote                               */
     SIM_UNDEFINED_LDS,
     SIM_BARRIER,
+    SIM_DESCRIPTOR, /* not one of an image, or not for this access: as when none is bound */
     SIM_N_KINDS
 };
 

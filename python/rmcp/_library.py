@@ -25,6 +25,12 @@ ESTIMATE, MEASURE = range(2)
 ACCURATE, STRICT = range(2)
 TENSOR_SET, TENSOR_SCALE, TENSOR_COPY, TENSOR_ADD = range(4)
 TENSOR_MULTIPLY, TENSOR_MINIMUM, TENSOR_MAXIMUM, TENSOR_SUM = range(4, 8)
+GEMM_NO_BIAS, GEMM_ROW_BIAS, GEMM_COLUMN_BIAS = range(3)
+GEMM_PACKED = 2**64 - 1  # -1 in a field of 64 bits
+RNN_RELU, RNN_TANH, RNN_LSTM, RNN_GRU = range(4)
+RNN_INFER, RNN_TRAIN, RNN_BACKWARD_DATA, RNN_BACKWARD_WEIGHTS = range(4)
+RNN_PASSES = 4
+RNN_HX, RNN_CX, RNN_HY, RNN_CY, RNN_DHX, RNN_DCX = (1 << bit for bit in range(6))
 MAX_DIMS = 3
 TENSOR_DIMS = 5
 CASE_MAX = 640
@@ -140,6 +146,46 @@ class TensorOperands(Struct):
                 ("c", Memory), ("workspace", Memory), ("workspace_bytes", _u64)]
 
 
+class Gemm(Struct):
+    C_NAME = "rmcp_gemm"
+    _fields_ = [("struct_size", _u32), ("type", _u32), ("batch", _i64), ("m", _i64), ("n", _i64),
+                ("k", _i64), ("transpose_a", _u32), ("transpose_b", _u32), ("a_pitch", _i64),
+                ("b_pitch", _i64), ("c_pitch", _i64), ("a_stride", _i64), ("b_stride", _i64),
+                ("c_stride", _i64), ("alpha", ctypes.c_double), ("beta", ctypes.c_double),
+                ("bias", _u32), ("activation", _u32), ("slope", ctypes.c_float),
+                ("clamp_low", ctypes.c_float), ("clamp_high", ctypes.c_float), ("reserved", _u32)]
+
+
+class GemmMatrices(Struct):
+    C_NAME = "rmcp_gemm_matrices"
+    _fields_ = [("struct_size", _u32), ("reserved", _u32), ("a", Memory), ("b", Memory),
+                ("c", Memory), ("bias", Memory), ("workspace", Memory), ("workspace_bytes", _u64)]
+
+
+class Rnn(Struct):
+    C_NAME = "rmcp_rnn"
+    _fields_ = [("struct_size", _u32), ("mode", _u32), ("steps", _i64), ("batch", _i64),
+                ("input", _i64), ("hidden", _i64), ("layers", _u32), ("bidirectional", _u32),
+                ("bias", _u32), ("skip", _u32), ("type", _u32), ("given", _u32),
+                ("batches", ctypes.POINTER(_i64)), ("dropout", ctypes.c_double)]
+
+
+class RnnInfo(Struct):
+    C_NAME = "rmcp_rnn_info"
+    _fields_ = [("struct_size", _u32), ("directions", _u32), ("gates", _u32), ("reserved", _u32),
+                ("rows", _i64), ("x", _i64), ("y", _i64), ("states", _i64), ("w", _i64),
+                ("reserve", _i64), ("gradients", _i64), ("flops", ctypes.c_double)]
+
+
+class RnnTensors(Struct):
+    C_NAME = "rmcp_rnn_tensors"
+    _fields_ = [("struct_size", _u32), ("reserved", _u32), ("x", Memory), ("w", Memory),
+                ("hx", Memory), ("cx", Memory), ("y", Memory), ("hy", Memory), ("cy", Memory),
+                ("dx", Memory), ("dw", Memory), ("dhx", Memory), ("dcx", Memory), ("dy", Memory),
+                ("dhy", Memory), ("dcy", Memory), ("reserve", Memory), ("gradients", Memory),
+                ("state", Memory), ("workspace", Memory), ("workspace_bytes", _u64)]
+
+
 class CheckInfo(Struct):
     C_NAME = "rmcp_check_info"
     _fields_ = [("struct_size", _u32), ("on", _u32), ("checked", _u64), ("skipped", _u64),
@@ -147,7 +193,8 @@ class CheckInfo(Struct):
 
 
 STRUCTS = (Problem, Shape, DeviceOptions, DeviceInfo, Memory, PlanOptions, Candidate, Tensors,
-           BatchNorm, BatchNormTensors, Tensor, TensorOperands, CheckInfo)
+           BatchNorm, BatchNormTensors, Tensor, TensorOperands, Gemm, GemmMatrices, Rnn, RnnInfo,
+           RnnTensors, CheckInfo)
 
 Notice = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)  # rmcp_notice
 
@@ -218,6 +265,24 @@ FUNCTIONS = {
     "rmcp_tensor_execute": (_status, _void, _void, _pointer(TensorOperands)),
     "rmcp_tensor_execute_timed": (_status, _void, _void, _pointer(TensorOperands),
                                   _pointer(ctypes.c_double)),
+    "rmcp_rnn_describe": (_status, _pointer(Rnn), _pointer(RnnInfo)),
+    "rmcp_rnn_parse": (_status, _text, _pointer(Rnn), _pointer(ctypes.c_int), _pointer(_i64), _size),
+    "rmcp_rnn_print": (_status, _pointer(Rnn), ctypes.c_int, _text, _size),
+    "rmcp_rnn_plan": (_status, _void, _pointer(Rnn), ctypes.c_int, _pointer(PlanOptions),
+                      _pointer(_void)),
+    "rmcp_rnn_candidates": (_status, _void, _pointer(Rnn), ctypes.c_int, _pointer(PlanOptions),
+                            _pointer(Candidate), _pointer(_size)),
+    "rmcp_rnn_execute": (_status, _void, _void, _pointer(RnnTensors)),
+    "rmcp_rnn_execute_timed": (_status, _void, _void, _pointer(RnnTensors),
+                               _pointer(ctypes.c_double)),
+    "rmcp_gemm_parse": (_status, _text, _pointer(Gemm)),
+    "rmcp_gemm_print": (_status, _pointer(Gemm), _text, _size),
+    "rmcp_gemm_plan": (_status, _void, _pointer(Gemm), _pointer(PlanOptions), _pointer(_void)),
+    "rmcp_gemm_candidates": (_status, _void, _pointer(Gemm), _pointer(PlanOptions),
+                             _pointer(Candidate), _pointer(_size)),
+    "rmcp_gemm_execute": (_status, _void, _void, _pointer(GemmMatrices)),
+    "rmcp_gemm_execute_timed": (_status, _void, _void, _pointer(GemmMatrices),
+                                _pointer(ctypes.c_double)),
 }
 
 

@@ -32,6 +32,9 @@ void define_sgprs(struct wave *wave, unsigned first, unsigned n);
 
 /* ---- undefined.c ---- */
 void undefined_before(struct wave *wave, const struct op *op);
+/* `bits` of a register reach something (`where`) in some lanes: were they written? */
+void undefined_vgpr(struct wave *wave, const struct op *op, unsigned v, uint64_t lanes,
+                    uint32_t bits, const char *where);
 
 /* ---- partial.c ---- */
 /* The bits of a lane that were written. */

@@ -120,7 +120,7 @@ void run_illegal(struct wave *w, const struct op *op)
     if (op->decoded)
         report(w, op, &f,
                op->inst.row->encoding == ISA_MIMG
-                   ? "images and textures are not simulated (%s, word 0x%08x)"
+                   ? "no semantics for this instruction on images (%s, word 0x%08x)"
                    : "no semantics for this instruction on %s (word 0x%08x)",
                chip, word);
     else if (chips_with(op->inst.word, w->n_lanes == 64 ? ISA_WAVE64 : 0, &inst, chips)) {

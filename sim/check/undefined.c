@@ -340,19 +340,23 @@ static void valu(struct wave *w, const struct op *op)
 
 /* ---- memory ---- */
 
+void undefined_vgpr(struct wave *w, const struct op *op, unsigned v, uint64_t lanes, uint32_t bits,
+                    const char *where)
+{
+    uint64_t bad = lanes & ~w->vgpr_defined[v];
+    for (uint64_t rest = bad & w->vgpr_partial[v]; rest; rest &= rest - 1)
+        if (!(bits & ~vgpr_bits(w, v, (unsigned)__builtin_ctzll(rest)))) bad &= ~(rest & -rest);
+    if (bad) undefined(w, op, bad, 'v', v, where);
+}
+
 /* `bits` are those of each register that matter, in `lanes`. */
 static void need_lanes(struct wave *w, const struct op *op, const struct isa_operand *in,
                        uint64_t lanes, uint32_t bits, const char *where)
 {
     if (!in || in->kind != ISA_KIND_VGPR) return;
     unsigned v = in->reg - (unsigned)ISA_VGPR0;
-    for (unsigned k = 0; k < in->n_regs && v + k < 256; k++) {
-        uint64_t bad = lanes & ~w->vgpr_defined[v + k];
-        for (uint64_t rest = bad & w->vgpr_partial[v + k]; rest; rest &= rest - 1)
-            if (!(bits & ~vgpr_bits(w, v + k, (unsigned)__builtin_ctzll(rest))))
-                bad &= ~(rest & -rest);
-        if (bad) undefined(w, op, bad, 'v', v + k, where);
-    }
+    for (unsigned k = 0; k < in->n_regs && v + k < 256; k++)
+        undefined_vgpr(w, op, v + k, lanes, bits, where);
 }
 
 static void need_vector(struct wave *w, const struct op *op, const struct isa_operand *in,
@@ -384,14 +388,29 @@ static uint64_t lanes_to_memory(const struct wave *w, const struct op *op)
     return lanes;
 }
 
+/* Images may have each coordinate in a register of its own. With halves of registers, the last may
+ * have one that is not used. */
+static void image(struct wave *w, const struct op *op)
+{
+    const uint32_t bits = op->inst.a16 ? 0xffff : UINT32_MAX;
+    for (unsigned i = 0; i < op->inst.n_operands; i++)
+        if (op->inst.op[i].role == ISA_OP_ADDR)
+            need_vector(w, op, &op->inst.op[i], bits, "an address");
+    need_scalar(w, op, op->sampler, "an address");
+}
+
 static void memory(struct wave *w, const struct op *op)
 {
     const struct isa_row *row = op->inst.row;
-    if (row->id != ISA_ds_swizzle_b32_DS) /* has its data there */
+    if (row->flags & ISA_IMAGE)
+        image(w, op);
+    else if (row->id != ISA_ds_swizzle_b32_DS) /* has its data there */
         need_vector(w, op, op->address, UINT32_MAX, "an address");
     need_scalar(w, op, op->base, "an address");
     need_scalar(w, op, op->soffset, "an address");
-    if (row->flags & ISA_STORE && !is_scratch(w, op)) {
+    /* Stores to images see to their data: which of it is stored is in the descriptor. */
+    if (row->flags & ISA_STORE && !is_scratch(w, op) &&
+        (row->flags & (ISA_IMAGE | ISA_ATOMIC)) != ISA_IMAGE) {
         const uint32_t bits = op->width == 1 ? 0xff : op->width == 2 ? 0xffff : UINT32_MAX;
         const uint64_t lanes = lanes_to_memory(w, op);
         need_lanes(w, op, op->data, lanes, op->half == 2 ? bits << 16 : bits, "memory");

@@ -102,7 +102,7 @@ void wave_load_begins(struct wave *w, const struct op *op, unsigned counter, boo
     if (!(w->core->run->checks & SIM_CHECK_WAITCNT)) return;
     struct wait_queue *q = counter == ISA_VMCNT ? &w->vm : &w->lgkm;
     const struct isa_operand *to = op->out ? op->out : op->data;
-    struct pending p = { .address = w->pc - op->bytes };
+    struct pending p = { .address = w->pc - op->bytes, .sampler = op->sampler };
     if (to && to->kind == ISA_KIND_VGPR)
         p.first = (uint16_t)(to->reg - ISA_VGPR0);
     else if (to && to->kind == ISA_KIND_REG && to->reg != ISA_NULL)
@@ -143,7 +143,8 @@ static uint64_t loader_of(const struct wave *w, unsigned reg, bool scalar)
     return 0;
 }
 
-/* A load may overwrite what an earlier one of the same counter writes: they return in order. */
+/* A load may overwrite what an earlier one of the same counter writes: they return in order, but for
+ * those with and without a sampler, which go different ways. */
 static bool is_ordered_write(const struct wave *w, const struct op *op, unsigned v)
 {
     const bool flat = op->inst.row->encoding == ISA_FLAT;
@@ -159,6 +160,11 @@ static bool is_ordered_write(const struct wave *w, const struct op *op, unsigned
         const struct isa_operand *o = &op->inst.op[i];
         unsigned r = o->reg - (unsigned)ISA_VGPR0;
         if (o != op->out && o->kind == ISA_KIND_VGPR && v >= r && v < r + o->n_regs) return false;
+    }
+    for (unsigned i = 0; i < q->n; i++) {
+        const struct pending *p = &q->entry[(q->head + i) % MAX_PENDING];
+        if (p->sampler != (op->sampler != NULL) && v >= p->first && v < p->first + p->n_regs)
+            return false;
     }
     for (unsigned i = 0; i < other->n && !flat; i++) {
         const struct pending *p = &other->entry[(other->head + i) % MAX_PENDING];

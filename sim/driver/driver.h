@@ -145,6 +145,12 @@ void events_memory_fault(struct gpu *gpu, uint64_t address, bool write);
 void events_hang(struct gpu *gpu);
 void events_forget(void);
 
+/* ---- host_wait.c ---- */
+
+/* The card has done something: it may have changed a signal that somebody waits for. */
+void host_wait_completed(void);
+void host_wait_forget(void); /* in a child process */
+
 /* ---- queue.c ---- */
 
 struct queue {

@@ -9,7 +9,7 @@
 
 /* Signal events have a slot of 8 bytes in a page of the program, where the card writes; others are
  * numbered from FIRST_OTHER. */
-enum { N_SIGNALS = 4096, N_OTHERS = 256 };
+enum { N_SIGNALS = 4096, N_OTHERS = 256, STALE_NS = 1000000 };
 #define FIRST_OTHER 0x80000000u
 #define SLOT_EMPTY UINT64_MAX
 
@@ -18,6 +18,7 @@ struct event {
     uint32_t type;
     uint32_t n_waiting; /* threads in events_wait                       */
     uint64_t age;       /* how often it was set, from 1                    */
+    uint64_t told_age;  /* of which somebody who named an older one was told */
     uint64_t serial;    /* no two events have the same, those that are gone included */
     union {
         struct kfd_memory_exception memory;
@@ -176,12 +177,22 @@ static void stop_waiting(const struct awaited *list, uint32_t n, bool complete)
     }
 }
 
-/* Set when the wait began, or since. A program that names the age of a signal it has seen does not
- * miss one that was set and reset before. */
+/* A program that names the age of a signal it has seen does not miss one that was set and reset
+ * before. */
+static bool was_missed(const struct event *e, const struct awaited *w)
+{
+    return e->type == KFD_EVENT_SIGNAL && w->last_age && w->last_age != e->age;
+}
+
+/* Set when the wait began, or since. */
+static bool was_set(const struct event *e, const struct awaited *w)
+{
+    return w->set || e->set || e->age != w->age;
+}
+
 static bool is_set(const struct event *e, const struct awaited *w)
 {
-    const bool missed = e->type == KFD_EVENT_SIGNAL && w->last_age && w->last_age != e->age;
-    return w->set || e->set || e->age != w->age || missed;
+    return was_set(e, w) || was_missed(e, w);
 }
 
 /* How many of the events are set; -1 when one is gone. */
@@ -196,10 +207,33 @@ static long count_set(const struct awaited *list, uint32_t n)
     return count;
 }
 
+/* Nothing happened but what was missed, and of that somebody has been told. Runtimes of ROCm 6.4
+ * and later name the first age of a signal again and again while a kernel runs: the kernel answers
+ * each time at once, and a core does nothing else. */
+static bool is_stale(const struct awaited *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct event *e = find_awaited(&list[i]);
+        if (was_set(e, &list[i]) || (was_missed(e, &list[i]) && e->told_age != e->age))
+            return false;
+    }
+    return n > 0;
+}
+
+static void pause_for(long ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (until.tv_nsec + ns) / 1000000000;
+    until.tv_nsec = (until.tv_nsec + ns) % 1000000000;
+    (void)pthread_cond_timedwait(&changed, &lock, &until);
+}
+
 static void hand_over(struct kfd_event_data *list, const struct awaited *awaited, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         struct event *e = find_awaited(&awaited[i]);
+        if (was_missed(e, &awaited[i])) e->told_age = e->age;
         if (e->type == KFD_EVENT_SIGNAL && awaited[i].last_age) list[i].last_age = e->age;
         if (!e->set && e->age == awaited[i].age) continue;
         if (e->type == KFD_EVENT_MEMORY) list[i].memory = e->data.memory;
@@ -208,14 +242,19 @@ static void hand_over(struct kfd_event_data *list, const struct awaited *awaited
     }
 }
 
-/* Until enough of the events are set, one is gone (EIO, as the kernel has it), or time is up. With
- * the lock held. */
+/* Until enough of the events are set, one is gone (EIO, as the kernel has it), or time is up. What
+ * is stale is answered a little later, or when anything happens. With the lock held. */
 static int wait_for(struct kfd_wait_events *a, const struct awaited *awaited,
                     const struct timespec *until)
 {
-    for (bool late = a->timeout_ms == 0;;) {
+    for (bool late = a->timeout_ms == 0, paused = late;;) {
         const long n = count_set(awaited, a->n_events);
         if (n < 0) return EIO;
+        if (n && !paused && is_stale(awaited, a->n_events)) {
+            pause_for(STALE_NS);
+            paused = true;
+            continue;
+        }
         if (a->all ? n == (long)a->n_events : n > 0) {
             hand_over((struct kfd_event_data *)(uintptr_t)a->events, awaited, a->n_events);
             a->result = KFD_WAIT_COMPLETE;

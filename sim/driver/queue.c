@@ -28,6 +28,7 @@ static void *serve(void *context)
         vm_enter();
         const bool worked = !atomic_load(&q->gpu->dead) && !q->failed && step(q);
         vm_leave();
+        if (worked) host_wait_completed();
         idle = worked ? 0 : idle + 1;
         rest(idle);
     }

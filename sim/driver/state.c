@@ -155,6 +155,7 @@ static void forget(void)
     pthread_mutex_init(&driver.lock, NULL);
     queue_forget();
     events_forget();
+    host_wait_forget();
     vm_forget();
     summary_forget();
     kernel_name_forget();

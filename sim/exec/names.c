@@ -18,6 +18,7 @@ const char *sim_kind_name(enum sim_kind kind)
         [SIM_UNDEFINED] = "undefined-register",
         [SIM_UNDEFINED_LDS] = "undefined-lds",
         [SIM_BARRIER] = "barrier",
+        [SIM_DESCRIPTOR] = "descriptor",
     };
     return (unsigned)kind < SIM_N_KINDS ? names[kind] : "?";
 }

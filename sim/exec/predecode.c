@@ -220,9 +220,9 @@ static void predecode_memory(struct op *op)
     op->address = op_find(inst, ISA_OP_ADDR);
     op->data = op_find(inst, ISA_OP_DATA);
     op->data1 = op_find(inst, ISA_OP_DATA1);
-    op->base =
-        op_find(inst, row->encoding == ISA_MUBUF || row->encoding == ISA_MTBUF ? ISA_OP_RSRC
-                                                                               : ISA_OP_SADDR);
+    op->base = op_find(inst, ISA_OP_RSRC);
+    if (!op->base) op->base = op_find(inst, ISA_OP_SADDR);
+    op->sampler = op_find(inst, ISA_OP_SAMP);
     op->soffset = op_find(inst, ISA_OP_SOFF);
     if (row->flags & ISA_ATOMIC) op->atomic = row->does;
     if (row->id == ISA_s_atc_probe_SMEM || row->id == ISA_s_atc_probe_buffer_SMEM) return;
@@ -243,7 +243,10 @@ static void predecode_memory(struct op *op)
             op->run = run_ds_store;
         else
             op->run = row->id == ISA_ds_nop_DS ? run_nothing : run_ds_lanes;
-    } else if (row->flags & ISA_VMEM && !(row->flags & ISA_IMAGE)) {
+    } else if (row->flags & ISA_IMAGE) {
+        op->atomic = (uint8_t)image_atomic(row->id);
+        op->run = image_function(op);
+    } else if (row->flags & ISA_VMEM) {
         if (inst->lds || inst->tfe) return; /* not modelled */
         if (row->flags & ISA_CACHE)
             op->run = run_nothing;

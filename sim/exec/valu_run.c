@@ -106,26 +106,22 @@ void run_valu_wide(struct wave *w, const struct op *op)
 
 /* ---- sources with modifiers ---- */
 
-static uint32_t sdwa_select(uint32_t value, unsigned select, bool sign)
+/* A byte (0 to 3) or a half (4, 5) of each word, with its sign or zeros above. */
+static void sdwa_select(uint32_t *row, unsigned n, unsigned select, bool sign)
 {
-    if (select < 4) {
-        value = value >> 8 * select & 0xff;
-        return sign ? (uint32_t)(int8_t)value : value;
-    }
-    if (select < 6) {
-        value = value >> 16 * (select - 4) & 0xffff;
-        return sign ? (uint32_t)(int16_t)value : value;
-    }
-    return value;
+    const unsigned down = select < 4 ? 24 : select < 6 ? 16 : 0;
+    const unsigned up = select < 4 ? 24 - 8 * select : select == 4 ? 16 : 0;
+    if (sign)
+        for (unsigned i = 0; i < n; i++) row[i] = (uint32_t)((int32_t)(row[i] << up) >> down);
+    else
+        for (unsigned i = 0; i < n; i++) row[i] = row[i] << up >> down;
 }
 
 /* abs, then neg, of a float; `row` has the word with the sign. */
 static void change_sign(uint32_t *row, unsigned n, uint32_t sign, unsigned mods)
 {
-    for (unsigned i = 0; i < n; i++) {
-        if (mods & ISA_ABS) row[i] &= ~sign;
-        if (mods & ISA_NEG) row[i] ^= sign;
-    }
+    const uint32_t kept = mods & ISA_ABS ? ~sign : UINT32_MAX, turned = mods & ISA_NEG ? sign : 0;
+    for (unsigned i = 0; i < n; i++) row[i] = (row[i] & kept) ^ turned;
 }
 
 static bool has_half_source(const struct op *op, unsigned i)
@@ -176,9 +172,8 @@ static uint64_t fetch_source(struct wave *w, const struct op *op, unsigned i,
     if (half)
         for (unsigned lane = 0; lane < n; lane++) tmp[0][lane] >>= 16;
     if (sdwa) {
-        unsigned select = i ? inst->src1_sel : inst->src0_sel;
-        for (unsigned lane = 0; lane < n; lane++)
-            tmp[0][lane] = sdwa_select(tmp[0][lane], select, mods & ISA_SEXT);
+        const unsigned select = i ? inst->src1_sel : inst->src0_sel;
+        sdwa_select(tmp[0], n, select, mods & ISA_SEXT);
     }
     if (mods & (ISA_NEG | ISA_ABS)) {
         enum valu_kind kind = valu_source_of(inst->id, i);
@@ -189,29 +184,34 @@ static uint64_t fetch_source(struct wave *w, const struct op *op, unsigned i,
 
 /* ---- results ---- */
 
-static void sdwa_write(uint32_t *to, const uint32_t *from, const uint32_t *mask,
-                       const struct isa_inst *inst, unsigned n)
+/* Rows do not overlap: results are computed in rows of their own. */
+static void sdwa_write(uint32_t *restrict to, const uint32_t *restrict from,
+                       const uint32_t *restrict mask, const struct isa_inst *inst, unsigned n)
 {
-    unsigned select = inst->dst_sel;
-    unsigned shift = select < 4 ? 8 * select : select == 5 ? 16 : 0;
-    uint32_t field = select < 4 ? 0xff : select < 6 ? 0xffff : UINT32_MAX;
+    const unsigned select = inst->dst_sel;
+    const unsigned shift = select < 4 ? 8 * select : select == 5 ? 16 : 0;
+    const uint32_t field = select < 4 ? 0xff : select < 6 ? 0xffff : UINT32_MAX;
+    const uint32_t there = field << shift;
+    /* What the other bits get: the old ones, or those of the sign above and zeros below. */
+    const uint32_t old = inst->dst_unused == 2 ? ~there : 0;
+    const uint32_t above =
+        inst->dst_unused == 1 && field != UINT32_MAX ? ~there & ~((1u << shift) - 1) : 0;
+    const uint32_t sign = (field + 1) / 2;
     for (unsigned i = 0; i < n; i++) {
-        uint32_t value = (from[i] & field) << shift, rest = 0;
-        if (!mask[i]) continue;
-        if (inst->dst_unused == 2)
-            rest = to[i] & ~(field << shift);
-        else if (inst->dst_unused == 1 && field != UINT32_MAX && from[i] & (field + 1) / 2)
-            rest = ~(field << shift) & ~((1u << shift) - 1); /* sign above, zeros below */
-        to[i] = value | rest;
+        const uint32_t signs = from[i] & sign ? above : 0;
+        const uint32_t value = (from[i] & field) << shift | signs | (to[i] & old);
+        to[i] = (to[i] & ~mask[i]) | (value & mask[i]);
     }
 }
 
-static void half_write(uint32_t *to, const uint32_t *from, const uint32_t *mask, bool high,
-                       unsigned n)
+static void half_write(uint32_t *restrict to, const uint32_t *restrict from,
+                       const uint32_t *restrict mask, bool high, unsigned n)
 {
+    const uint32_t half = high ? 0xffff0000 : 0xffff;
+    const unsigned shift = high ? 16 : 0;
     for (unsigned i = 0; i < n; i++) {
-        if (!mask[i]) continue;
-        to[i] = high ? (to[i] & 0xffff) | from[i] << 16 : (to[i] & 0xffff0000) | (from[i] & 0xffff);
+        const uint32_t changed = half & mask[i];
+        to[i] = (to[i] & ~changed) | (from[i] << shift & changed);
     }
 }
 

@@ -7,11 +7,16 @@
 #include "sim/memory/memory.h"
 
 enum {
-    QUANTUM = 4096, /* instructions of a wave before the next one has its turn */
+    /* Instructions of a wave before the next one has its turn. On a card all waves go on from a
+     * barrier together, and code that lacks a barrier still reads there what another wave writes
+     * only later (rocSOLVER's stebz and stein): the first turns after one are short. */
+    TURN = 64,
+    SHORT_TURN = 8,
+    SHORT_TURNS = 12,
     /* Turns of a workgroup before its thread looks after another: the first time, and once it was
      * seen that workgroups of the kernel run long. */
-    FIRST_TURNS = 64,
-    LATER_TURNS = 16,
+    FIRST_TURNS = 4096,
+    LATER_TURNS = 1024,
 };
 
 /* ---- one workgroup ---- */
@@ -96,11 +101,13 @@ static bool cancelled(struct run *run)
  * end at a barrier do not count. */
 static bool run_workgroup(struct core *core, unsigned turns)
 {
+    unsigned since_barrier = 0;
     while (turns) {
+        const unsigned turn = since_barrier++ < SHORT_TURNS ? SHORT_TURN : TURN;
         bool running = false, waiting = false;
         for (unsigned i = 0; i < core->n_waves; i++) {
             struct wave *w = &core->waves[i];
-            if (w->state == WAVE_RUN) wave_run(w, QUANTUM);
+            if (w->state == WAVE_RUN) wave_run(w, turn);
             running |= w->state == WAVE_RUN;
             waiting |= w->state == WAVE_BARRIER;
         }
@@ -110,6 +117,7 @@ static bool run_workgroup(struct core *core, unsigned turns)
         }
         if (!waiting || atomic_load(&core->run->stop)) return true;
         open_barrier(core);
+        since_barrier = 0;
     }
     return false;
 }

@@ -28,9 +28,16 @@ uint8_t *lds_at(struct wave *wave, const struct op *op, unsigned lane, uint64_t 
 void lds_loaded(struct wave *wave, const struct op *op, unsigned v, unsigned lane,
                 uint32_t address);
 
+/* ---- image.c, image_access.c ---- */
+/* The handler of an image instruction, or NULL: it has no semantics here. */
+op_fn *image_function(const struct op *op);
+/* What an atomic of images computes. */
+enum isa_does image_atomic(unsigned isa_id);
+
 /* ---- what op.run may be ---- */
 op_fn run_smem, run_smem_atomic;
 op_fn run_vmem_load, run_vmem_store, run_vmem_atomic;
+op_fn run_image_load, run_image_store, run_image_atomic, run_image_resinfo, run_image_sample;
 op_fn run_ds_load, run_ds_store, run_ds_atomic, run_ds_lanes, run_ds_append;
 
 #endif

@@ -26,36 +26,45 @@ static unsigned swizzle_lane(unsigned mode, unsigned lane)
     return ((lane & and) | or) ^ xor;
 }
 
-/* For each lane the one that its result comes from; -1: none, it is 0. Within each half of 32
- * lanes; lanes that are off read as 0. */
-static void find_sources(const struct wave *w, const struct op *op, int8_t source[MAX_LANES])
+/* For each lane the one that it names, within its half of 32 lanes. Loops without a branch, which
+ * compilers turn into vector code: reductions do little else. */
+static void find_named(const struct wave *w, const struct op *op, uint8_t named[MAX_LANES])
 {
+    const unsigned n = w->n_lanes == 64 ? 64 : 32, mode = (unsigned)op->inst.imm & 0xffff;
+    if (op->inst.id == ISA_ds_swizzle_b32_DS) {
+        for (unsigned lane = 0; lane < 32; lane++) named[lane] = (uint8_t)swizzle_lane(mode, lane);
+        for (unsigned lane = 32; lane < n; lane++) named[lane] = (uint8_t)(named[lane - 32] | 32);
+        return;
+    }
     const uint32_t *address = vgpr_row(w, op->address->reg - ISA_VGPR0);
-    const unsigned id = op->inst.id;
+    for (unsigned lane = 0; lane < n; lane++)
+        named[lane] = (uint8_t)(((address[lane] + (uint32_t)op->inst.imm) >> 2 & 31) | (lane & 32));
+}
+
+/* For each lane the one that its result comes from; -1: none, it is 0. Lanes that are off read as
+ * 0. */
+static void find_sources(const struct wave *w, const struct op *op, const uint8_t named[MAX_LANES],
+                         int8_t source[MAX_LANES])
+{
     memset(source, -1, MAX_LANES);
     for (unsigned lane = 0; lane < w->n_lanes; lane++) {
-        const unsigned half = lane & 32;
         if (!w->exec_row[lane]) continue;
-        const unsigned other =
-            half + (id == ISA_ds_swizzle_b32_DS
-                        ? swizzle_lane((unsigned)op->inst.imm & 0xffff, lane & 31)
-                        : (address[lane] + (uint32_t)op->inst.imm) / 4 & 31);
-        if (id == ISA_ds_permute_b32_DS)
-            source[other] = (int8_t)lane;
-        else if (w->exec_row[other])
-            source[lane] = (int8_t)other;
+        if (op->inst.id == ISA_ds_permute_b32_DS)
+            source[named[lane]] = (int8_t)lane;
+        else if (w->exec_row[named[lane]])
+            source[lane] = (int8_t)named[lane];
     }
 }
 
-void run_ds_lanes(struct wave *w, const struct op *op)
+/* Some lanes are off or not written, or are named as the ones to go to. */
+static void move_lanes(struct wave *w, const struct op *op, unsigned from,
+                       const uint8_t named[MAX_LANES], bool gaps)
 {
     const unsigned n = w->n_lanes;
-    const unsigned from = (op->data ? op->data : op->address)->reg - (unsigned)ISA_VGPR0;
     const uint32_t *data = vgpr_row(w, from);
     uint32_t *to = vgpr_row(w, op->dst), *result = w->core->result[0], bits[MAX_LANES];
-    const bool gaps = w->vgpr_defined[from] != w->full || w->vgpr_defined[op->dst] != w->full;
     int8_t source[MAX_LANES];
-    find_sources(w, op, source);
+    find_sources(w, op, named, source);
     for (unsigned lane = 0; lane < n; lane++) {
         result[lane] = source[lane] < 0 ? 0 : data[source[lane]];
         if (gaps)
@@ -69,6 +78,23 @@ void run_ds_lanes(struct wave *w, const struct op *op)
         if (!gaps) continue;
         undefine_lane(w, op->dst, lane, bits[lane]);
         if (bits[lane] != UINT32_MAX) origin_set(w, ORIGIN_VGPR + op->dst, known ? &origin : NULL);
+    }
+}
+
+void run_ds_lanes(struct wave *w, const struct op *op)
+{
+    const unsigned n = w->n_lanes == 64 ? 64 : 32;
+    const unsigned from = (op->data ? op->data : op->address)->reg - (unsigned)ISA_VGPR0;
+    const bool gaps = w->vgpr_defined[from] != w->full || w->vgpr_defined[op->dst] != w->full;
+    uint8_t named[MAX_LANES];
+    find_named(w, op, named);
+    if (!gaps && w->exec == w->full && op->inst.id != ISA_ds_permute_b32_DS) {
+        const uint32_t *data = vgpr_row(w, from);
+        uint32_t *result = w->core->result[0];
+        for (unsigned lane = 0; lane < n; lane++) result[lane] = data[named[lane]];
+        memcpy(vgpr_row(w, op->dst), result, n * sizeof *result);
+    } else {
+        move_lanes(w, op, from, named, gaps);
     }
     wave_load_begins(w, op, ISA_LGKMCNT, false);
 }

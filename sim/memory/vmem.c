@@ -175,7 +175,7 @@ static void check_alignment(struct wave *w, const struct op *op, const struct ac
 /* ---- what other waves see ---- */
 
 /* Swizzled memory is scratch, which no other wave reaches. */
-static void touches(struct wave *w, const struct op *op, const struct access *a, unsigned width)
+void vmem_touches(struct wave *w, const struct op *op, const struct access *a, unsigned width)
 {
     struct touch t = { .lanes = a->lanes, .width = width, .atomic = op->atomic };
     if (a->step == 4) stores_touched(w, op, &t);
@@ -185,8 +185,7 @@ static void touches(struct wave *w, const struct op *op, const struct access *a,
 }
 
 /* A store, or an atomic that returns nothing, counts in vscnt; what returns a value in vmcnt. */
-static void counts_store(struct wave *w, const struct op *op, const struct access *a,
-                         unsigned width)
+void vmem_counts_store(struct wave *w, const struct op *op, const struct access *a, unsigned width)
 {
     const bool returns = op->atomic && op->inst.glc, flat = op->inst.row->encoding == ISA_FLAT;
     if (returns) {
@@ -230,16 +229,19 @@ static void typed_lane(struct wave *w, const struct op *op, unsigned format, uns
     uint32_t *row = vgpr_row(w, data->reg - ISA_VGPR0) + lane, c[4] = { 0 };
     const unsigned bytes = format_bytes(format), n = w->n_lanes;
     const bool halves = op->inst.row->moves >= ISA_MOVES_HX, integer = format_is_integer(format);
-    uint8_t memory[16] = { 0 };
+    uint8_t memory[16] = { 0 }, select[4];
+    buffer_select(w, op->base->reg, select);
     if (store) {
         for (unsigned k = 0; k < op->n_typed; k++)
             c[k] = halves ? half_component(op, row, n, k, integer) : row[(size_t)k * n];
+        format_unselect(select, c);
         format_pack(format, c, memory);
         if (inside) *ok &= memory_write(w->core, w->core->address[lane], memory, bytes);
         return;
     }
     if (inside) *ok &= memory_read(w->core, w->core->address[lane], memory, bytes, SIM_READ);
     format_unpack(format, memory, c);
+    format_select(select, integer, c);
     for (unsigned k = 0; k < op->n_typed; k++) {
         const uint32_t value = inside ? c[k] : 0;
         if (halves)
@@ -262,14 +264,14 @@ static void run_typed(struct wave *w, const struct op *op, bool store)
         return;
     }
     if (!find_addresses(w, op, &a)) return;
-    if (w->core->crossed && !store) touches(w, op, &a, format_bytes(format));
+    if (w->core->crossed && !store) vmem_touches(w, op, &a, format_bytes(format));
     for (uint64_t rest = w->exec; rest && ok; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         typed_lane(w, op, format, lane, store, a.lanes >> lane & 1, &ok);
         if (!ok) lanes_fault(w, op, &a, store);
     }
     if (store)
-        counts_store(w, op, &a, format_bytes(format));
+        vmem_counts_store(w, op, &a, format_bytes(format));
     else
         wave_load_begins(w, op, ISA_VMCNT, false);
 }
@@ -306,7 +308,7 @@ void run_vmem_load(struct wave *w, const struct op *op)
         return;
     }
     if (!find_addresses(w, op, &a)) return;
-    if (w->core->crossed) touches(w, op, &a, op->width);
+    if (w->core->crossed) vmem_touches(w, op, &a, op->width);
     w->core->stats.bytes_loaded += (uint64_t)op->width * w->n_active;
     uintptr_t base;
     if (one_mapping(w, &a, op->width, SIM_READ, &base)) {
@@ -341,7 +343,7 @@ void run_vmem_store(struct wave *w, const struct op *op)
     if (!find_addresses(w, op, &a)) return;
     w->core->stats.bytes_stored += (uint64_t)op->width * w->n_active;
     check_alignment(w, op, &a);
-    counts_store(w, op, &a, op->width);
+    vmem_counts_store(w, op, &a, op->width);
     uintptr_t base;
     if (op->width >= 4 && one_mapping(w, &a, op->width, SIM_WRITE, &base)) {
         store_fast(w, op, base, a.lanes);
@@ -415,7 +417,7 @@ void run_vmem_atomic(struct wave *w, const struct op *op)
     const bool compares = op->atomic == ISA_DOES_CMPSWAP || op->atomic == ISA_DOES_FCMPSWAP;
     unsigned to = op->out ? op->dst : data->reg - (unsigned)ISA_VGPR0;
     if (!find_addresses(w, op, &a)) return;
-    if (w->core->crossed) touches(w, op, &a, bytes);
+    if (w->core->crossed) vmem_touches(w, op, &a, bytes);
     for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint64_t bit = UINT64_C(1) << lane, old = 0;
@@ -432,5 +434,5 @@ void run_vmem_atomic(struct wave *w, const struct op *op)
         if (bytes == 8) vgpr_row(w, to + 1)[lane] = (uint32_t)(old >> 32);
     }
     w->core->stats.bytes_stored += (uint64_t)bytes * w->n_active;
-    counts_store(w, op, &a, bytes);
+    vmem_counts_store(w, op, &a, bytes);
 }

@@ -23,5 +23,15 @@ bool find_addresses(struct wave *wave, const struct op *op, struct access *acces
 unsigned lane_step(const struct wave *wave, const struct access *access, unsigned lane);
 /* The format in the buffer descriptor that begins at an SGPR. */
 unsigned buffer_format(const struct wave *wave, unsigned reg);
+/* How the swizzle in it orders components: see format_select. */
+void buffer_select(const struct wave *wave, unsigned reg, uint8_t select[4]);
+
+/* ---- vmem.c ---- */
+/* The access reads, or is an atomic: does it find what another wave has not waited for? */
+void vmem_touches(struct wave *wave, const struct op *op, const struct access *access,
+                  unsigned width);
+/* A store, or an atomic, was issued. */
+void vmem_counts_store(struct wave *wave, const struct op *op, const struct access *access,
+                       unsigned width);
 
 #endif

@@ -234,3 +234,8 @@ unsigned buffer_format(const struct wave *w, unsigned reg)
 {
     return read_buffer(w, reg).format;
 }
+
+void buffer_select(const struct wave *w, unsigned reg, uint8_t select[4])
+{
+    for (unsigned k = 0; k < 4; k++) select[k] = w->sgpr[reg + 3] >> 3 * k & 7;
+}

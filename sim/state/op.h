@@ -67,6 +67,7 @@ struct op {
     uint32_t offset[2];
     /* rare */
     const struct isa_operand *in[3], *out, *out2, *address, *data, *data1, *base, *soffset;
+    const struct isa_operand *sampler; /* of images */
     struct isa_uses uses;
     uint8_t kill, raise;             /* pattern classes that it ends and begins           */
     uint8_t single;                  /* the pattern that it is by itself, or ISA_N_RULES  */

@@ -12,6 +12,7 @@ struct pending {
     uint16_t first;   /* VGPR, or SGPR      */
     uint8_t n_regs;
     bool scalar;
+    bool sampler; /* an image through a sampler */
 };
 enum { MAX_PENDING = 64 };
 struct wait_queue {

@@ -72,22 +72,22 @@ bool check_python_find(const struct check_request *request, char path[static PAT
     }
     for (size_t i = 0; candidate(i, path); i++) {
         const size_t used = strlen(asked);
-        char listed[PATH_MAX + 2];
-        snprintf(listed, sizeof listed, "%s,", path);
+        char listed[PATH_MAX + 3];
+        snprintf(listed, sizeof listed, "%s, ", path);
         if (!*path || strstr(asked, listed)) continue;
         if (has_torch(path)) {
             if (used)
-                check_note(report, "first asked, without PyTorch: %.*s", (int)used - 1, asked);
+                check_note(report, "first asked, without PyTorch: %.*s", (int)used - 2, asked);
             check_note(report, "PyTorch of %s", path);
             return true;
         }
-        snprintf(asked + used, sizeof asked - used, "%.400s,", path);
+        snprintf(asked + used, sizeof asked - used, "%.400s, ", path);
     }
     if (!*asked)
         check_note(report, "no PyTorch was checked: there is no Python here; rmcp check --python "
                            "PYTHON names one");
     else
-        check_note(report, "no PyTorch was checked: none in %.*s; %s", (int)strlen(asked) - 1,
+        check_note(report, "no PyTorch was checked: none in %.*s; %s", (int)strlen(asked) - 2,
                    asked, cure);
     if (request->miopen)
         check_add(report, *asked ? "no-torch" : "no-python", cure, "no Python here has PyTorch");

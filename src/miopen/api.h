@@ -32,6 +32,9 @@ typedef struct miopenTensorDescriptor *miopenTensorDescriptor_t;
 typedef struct miopenConvolutionDescriptor *miopenConvolutionDescriptor_t;
 typedef struct miopenActivationDescriptor *miopenActivationDescriptor_t;
 typedef struct miopenProblem *miopenProblem_t;
+typedef struct miopenRNNDescriptor *miopenRNNDescriptor_t;
+typedef struct miopenDropoutDescriptor *miopenDropoutDescriptor_t;
+typedef struct miopenSeqTensorDescriptor *miopenSeqTensorDescriptor_t;
 typedef struct miopenFindOptions *miopenFindOptions_t;
 typedef struct miopenSolution *miopenSolution_t;
 
@@ -86,6 +89,26 @@ typedef enum {
     miopenGroupConv = 2,
     miopenDepthwise = 3
 } miopenConvolutionMode_t;
+
+typedef enum {
+    miopenRNNRELU = 0,
+    miopenRNNTANH = 1,
+    miopenLSTM = 2,
+    miopenGRU = 3
+} miopenRNNMode_t;
+typedef enum { miopenRNNlinear = 0, miopenRNNskip = 1 } miopenRNNInputMode_t;
+typedef enum { miopenRNNdefault = 0, miopenRNNfundamental = 1 } miopenRNNAlgo_t;
+typedef enum { miopenRNNunidirection = 0, miopenRNNbidirection = 1 } miopenRNNDirectionMode_t;
+typedef enum { miopenRNNNoBias = 0, miopenRNNwithBias = 1 } miopenRNNBiasMode_t;
+typedef enum { miopenRNNIONotPadded = 0, miopenRNNIOWithPadding = 1 } miopenRNNPaddingMode_t;
+typedef enum { miopenRNNTraining = 0, miopenRNNInference = 1 } miopenRNNFWDMode_t;
+typedef enum {
+    miopenRNNDataUnknownLayout = 0,
+    miopenRNNDataSeqMajorNotPadded = 1,
+    miopenRNNDataSeqMajorPadded = 2,
+    miopenRNNDataBatchMajorPadded = 3
+} miopenRNNBaseLayout_t;
+typedef enum { MIOPEN_RNG_PSEUDO_XORWOW = 0 } miopenRNGType_t;
 
 typedef enum { miopenBNPerActivation = 0, miopenBNSpatial = 1 } miopenBatchNormMode_t;
 
@@ -455,6 +478,121 @@ miopenStatus_t miopenConvolutionBiasActivationForward(
     const void *, miopenConvolutionDescriptor_t, miopenConvFwdAlgorithm_t, void *, size_t,
     const void *, miopenTensorDescriptor_t, const void *, miopenTensorDescriptor_t, const void *,
     miopenActivationDescriptor_t, miopenTensorDescriptor_t, void *);
+miopenStatus_t miopenCreateSeqTensorDescriptor(miopenSeqTensorDescriptor_t *);
+miopenStatus_t miopenDestroySeqTensorDescriptor(miopenSeqTensorDescriptor_t);
+miopenStatus_t miopenSetRNNDataSeqTensorDescriptor(miopenSeqTensorDescriptor_t, miopenDataType_t,
+                                                   miopenRNNBaseLayout_t, int, int, int,
+                                                   const int *, void *);
+miopenStatus_t miopenGetRNNDataSeqTensorDescriptor(miopenSeqTensorDescriptor_t, miopenDataType_t *,
+                                                   miopenRNNBaseLayout_t *, int *, int *, int *,
+                                                   int, int *, void *);
+miopenStatus_t miopenCreateRNNDescriptor(miopenRNNDescriptor_t *);
+miopenStatus_t miopenDestroyRNNDescriptor(miopenRNNDescriptor_t);
+miopenStatus_t miopenGetRNNDescriptor(miopenRNNDescriptor_t, miopenRNNMode_t *, miopenRNNAlgo_t *,
+                                      miopenRNNInputMode_t *, miopenRNNDirectionMode_t *,
+                                      miopenRNNBiasMode_t *, int *, int *);
+miopenStatus_t miopenGetRNNDescriptor_V2(miopenRNNDescriptor_t, int *, int *,
+                                         miopenDropoutDescriptor_t *, miopenRNNInputMode_t *,
+                                         miopenRNNDirectionMode_t *, miopenRNNMode_t *,
+                                         miopenRNNBiasMode_t *, miopenRNNAlgo_t *,
+                                         miopenDataType_t *);
+miopenStatus_t miopenSetRNNDescriptor(miopenRNNDescriptor_t, int, int, miopenRNNInputMode_t,
+                                      miopenRNNDirectionMode_t, miopenRNNMode_t,
+                                      miopenRNNBiasMode_t, miopenRNNAlgo_t, miopenDataType_t);
+miopenStatus_t miopenSetRNNDescriptor_V2(miopenRNNDescriptor_t, int, int, miopenDropoutDescriptor_t,
+                                         miopenRNNInputMode_t, miopenRNNDirectionMode_t,
+                                         miopenRNNMode_t, miopenRNNBiasMode_t, miopenRNNAlgo_t,
+                                         miopenDataType_t);
+miopenStatus_t miopenSetRNNPaddingMode(miopenRNNDescriptor_t, miopenRNNPaddingMode_t);
+miopenStatus_t miopenGetRNNPaddingMode(miopenRNNDescriptor_t, miopenRNNPaddingMode_t *);
+miopenStatus_t miopenGetRNNWorkspaceSize(miopenHandle_t, miopenRNNDescriptor_t, int,
+                                         const miopenTensorDescriptor_t *, size_t *);
+miopenStatus_t miopenGetRNNTrainingReserveSize(miopenHandle_t, miopenRNNDescriptor_t, int,
+                                               const miopenTensorDescriptor_t *, size_t *);
+miopenStatus_t miopenGetRNNTempSpaceSizes(miopenHandle_t, miopenRNNDescriptor_t,
+                                          miopenSeqTensorDescriptor_t, miopenRNNFWDMode_t, size_t *,
+                                          size_t *);
+miopenStatus_t miopenGetRNNParamsSize(miopenHandle_t, miopenRNNDescriptor_t,
+                                      miopenTensorDescriptor_t, size_t *, miopenDataType_t);
+miopenStatus_t miopenGetRNNParamsDescriptor(miopenHandle_t, miopenRNNDescriptor_t,
+                                            miopenTensorDescriptor_t, miopenTensorDescriptor_t,
+                                            miopenDataType_t);
+miopenStatus_t miopenGetRNNInputTensorSize(miopenHandle_t, miopenRNNDescriptor_t, int,
+                                           miopenTensorDescriptor_t *, size_t *);
+miopenStatus_t miopenGetRNNHiddenTensorSize(miopenHandle_t, miopenRNNDescriptor_t, int,
+                                            miopenTensorDescriptor_t *, size_t *);
+miopenStatus_t miopenGetRNNLayerParamSize(miopenHandle_t, miopenRNNDescriptor_t, int,
+                                          miopenTensorDescriptor_t, int, size_t *);
+miopenStatus_t miopenGetRNNLayerBiasSize(miopenHandle_t, miopenRNNDescriptor_t, int, int, size_t *);
+miopenStatus_t miopenGetRNNLayerParam(miopenHandle_t, miopenRNNDescriptor_t, int,
+                                      miopenTensorDescriptor_t, miopenTensorDescriptor_t,
+                                      const void *, int, miopenTensorDescriptor_t, void *);
+miopenStatus_t miopenGetRNNLayerBias(miopenHandle_t, miopenRNNDescriptor_t, int,
+                                     miopenTensorDescriptor_t, miopenTensorDescriptor_t,
+                                     const void *, int, miopenTensorDescriptor_t, void *);
+miopenStatus_t miopenSetRNNLayerParam(miopenHandle_t, miopenRNNDescriptor_t, int,
+                                      miopenTensorDescriptor_t, miopenTensorDescriptor_t, void *,
+                                      int, miopenTensorDescriptor_t, const void *);
+miopenStatus_t miopenSetRNNLayerBias(miopenHandle_t, miopenRNNDescriptor_t, int,
+                                     miopenTensorDescriptor_t, miopenTensorDescriptor_t, void *,
+                                     int, miopenTensorDescriptor_t, const void *);
+miopenStatus_t miopenGetRNNLayerParamOffset(miopenRNNDescriptor_t, int, miopenTensorDescriptor_t,
+                                            int, miopenTensorDescriptor_t, size_t *);
+miopenStatus_t miopenGetRNNLayerBiasOffset(miopenRNNDescriptor_t, int, miopenTensorDescriptor_t,
+                                           int, miopenTensorDescriptor_t, size_t *);
+miopenStatus_t miopenRNNForward(miopenHandle_t, miopenRNNDescriptor_t, miopenRNNFWDMode_t,
+                                miopenSeqTensorDescriptor_t, const void *, miopenTensorDescriptor_t,
+                                const void *, void *, miopenTensorDescriptor_t, const void *,
+                                void *, miopenSeqTensorDescriptor_t, void *, const void *, size_t,
+                                void *, size_t, void *, size_t);
+miopenStatus_t miopenRNNBackwardSeqData(miopenHandle_t, miopenRNNDescriptor_t,
+                                        miopenSeqTensorDescriptor_t, const void *, const void *,
+                                        miopenTensorDescriptor_t, const void *, const void *,
+                                        void *, miopenTensorDescriptor_t, const void *,
+                                        const void *, void *, miopenSeqTensorDescriptor_t, void *,
+                                        const void *, size_t, void *, size_t, void *, size_t);
+miopenStatus_t miopenRNNBackwardWeightsSeqTensor(miopenHandle_t, miopenRNNDescriptor_t,
+                                                 miopenSeqTensorDescriptor_t, const void *,
+                                                 miopenTensorDescriptor_t, const void *,
+                                                 miopenSeqTensorDescriptor_t, const void *, void *,
+                                                 size_t, void *, size_t, const void *, size_t);
+miopenStatus_t miopenRNNForwardTraining(miopenHandle_t, miopenRNNDescriptor_t, int,
+                                        const miopenTensorDescriptor_t *, const void *,
+                                        miopenTensorDescriptor_t, const void *,
+                                        miopenTensorDescriptor_t, const void *,
+                                        miopenTensorDescriptor_t, const void *,
+                                        const miopenTensorDescriptor_t *, void *,
+                                        miopenTensorDescriptor_t, void *, miopenTensorDescriptor_t,
+                                        void *, void *, size_t, void *, size_t);
+miopenStatus_t miopenRNNForwardInference(
+    miopenHandle_t, miopenRNNDescriptor_t, int, const miopenTensorDescriptor_t *, const void *,
+    miopenTensorDescriptor_t, const void *, miopenTensorDescriptor_t, const void *,
+    miopenTensorDescriptor_t, const void *, const miopenTensorDescriptor_t *, void *,
+    miopenTensorDescriptor_t, void *, miopenTensorDescriptor_t, void *, void *, size_t);
+miopenStatus_t miopenRNNBackwardData(
+    miopenHandle_t, miopenRNNDescriptor_t, int, const miopenTensorDescriptor_t *, const void *,
+    const miopenTensorDescriptor_t *, const void *, miopenTensorDescriptor_t, const void *,
+    miopenTensorDescriptor_t, const void *, miopenTensorDescriptor_t, const void *,
+    miopenTensorDescriptor_t, const void *, miopenTensorDescriptor_t, const void *,
+    const miopenTensorDescriptor_t *, void *, miopenTensorDescriptor_t, void *,
+    miopenTensorDescriptor_t, void *, void *, size_t, void *, size_t);
+miopenStatus_t miopenRNNBackwardWeights(miopenHandle_t, miopenRNNDescriptor_t, int,
+                                        const miopenTensorDescriptor_t *, const void *,
+                                        miopenTensorDescriptor_t, const void *,
+                                        const miopenTensorDescriptor_t *, const void *,
+                                        miopenTensorDescriptor_t, void *, void *, size_t,
+                                        const void *, size_t);
+miopenStatus_t miopenCreateDropoutDescriptor(miopenDropoutDescriptor_t *);
+miopenStatus_t miopenDestroyDropoutDescriptor(miopenDropoutDescriptor_t);
+miopenStatus_t miopenDropoutGetStatesSize(miopenHandle_t, size_t *);
+miopenStatus_t miopenGetDropoutDescriptor(miopenDropoutDescriptor_t, miopenHandle_t, float *,
+                                          void **, unsigned long long *, bool *, bool *,
+                                          miopenRNGType_t *);
+miopenStatus_t miopenRestoreDropoutDescriptor(miopenDropoutDescriptor_t, miopenHandle_t, float,
+                                              void *, size_t, unsigned long long, bool, bool,
+                                              miopenRNGType_t);
+miopenStatus_t miopenSetDropoutDescriptor(miopenDropoutDescriptor_t, miopenHandle_t, float, void *,
+                                          size_t, unsigned long long, bool, bool, miopenRNGType_t);
 miopenStatus_t miopenCreateConvProblem(miopenProblem_t *, miopenConvolutionDescriptor_t,
                                        miopenProblemDirection_t);
 miopenStatus_t miopenDestroyProblem(miopenProblem_t);

@@ -53,6 +53,9 @@ miopenStatus_t mi_chain_descriptor(struct mi_object *object, enum mi_kind kind)
     } else if (kind == MI_ACTIVATION) {
         ORIGINAL(miopenCreateActivationDescriptor, create);
         status = create ? create((miopenActivationDescriptor_t *)&twin) : missing();
+    } else if (kind == MI_DROPOUT) {
+        ORIGINAL(miopenCreateDropoutDescriptor, create);
+        status = create ? create((miopenDropoutDescriptor_t *)&twin) : missing();
     }
     return give_twin(object, status, twin);
 }
@@ -64,6 +67,7 @@ void mi_chain_destroy(struct mi_object *object, enum mi_kind kind)
         [MI_TENSOR] = "miopenDestroyTensorDescriptor",
         [MI_CONVOLUTION] = "miopenDestroyConvolutionDescriptor",
         [MI_ACTIVATION] = "miopenDestroyActivationDescriptor",
+        [MI_DROPOUT] = "miopenDestroyDropoutDescriptor",
     };
     void *symbol = object->twin && names[kind] ? mi_original(names[kind]) : NULL;
     miopenStatus_t (*destroy)(void *) = NULL;

@@ -27,7 +27,12 @@
     F(rmcp_batchnorm_execute_timed)                                                                \
     F(rmcp_tensor_plan)                                                                            \
     F(rmcp_tensor_execute)                                                                         \
-    F(rmcp_tensor_execute_timed)
+    F(rmcp_tensor_execute_timed)                                                                   \
+    F(rmcp_rnn_describe)                                                                           \
+    F(rmcp_rnn_plan)                                                                               \
+    F(rmcp_rnn_execute)                                                                            \
+    F(rmcp_rnn_execute_timed)                                                                      \
+    F(rmcp_copy_to_device)
 
 struct mi_engine {
 #define F(name) __typeof__(&name) name;

@@ -26,6 +26,9 @@ static struct pool pools[MI_KINDS] = {
     [MI_PROBLEM] = { .lock = PTHREAD_MUTEX_INITIALIZER },
     [MI_FIND_OPTIONS] = { .lock = PTHREAD_MUTEX_INITIALIZER },
     [MI_SOLUTION] = { .lock = PTHREAD_MUTEX_INITIALIZER },
+    [MI_RNN] = { .lock = PTHREAD_MUTEX_INITIALIZER },
+    [MI_DROPOUT] = { .lock = PTHREAD_MUTEX_INITIALIZER },
+    [MI_SEQUENCE] = { .lock = PTHREAD_MUTEX_INITIALIZER },
 };
 
 /* Twins: open addressing, from the original's pointer to our object; 0 is free, 1 was used once. */

@@ -15,6 +15,9 @@ enum mi_kind {
     MI_PROBLEM,
     MI_FIND_OPTIONS,
     MI_SOLUTION,
+    MI_RNN,
+    MI_DROPOUT,
+    MI_SEQUENCE,
     MI_KINDS
 };
 

@@ -48,6 +48,7 @@ static size_t key_size(const struct mi_key *key)
     switch (key->operation) {
     case MI_OP_CONV: return head + sizeof key->problem.conv;
     case MI_OP_BATCHNORM: return head + sizeof key->problem.batchnorm;
+    case MI_OP_RNN: return head + sizeof key->problem.rnn;
     default: return head + sizeof key->problem.tensor;
     }
 }
@@ -66,7 +67,8 @@ static uint64_t hash_key(const struct mi_key *key, size_t size)
 }
 
 _Static_assert(sizeof(rmcp_conv) % 8 == 0 && sizeof(rmcp_batchnorm) % 8 == 0 &&
-                   sizeof(rmcp_tensor) % 8 == 0 && offsetof(struct mi_key, problem) % 8 == 0,
+                   sizeof(rmcp_tensor) % 8 == 0 && sizeof(struct mi_rnn_problem) % 8 == 0 &&
+                   offsetof(struct mi_key, problem) % 8 == 0,
                "keys are hashed in whole words");
 
 /* Where the key is, or the free place where it belongs. */
@@ -234,13 +236,29 @@ static rmcp_status make_conv_plans(struct mi_handle *handle, const struct mi_key
     return RMCP_OK;
 }
 
+static rmcp_status make_rnn(struct mi_handle *handle, const struct mi_key *key, rmcp_plan **out)
+{
+    const struct mi_rnn_problem *p = &key->problem.rnn;
+    rmcp_rnn problem = p->rnn;
+    int64_t *batches = malloc((size_t)problem.steps * sizeof *batches), t = 0;
+    if (!batches) return RMCP_E_NOMEM;
+    for (uint64_t i = 0; i < p->n_runs; i++)
+        for (int32_t k = 0; k < p->run[i].steps; k++) batches[t++] = p->run[i].batch;
+    problem.batches = batches;
+    rmcp_status status = handle->engine->rmcp_rnn_plan(handle->device, &problem,
+                                                       (rmcp_rnn_pass)key->pass, NULL, out);
+    free(batches);
+    return status;
+}
+
 static rmcp_status make(struct mi_handle *handle, const struct mi_key *key, struct mi_plans *out)
 {
     const struct mi_engine *e = handle->engine;
     if (key->operation == MI_OP_CONV) return make_conv_plans(handle, key, RMCP_ESTIMATE, out);
     struct mi_choice *choice = &out->choice[0];
     rmcp_status status =
-        key->operation == MI_OP_BATCHNORM
+        key->operation == MI_OP_RNN ? make_rnn(handle, key, &choice->plan)
+        : key->operation == MI_OP_BATCHNORM
             ? e->rmcp_batchnorm_plan(handle->device, &key->problem.batchnorm,
                                      (rmcp_batchnorm_pass)key->pass, NULL, &choice->plan)
             : e->rmcp_tensor_plan(handle->device, &key->problem.tensor, NULL, &choice->plan);

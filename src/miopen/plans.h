@@ -4,7 +4,17 @@
 
 #include "miopen/handle.h"
 
-enum mi_operation { MI_OP_CONV, MI_OP_BATCHNORM, MI_OP_TENSOR };
+enum mi_operation { MI_OP_CONV, MI_OP_BATCHNORM, MI_OP_TENSOR, MI_OP_RNN };
+
+/* A recurrent network; its batches are runs of equal ones, so that they can be compared. */
+enum { MI_RNN_RUNS = 96 };
+struct mi_rnn_problem {
+    rmcp_rnn rnn; /* without batches */
+    uint64_t n_runs;
+    struct mi_rnn_run {
+        int32_t steps, batch;
+    } run[MI_RNN_RUNS];
+};
 
 /* What is planned. All bytes count: zero it first. */
 struct mi_key {
@@ -14,6 +24,7 @@ struct mi_key {
         rmcp_conv conv;
         rmcp_batchnorm batchnorm;
         rmcp_tensor tensor;
+        struct mi_rnn_problem rnn;
     } problem;
 };
 

@@ -36,7 +36,8 @@
     F(dnnl_reorder_primitive_desc_create)   \
     F(dnnl_primitive_create)                \
     F(dnnl_primitive_execute)               \
-    F(dnnl_primitive_destroy)
+    F(dnnl_primitive_destroy)               \
+    F(dnnl_sgemm)
 #if DNNL_VERSION_MAJOR >= 3
 #define RMCP_ONEDNN_OWN(F)                                \
     F(dnnl_memory_desc_create_with_strides)               \

@@ -67,6 +67,8 @@ ask path "VIRTUAL_ENV=$work/nosuch" "PATH=$work/path/bin:$PATH"
 ask venv "RMCP_PYTHON=$work/venv/bin/python" "PATH=$work/path/bin:$PATH"
 ask path "VIRTUAL_ENV=$work/empty" "PATH=$work/path/bin:$PATH"
 has "^first asked, without PyTorch: $work/empty/bin/python\$"
+ask path "VIRTUAL_ENV=$work/empty" "RMCP_PYTHON=$work/empty/bin/python3" "PATH=$work/path/bin:$PATH"
+has "^first asked, without PyTorch: $work/empty/bin/python3, $work/empty/bin/python\$"
 expect 0 "$rmcp" check --python "$work/venv/bin/python"
 has '^of venv$'
 expect 1 "$rmcp" check --python "$work/wrong/bin/python"

@@ -95,6 +95,16 @@ void rig_store(const struct rig *rig, unsigned slot, int64_t element, float valu
                              rmcp_type_bytes(type)));
 }
 
+void rig_read(const struct rig *rig, unsigned slot, void *host)
+{
+    must(rmcp_copy_to_host(rig->plan->device, NULL, host, rig->memory[slot], rig->bytes[slot]));
+}
+
+void rig_write(const struct rig *rig, unsigned slot, const void *host)
+{
+    must(rmcp_copy_to_device(rig->plan->device, NULL, rig->memory[slot], host, rig->bytes[slot]));
+}
+
 rmcp_status rig_execute(const struct rig *rig, char said[RIG_SAID])
 {
     FILE *file = said ? tmpfile() : NULL;

@@ -26,6 +26,9 @@ unsigned rig_find(const struct rig *rig, const char *name); /* the slot of a ten
 
 float rig_load(const struct rig *rig, unsigned slot, int64_t element);
 void rig_store(const struct rig *rig, unsigned slot, int64_t element, float value);
+/* The whole tensor. */
+void rig_read(const struct rig *rig, unsigned slot, void *host);
+void rig_write(const struct rig *rig, unsigned slot, const void *host);
 
 /* Execute and wait; stderr goes to `said`, which may be NULL. */
 enum { RIG_SAID = 4096 };

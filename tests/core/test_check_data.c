@@ -1,6 +1,7 @@
 /* test_check_data.c: RMCP_CHECK says nothing of results that are right, whatever the data: every
  * algorithm of a device on random problems, with NaN, infinities, numbers that overflow and
  * denormals among the inputs. Usage: test_check_data DEVICE ROUNDS */
+#include "base/convert.h"
 #include "base/random.h"
 #include "check_rig.h"
 
@@ -41,11 +42,18 @@ static void plant(const struct rig *rig, size_t which, struct rmcp_random *r)
         if (!rig->bytes[slot] || !info.read || rmcp_random_below(r, 3) == 0) continue;
         const bool all = plants[which].count < 0;
         const int64_t count = all ? info.elements : plants[which].count;
+        /* On the host and in one piece: a device may take long for each of so many copies. */
+        void *host = malloc(rig->bytes[slot]);
+        assert_non_null(host);
+        rig_read(rig, slot, host);
         for (int64_t i = 0; i < info.elements && plants[which].alone; i++)
-            rig_store(rig, slot, i, 0);
-        for (int64_t i = 0; i < count; i++)
-            rig_store(rig, slot, all ? i : rmcp_random_below(r, info.elements),
-                      plants[which].values[rmcp_random_below(r, 4)]);
+            rmcp_store(host, info.type, i, 0);
+        for (int64_t i = 0; i < count; i++) {
+            const float value = plants[which].values[rmcp_random_below(r, 4)];
+            rmcp_store(host, info.type, all ? i : rmcp_random_below(r, info.elements), value);
+        }
+        rig_write(rig, slot, host);
+        free(host);
     }
 }
 

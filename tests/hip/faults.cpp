@@ -44,16 +44,6 @@ static int *registered_and_gone()
     return device;
 }
 
-// Pictures are copied by a kernel of the runtime that stores to an image.
-static void copy_image()
-{
-    const std::vector<float> picture(64, 1.0f);
-    const hipChannelFormatDesc format = hipCreateChannelDesc<float>();
-    hipArray_t array = nullptr;
-    HIP(hipMallocArray(&array, &format, 8, 8));
-    HIP(hipMemcpy2DToArray(array, 0, 0, picture.data(), 32, 32, 8, hipMemcpyHostToDevice));
-}
-
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -65,7 +55,6 @@ int main(int argc, char **argv)
     if (!std::strcmp(what, "illegal")) illegal<<<1, 1>>>();
     if (!std::strcmp(what, "trap")) trap<<<1, 1>>>(memory);
     if (!std::strcmp(what, "assert")) claim<<<1, 1>>>(memory);
-    if (!std::strcmp(what, "image")) copy_image();
     if (!std::strcmp(what, "hang")) spin<<<1, 1>>>(memory);
     const hipError_t error = hipDeviceSynchronize();
     std::printf("survived: %s\n", hipGetErrorString(error));

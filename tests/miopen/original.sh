@@ -20,7 +20,11 @@ original_open() {
     cp -L "$build/librmcp.so.0" "$build/src/miopen/libMIOpen.so.1" "$inside/"
     # shellcheck disable=SC2034 # for the script that sources this
     dropin=$place/libMIOpen.so.1
-    # The OpenCL compiler is sought where Debian's build machine had it.
+    original_compiler
+}
+
+# original_compiler: the OpenCL compiler is sought where Debian's build machine had it.
+original_compiler() {
     old=$(strings -n 12 "$root/usr/lib/x86_64-linux-gnu/libMIOpen.so.1" | grep '^/build/.*/clang-21$' | head -n 1)
     if [ -n "$old" ]; then
         mkdir -p "$(dirname "$root$old")"

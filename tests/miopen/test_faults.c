@@ -61,6 +61,59 @@ static int use_tensors(miopenHandle_t handle)
     return status;
 }
 
+/* An LSTM of two layers and directions with dropout: all passes. Its memory is `space`, in parts.
+ */
+enum { SPACE = 1 << 20, STEPS = 2, UNITS = 4 };
+static char *space;
+static int use_rnn(miopenHandle_t handle)
+{
+    miopenRNNDescriptor_t rnn = NULL;
+    miopenDropoutDescriptor_t dropout = NULL;
+    miopenTensorDescriptor_t x = NULL, y = NULL, h = NULL;
+    const int in[] = { 3, UNITS }, out[] = { 3, 2 * UNITS }, states[] = { 4, 3, UNITS };
+    size_t work = 0, reserve = 0;
+    char *part[8];
+    for (int i = 0; i < 8; i++) part[i] = space + i * (SPACE / 8);
+    int status = miopenCreateRNNDescriptor(&rnn);
+    if (!status) status = miopenCreateDropoutDescriptor(&dropout);
+    if (!status) status = miopenCreateTensorDescriptor(&x);
+    if (!status) status = miopenCreateTensorDescriptor(&y);
+    if (!status) status = miopenCreateTensorDescriptor(&h);
+    if (!status) status = miopenSetTensorDescriptor(x, miopenFloat, 2, in, NULL);
+    if (!status) status = miopenSetTensorDescriptor(y, miopenFloat, 2, out, NULL);
+    if (!status) status = miopenSetTensorDescriptor(h, miopenFloat, 3, states, NULL);
+    if (!status)
+        status = miopenSetDropoutDescriptor(dropout, handle, 0.5f, part[7], SPACE / 8, 1, false,
+                                            false, MIOPEN_RNG_PSEUDO_XORWOW);
+    if (!status)
+        status =
+            miopenSetRNNDescriptor_V2(rnn, UNITS, 2, dropout, miopenRNNlinear, miopenRNNbidirection,
+                                      miopenLSTM, miopenRNNwithBias, miopenRNNdefault, miopenFloat);
+    const miopenTensorDescriptor_t xs[STEPS] = { x, x }, ys[STEPS] = { y, y };
+    if (!status) status = miopenGetRNNWorkspaceSize(handle, rnn, STEPS, xs, &work);
+    if (!status) status = miopenGetRNNTrainingReserveSize(handle, rnn, STEPS, xs, &reserve);
+    if (!status)
+        status = miopenRNNForwardTraining(handle, rnn, STEPS, xs, part[0], h, NULL, h, NULL, x,
+                                          part[1], ys, part[2], h, part[3], h, NULL, part[4], work,
+                                          part[5], reserve);
+    if (!status)
+        status = miopenRNNBackwardData(handle, rnn, STEPS, ys, part[2], ys, part[2], h, NULL, h,
+                                       NULL, x, part[1], h, NULL, h, NULL, xs, part[6], h, part[3],
+                                       h, NULL, part[4], work, part[5], reserve);
+    if (!status)
+        status = miopenRNNBackwardWeights(handle, rnn, STEPS, xs, part[0], h, NULL, ys, part[2], x,
+                                          part[1], part[4], work, part[5], reserve);
+    if (!status)
+        status = miopenRNNForwardInference(handle, rnn, STEPS, xs, part[0], h, NULL, h, NULL, x,
+                                           part[1], ys, part[2], h, NULL, h, NULL, NULL, 0);
+    miopenDestroyTensorDescriptor(x);
+    miopenDestroyTensorDescriptor(y);
+    miopenDestroyTensorDescriptor(h);
+    miopenDestroyRNNDescriptor(rnn);
+    miopenDestroyDropoutDescriptor(dropout);
+    return status;
+}
+
 /* With a handle of its own, from its creation to its end. */
 static int (*use)(miopenHandle_t handle);
 static int live(void)
@@ -146,6 +199,12 @@ static void tensor_operations(void **state)
     fail_calls(use_tensors, true);
 }
 
+static void recurrent_networks(void **state)
+{
+    (void)state;
+    fail_calls(use_rnn, true);
+}
+
 /* ---- the first use of a process ---- */
 
 /* Call number `at` of the very first life fails. 0: as it should be, 1: all calls were made, 2:
@@ -194,12 +253,15 @@ static int begin(void **state)
 {
     (void)state;
     hostile_conv(&conv, &hostile_shape, 1);
+    space = client_alloc(SPACE);
+    if (!space) return 1;
     return !client_norm_init(&norm, 2, 8, 9, 7, miopenFloat) || !client_workspace(&conv, 4 << 20);
 }
 
 static int end(void **state)
 {
     (void)state;
+    client_free(space);
     client_conv_deinit(&conv);
     client_norm_deinit(&norm);
     return 0;
@@ -209,8 +271,9 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_use), /* the first: its children are the first users */
-        cmocka_unit_test(immediate_mode), cmocka_unit_test(find_mode),
-        cmocka_unit_test(batch_norm),     cmocka_unit_test(tensor_operations),
+        cmocka_unit_test(immediate_mode),     cmocka_unit_test(find_mode),
+        cmocka_unit_test(batch_norm),         cmocka_unit_test(tensor_operations),
+        cmocka_unit_test(recurrent_networks),
     };
     if (argc < 2) return 99;
     hostile_begin(argv[1]);

@@ -72,7 +72,7 @@ static void every_function_takes_null(void **state)
 }
 
 /* A new object of each kind, all of them set to something. */
-enum { N_KINDS = 6 };
+enum { N_KINDS = 9 };
 static void *object_of(int kind)
 {
     const int size[4] = { 2, 8, 9, 7 }, one[2] = { 1, 1 };
@@ -83,6 +83,9 @@ static void *object_of(int kind)
         miopenActivationDescriptor_t activation;
         miopenFindOptions_t options;
         miopenProblem_t problem;
+        miopenRNNDescriptor_t rnn;
+        miopenDropoutDescriptor_t dropout;
+        miopenSeqTensorDescriptor_t sequence;
         void *any;
     } o = { 0 };
     miopenConvolutionDescriptor_t convolution = NULL;
@@ -98,6 +101,18 @@ static void *object_of(int kind)
         break;
     case 3: GOOD(miopenCreateActivationDescriptor(&o.activation)); break;
     case 4: GOOD(miopenCreateFindOptions(&o.options)); break;
+    case 5:
+        GOOD(miopenCreateRNNDescriptor(&o.rnn));
+        GOOD(miopenSetRNNDescriptor(o.rnn, 8, 2, miopenRNNlinear, miopenRNNbidirection, miopenLSTM,
+                                    miopenRNNwithBias, miopenRNNdefault, miopenFloat));
+        break;
+    case 6: GOOD(miopenCreateDropoutDescriptor(&o.dropout)); break;
+    case 7:
+        GOOD(miopenCreateSeqTensorDescriptor(&o.sequence));
+        GOOD(miopenSetRNNDataSeqTensorDescriptor(o.sequence, miopenFloat,
+                                                 miopenRNNDataBatchMajorPadded, 9, 2, 8, one,
+                                                 NULL));
+        break;
     default:
         convolution = object_of(2);
         GOOD(miopenCreateConvProblem(&o.problem, convolution, miopenProblemDirectionForward));
@@ -116,6 +131,9 @@ static void destroy_object(int kind, void *object)
     case 2: status = miopenDestroyConvolutionDescriptor(object); break;
     case 3: status = miopenDestroyActivationDescriptor(object); break;
     case 4: status = miopenDestroyFindOptions(object); break;
+    case 5: status = miopenDestroyRNNDescriptor(object); break;
+    case 6: status = miopenDestroyDropoutDescriptor(object); break;
+    case 7: status = miopenDestroySeqTensorDescriptor(object); break;
     default: status = miopenDestroyProblem(object); break;
     }
     /* The function under test may have been the one that destroys it. */

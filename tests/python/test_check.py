@@ -290,6 +290,18 @@ class TestCommand(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, "^this PyTorch .* right\n$")
 
+    def test_without_numpy(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "numpy.py").write_text("raise ModuleNotFoundError(\"No module named 'numpy'\")\n")
+            path = os.pathsep.join([folder, str(ROOT / "python")])
+            convolution = "import torch; torch.nn.functional.conv2d(torch.ones(1, 2, 5, 5), torch.ones(2, 2, 3, 3))"
+            for words, wanted in ((["check", "--device", "cpu"], "right"),
+                                  (["--device", "cpu", "--stats", "-c", convolution], "RMCP: 1 convolutions, 0 left")):
+                done = subprocess.run([sys.executable, "-m", "rmcp", *words], capture_output=True, text=True,
+                                      env={**os.environ, "PYTHONPATH": path})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(wanted, done.stdout + done.stderr)
+
     def test_engine_is_the_command_s(self):
         with tempfile.TemporaryDirectory() as folder:
             fake = pathlib.Path(folder, "rmcp")

@@ -40,7 +40,7 @@ def constants(text):
 def structs(text):
     """{struct: its fields}."""
     found = {}
-    for name, body in re.findall(r"typedef struct (\w+) \{(.*?)\}", text, flags=re.S):
+    for body, name in re.findall(r"typedef struct \w+ \{(.*?)\} (\w+);", text, flags=re.S):
         fields = []
         for declaration in filter(str.strip, body.split(";")):
             first, *rest = declaration.split(",")

@@ -54,6 +54,12 @@ class Compile(unittest.TestCase):
             with self.subTest(backend=backend):
                 self.check(backend)
 
+    @unittest.skipUnless("inductor" in BACKENDS, "no C++ compiler")
+    def test_inductor_need_not_guess(self):
+        import torch._inductor.config
+        with torch._inductor.config.patch(implicit_fallbacks=False):
+            self.check("inductor", torch.channels_last)
+
     def test_channels_last(self):
         self.check("aot_eager", torch.channels_last)
 

@@ -1,31 +1,19 @@
 #!/bin/sh
-# Runs the PyTorch tests with Debian 13's PyTorch (2.6) in a chroot; by hand, as root, with a network.
-# usage: torch_newer.sh [FOLDER]   the chroot; kept and reused (default: ~/.cache/rmcp/trixie)
+# Runs the PyTorch tests with another Debian's PyTorch in a chroot; by hand, as root, with a network.
+# usage: torch_newer.sh [RELEASE [FOLDER]]   trixie (Debian 13, PyTorch 2.6) unless told otherwise, such as sid;
+#                                            the chroot is kept and reused (default: ~/.cache/rmcp/RELEASE)
 # Exit status 77 (skip) when the packages cannot be had.
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/debian.sh"
 source=$(cd "$(dirname "$0")/../.." && pwd)
-root=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/rmcp/trixie}
+release=${1:-trixie}
+root=${2:-${XDG_CACHE_HOME:-$HOME/.cache}/rmcp/$release}
 [ "$(id -u)" = 0 ] || skip "a chroot needs root"
 need debootstrap
-mirror=$(debian_mirror)
-[ -n "$mirror" ] || skip "apt has no Debian mirror"
-
-if [ ! -e "$root/ready" ]; then
-    mkdir -p "$root"
-    debootstrap --variant=minbase trixie "$root" "$mirror" >"$root.log" 2>&1 ||
-        { tail -n 5 "$root.log"; skip "debootstrap failed"; }
-    # What its apt needs to reach the mirror is what this machine's needs.
-    cp /etc/resolv.conf "$root/etc/resolv.conf"
-    chroot "$root" apt-get update -q >>"$root.log" 2>&1 || skip "no package lists of Debian 13"
-    DEBIAN_FRONTEND=noninteractive chroot "$root" apt-get install -qy --no-install-recommends \
-        python3-torch python3-torchvision libtorch-dev python3-numpy g++ python3-dev gcc libc6-dev meson ninja-build \
-        pkg-config binutils libdnnl-dev libcjson-dev opencl-headers zlib1g-dev libzstd-dev libbz2-dev \
-        libsqlite3-dev ocl-icd-libopencl1 pocl-opencl-icd >>"$root.log" 2>&1 ||
-        { tail -n 5 "$root.log"; skip "the packages cannot be installed"; }
-    : >"$root/ready"
-fi
+debian_chroot "$root" "$release" python3-torch python3-torchvision libtorch-dev python3-numpy g++ python3-dev gcc \
+    libc6-dev meson ninja-build pkg-config binutils libdnnl-dev libcjson-dev opencl-headers zlib1g-dev libzstd-dev \
+    libbz2-dev libsqlite3-dev ocl-icd-libopencl1 pocl-opencl-icd
 
 mkdir -p "$root/rmcp"
 tar -C "$source" --exclude=./build --exclude='./build-*' --exclude=./.git -cf - . | tar -C "$root/rmcp" -xf -
@@ -41,11 +29,11 @@ inside "meson compile -C build13 rmcp:shared_library >/dev/null"
 inside "python3 -c 'import torch; print(\"PyTorch\", torch.__version__)'"
 inside "python3 -m rmcp.torch build"
 status=0
-for test in sweep models use wrong compile status; do
+for test in sweep models use wrong compile tracing status; do
     echo "== $test"
     inside "RMCP_TORCH_NATIVE=0 python3 tests/python/test_torch_$test.py" || status=1
 done
-for test in native sweep models use wrong compile status; do
+for test in native sweep models use wrong compile tracing status; do
     echo "== $test, native"
     inside "RMCP_TORCH_NATIVE=1 python3 tests/python/test_torch_$test.py" || status=1
 done

@@ -48,7 +48,7 @@ if [ -z "$programs" ]; then
         { cat "$2/$name.log"; exit 255; }' sh {} "$work" || die "hipcc"
 fi
 for name in vector_add reduction matrix_multiply histogram half memory streams scratch processes graphs \
-    language waiting primitives reduce_kernel; do
+    language waiting primitives reduce_kernel textures; do
     sim 0 -- "$programs/$name"
     out ': right$'
     tail -n 1 "$work/err"
@@ -84,8 +84,6 @@ err 'HSA_STATUS_ERROR_EXCEPTION'
 sim 134 -- "$programs/faults" assert
 err 'Device-side assertion'
 err 'HSA_STATUS_ERROR_EXCEPTION'
-sim 134 -- "$programs/faults" image
-err 'images and textures are not simulated'
 TMPDIR=$work/tmp "$rmcp" sim --limit 100000 -- "$programs/faults" hang >"$work/out" 2>"$work/err" &
 hung=$!
 for _ in $(seq 600); do

@@ -4,8 +4,10 @@
 # SIM_KERNELS is tests/sim/kernels.c, SOURCES is src, LIST prints the table of kernels; objects
 # are kept in OUT and made again when a source is newer, but for targets that SHIPPED, the folder of the
 # library's own objects, has. TARGETS (default: gfx1010 gfx1012 gfx1030): each
-# is run on a chip of that name with its own objects, gfx1010 with both kinds of data; on gfx1010 once more with
-# the silicon bugs acted out, which must not change anything. OPTIONs go to SIM_KERNELS. The whole suite, by hand:
+# is run on a chip of that name, gfx1010 with both kinds of data; on gfx1010 once more with
+# the silicon bugs acted out, which must not change anything. With SHIPPED chips of gfx10.1 execute the objects for
+# gfx1010, as the library has it, which knows no others for them; else objects of their own. OPTIONs go to
+# SIM_KERNELS. The whole suite, by hand:
 #   tests/sim/check_kernels.sh build/tests/sim/sim_kernels src build/tools/kernels/kernel-list \
 #       build/tests/sim/sim_objects data/verify-full.txt
 set -eu
@@ -23,7 +25,9 @@ shift 5
 . "$(dirname "$0")/../support/lib.sh"
 need "${CLANG:-clang-19}"
 for target in ${TARGETS:-gfx1010 gfx1012 gfx1030}; do
-    folder=${SHIPPED:+$SHIPPED/$target}
+    family=$target
+    case $target in gfx101?) family=gfx1010 ;; esac
+    folder=${SHIPPED:+$SHIPPED/$family}
     if [ ! -d "$folder" ]; then
         folder=$objects/$target
         mkdir -p "$folder"

@@ -301,4 +301,34 @@ assemble unbound_null <<'END'
 END
 shows unbound_null clean --
 gives unbound_null 0 00000000
+# Waves go on from a barrier side by side: what one writes long after it, the others have read before, though a
+# barrier is missing between (rocSOLVER's stebz and stein).
+block=128 grid=128 bytes=512
+assemble together <<'END'
+    v_mov_b32 v2, 1
+    ds_write_b32 v1, v2
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+    v_readfirstlane_b32 s6, v0
+    s_cmp_lg_u32 s6, 0
+    s_cbranch_scc1 1f
+    s_movk_i32 s7, 40
+2:  s_sub_u32 s7, s7, 1
+    s_cmp_lg_u32 s7, 0
+    s_cbranch_scc1 2b
+    v_mov_b32 v2, 7
+    ds_write_b32 v1, v2
+    s_branch 3f
+1:  v_and_b32 v3, 31, v0
+    v_lshlrev_b32 v3, 2, v3
+    ds_read_b32 v2, v3
+3:  s_waitcnt lgkmcnt(0)
+    s_waitcnt_vscnt null, 0x0
+    global_store_dword v1, v2, s[4:5]
+END
+shows together clean --
+gives together 0 00000007
+gives together 31 00000007 00000001 00000001
+gives together 95 00000001 00000001
+gives together 127 00000001
 finish "LDS"

@@ -61,12 +61,12 @@ static void print_rows(void)
     for (unsigned id = 1; id < ISA_N_IDS; id++) {
         const struct isa_row *row = isa_row(id);
         unsigned e = row->encoding;
-        if (e == ISA_MIMG || e == ISA_EXP || e == ISA_VINTRP) continue;
+        if (e == ISA_EXP || e == ISA_VINTRP) continue;
         n_all++;
         n += reached[id];
         if (!reached[id]) printf("not reached: %s\n", row->name);
     }
-    printf("%u of %u rows reached (images, exports and interpolation left out)\n", n, n_all);
+    printf("%u of %u rows reached (exports and interpolation left out)\n", n, n_all);
 }
 
 /* ---- running ---- */
@@ -97,12 +97,15 @@ static struct sim *executor(unsigned chip, unsigned checks, unsigned act_out, si
     return *one;
 }
 
-/* s[4:5] points to data, s[8:15] is what stands there: a buffer descriptor and two pointers;
- * v1 is a small multiple of 4, v[2:3] a valid address. */
+/* s[4:5] points to data, s[8:15] is what stands there: a buffer descriptor and two pointers, and
+ * s[16:27] what follows: an image descriptor and a sampler; v1 is a small multiple of 4, v[2:3] a
+ * valid address. */
 static const uint32_t prologue[] = {
     0xbe8403ff, (uint32_t)DATA, /* s_mov_b32 s4, DATA                */
     0xbe850380,                 /* s_mov_b32 s5, 0                   */
     0xf40c0202, 0xfa000000,     /* s_load_dwordx8 s[8:15], s[4:5], 0 */
+    0xf40c0402, 0xfa000020,     /* s_load_dwordx8 s[16:23], s[4:5], 0x20 */
+    0xf4080602, 0xfa000040,     /* s_load_dwordx4 s[24:27], s[4:5], 0x40 */
     0x34020082,                 /* v_lshlrev_b32_e32 v1, 2, v0       */
     0xd70f6a02, 0x00020204,     /* v_add_co_u32 v2, vcc, s4, v1      */
     0x7e060280,                 /* v_mov_b32_e32 v3, 0               */
@@ -124,10 +127,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memcpy(code, prologue, sizeof prologue);
     memcpy(code + n_prologue, bytes + HEADER, n_words * 4);
     memset(data, 0, N_DATA * 4);
-    const uint32_t start[] = { (uint32_t)DATA,       0x80000000u & (uint32_t)bytes[9] << 24,
-                               4 * N_DATA,           0x31014fac | (uint32_t)(bytes[9] & 127) << 12,
-                               (uint32_t)DATA,       0,
-                               (uint32_t)DATA + 256, 0 };
+    const uint32_t shape = bytes[9] * 0x9e3779b1u ^ bytes[8] * 0x85ebca77u, format = shape >> 24;
+    const uint32_t start[] = { (uint32_t)DATA, 0x80000000u & (uint32_t)bytes[9] << 24, 4 * N_DATA,
+                               0x31014fac | (uint32_t)(bytes[9] & 127) << 12, (uint32_t)DATA, 0,
+                               (uint32_t)DATA + 256, 0,
+                               /* an image of up to 16 x 8 x 4 texels */
+                               (uint32_t)(DATA >> 8), format << 20 | shape << 30,
+                               (shape >> 2 & 3) | (shape >> 4 & 7) << 14,
+                               0xfac | (shape >> 7 & 3) << 16 | (shape >> 9 & 31) << 20 |
+                                   (8 + (shape >> 14 & 7)) << 28,
+                               shape >> 17 & 3, (shape >> 19 & 3) << 4, 0, 0,
+                               /* a sampler */
+                               shape & 0x0800ffff, 0xfff000, (shape & 0xff) << 20, shape << 30 };
     memcpy(data, start, sizeof start);
 
     const uint32_t block = 1u + bytes[5] % 70;

@@ -141,6 +141,22 @@ static void vector_words(const struct isa_row *row, uint64_t *r, uint32_t *w)
     }
 }
 
+/* s[16:23] is an image, s[24:27] a sampler. */
+static void image_words(const struct isa_row *row, uint64_t *r, uint32_t *w)
+{
+    const uint32_t op = row->opcode;
+    const bool wild = rarely(r), atomic = row->flags & ISA_ATOMIC;
+    const uint32_t dmask = !atomic ? bits(r, 4) : row->dst == ISA_B64 ? 3 : 1;
+    w[0] = 0xf0000000 | (op & 127) << 18 | op >> 7 | random_below(r, 8) << 3 | dmask << 8;
+    w[0] |= or_0(r, bits(r, 2) << 12);                    /* unorm, glc */
+    if (wild) w[0] |= bits(r, 5) << 13 | bits(r, 2) << 1; /* r128, tfe, lwe; words of registers */
+    w[1] = (wild ? bits(r, 5) : 4u) << 16 | vgpr(r) << 8 | vgpr(r);
+    if (row->flags & ISA_SAMPLER) w[1] |= (wild ? bits(r, 5) : 6u) << 21;
+    w[1] |= or_0(r, bits(r, 2) << 30); /* a16, d16 */
+    for (unsigned i = 2; i < ISA_MAX_WORDS; i++)
+        w[i] = vgpr(r) | vgpr(r) << 8 | vgpr(r) << 16 | vgpr(r) << 24;
+}
+
 /* v1 is an offset, v[2:3] an address, s[4:5] a pointer, s[8:11] a descriptor. */
 static void memory_words(const struct isa_row *row, uint64_t *r, uint32_t *w)
 {
@@ -201,7 +217,8 @@ static bool encode(const struct isa_row *row, uint64_t *r, uint32_t *w)
     case ISA_FLAT:
     case ISA_GLOBAL:
     case ISA_SCRATCH: memory_words(row, r, w); return true;
-    default: return false; /* graphics: random bytes find those */
+    case ISA_MIMG: image_words(row, r, w); return true;
+    default: return false; /* exports, interpolation: random bytes find those */
     }
 }
 

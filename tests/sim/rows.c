@@ -123,7 +123,10 @@ static void encode(const struct isa_row *row, uint32_t sources, uint32_t word[2]
         word[0] = 0xe8000000 | (op & 7) << 16 | 22u << 19; /* format: 32 bits, float */
         word[1] = 0x80000000 | (op >> 3 ? 1u << 21 : 0);
         break;
-    default: break; /* images, exports, interpolation: graphics */
+    case ISA_MIMG: /* 2-D; all components, or those of the atomics that exist */
+        word[0] = 0xf0000008 | (op & 127) << 18 | op >> 7 | (!v ? 15u : v >> 16 ? 3u : 1u) << 8;
+        break;
+    default: break; /* exports, interpolation: graphics */
     }
 }
 

@@ -1,4 +1,5 @@
 /* rows_cases.c: reads cases, sets up their memory and compares what became of it. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,15 @@ static bool is_quiet16(uint32_t h)
     return (h & 0x7e00) == 0x7e00;
 }
 
+/* Up to the rounding of each of a few products. */
+static bool is_close(uint32_t got, uint32_t want)
+{
+    float x, y;
+    memcpy(&x, &got, sizeof x);
+    memcpy(&y, &want, sizeof y);
+    return got == want || fabsf(x - y) <= 4e-6f * (1 + fabsf(y));
+}
+
 /* The kinds of make.py: how a word of a result is compared. */
 static bool is_like(uint32_t got, uint32_t want, uint32_t kind)
 {
@@ -198,12 +208,15 @@ static bool is_like(uint32_t got, uint32_t want, uint32_t kind)
     case 0: return got == want;
     case 1: return true;
     case 2: return (got & 0x7fc00000) == 0x7fc00000; /* a quiet f32 NaN            */
+    case 3: return is_close(got, want);              /* f32: a mean of a few       */
     case 4: return near(got, want, 0x80000000);      /* f32 within 1 ulp           */
     case 5:                                          /* f16 within 1 ulp           */
         return near(got & 0xffff, want & 0xffff, 0x8000) && got >> 16 == want >> 16;
     case 6: return (got & 0x7ff80000) == 0x7ff80000; /* high word of a quiet NaN   */
     case 7: return got - want + 1 <= 2;              /* high word of 2^-20         */
-    default:                                         /* halves: 1 low, 2 high NaN  */
+    case 12: /* two f16 within 1 ulp */
+        return near(got & 0xffff, want & 0xffff, 0x8000) && near(got >> 16, want >> 16, 0x8000);
+    default: /* halves: 1 low, 2 high NaN  */
         return (kind & 1 ? is_quiet16(got) : !((got ^ want) & 0xffff)) &&
                (kind & 2 ? is_quiet16(got >> 16) : !((got ^ want) >> 16));
     }

@@ -1,13 +1,13 @@
 # Reads gfx1010 assembly and prints the row of kernel `name`, function `entry`; see report.sh.
 # A loop is a backward branch with all that stands between its label and itself; loops around other
 # loops are left out. A gemm kernel has two: for problems with padding and for those without. Around
-# each stands the loop that fetches the next slices, in which the inner one makes two turns. The loops of product
-# and winograd kernels fetch themselves.
+# each stands the loop that fetches the next slices, in which the inner one makes two turns. The loops of product,
+# winograd and matmul kernels fetch themselves.
 BEGIN {
     turns = 2
     gemm = name ~ /^gemm/
-    fetching = name ~ /^(product|winograd)_/
-    least = gemm ? 85 : 78
+    fetching = name ~ /^(product|winograd|matmul_[a-z0-9]*_128x128)_/
+    least = name ~ /^matmul_f32/ ? 87.5 : gemm || name ~ /^matmul/ ? 85 : 78
 }
 /^[a-z_][a-z0-9_]*:/ { inside = $1 == entry ":" }
 /^    \.name:/ { inside = $2 == entry }
@@ -43,5 +43,5 @@ BEGIN {
 END {
     printf "%-26s %4d %4d %5d %6d %7d %5d %s%s\n", name, vgpr, sgpr, lds, spills, scratch, waves,
         loops, gemm ? " (with the fetches around it" around ")" : ""
-    exit ((gemm || fetching || name ~ /^thin/) && (spills || scratch)) || ((gemm || fetching) && low)
+    exit ((gemm || fetching || name ~ /^(thin|matmul)/) && (spills || scratch)) || ((gemm || fetching) && low)
 }

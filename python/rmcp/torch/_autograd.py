@@ -117,6 +117,46 @@ class WeightGradient(torch.autograd.Function):
         return tuple(grads)
 
 
+class PyTorchsOwn(torch.autograd.Function):
+    """aten::convolution as PyTorch differentiates it, where it is left to PyTorch and somebody looks on."""
+
+    @staticmethod
+    def forward(ctx, input, weight, bias, conf):
+        ctx.conf = conf
+        ctx.bias_size = None if bias is None else [bias.shape[0]]
+        ctx.save_for_backward(input, weight)
+        return _ops.seen_forward(input, weight, bias, conf)
+
+    @staticmethod
+    def backward(ctx, grad):
+        input, weight = ctx.saved_tensors
+        return (*_ops.pytorch_backward(grad, input, weight, ctx.conf, ctx.needs_input_grad[:3], ctx.bias_size), None)
+
+
+def _beyond_classes(input, weight, bias):
+    """Whether a graph is wanted of sizes that are symbols, in a PyTorch (1.13) whose autograd.Function takes none."""
+    return _ops.OLD_SYMBOLS and _wants_graph(input, weight, bias) and _problem.symbolic(input, weight)
+
+
+def _is_seen(input, weight, bias):
+    """Whether modes or tracers other than torch.jit's see what PyTorch does with a convolution. It then comes by
+    here once more, below autograd, if it is computed. Transforms do not see it, and take no class of ours."""
+    return not _problem.unobserved(input, weight) and torch._C._get_tracing_state() is None and \
+        _problem.under_transform(input, weight, bias) is None and not _beyond_classes(input, weight, bias)
+
+
+def _pytorchs_own(input, weight, bias, conf):
+    if bias is not None and _beyond_classes(input, weight, bias):  # nor does _convolution take a bias there
+        for _ in range(input.dim() - 2):
+            bias = bias.unsqueeze(-1)
+        return _ops.pytorch_forward(input, weight, None, conf) + bias
+    if not _is_seen(input, weight, bias):
+        return _ops.pytorch_forward(input, weight, bias, conf)
+    if _wants_graph(input, weight, bias):
+        return PyTorchsOwn.apply(input, weight, bias, conf)
+    return _ops.seen_forward(input, weight, bias, conf)
+
+
 def _refusal(input, weight, bias, conf):
     """Why PyTorch's own operator is to do it: a reason, "" where that is no news, or None: RMCP does it."""
     _problem.same_device(input, weight, bias)
@@ -125,6 +165,8 @@ def _refusal(input, weight, bias, conf):
     if observer is not None:
         observer(input, weight, bias, conf)
     reason = _problem.refusal(input, weight, bias, conf)
+    if reason is None and _beyond_classes(input, weight, bias):
+        reason = "this PyTorch does not differentiate tensors of symbolic sizes"
     if reason is None and (input.numel() == 0 or weight.numel() == 0):
         return ""  # nothing to compute: PyTorch returns empty tensors and zero gradients without a kernel
     return reason
@@ -170,8 +212,11 @@ def _plan_refusal(input, weight, bias, conf, last):
     return None
 
 
-def _leave(input, weight, known):
+def _leave(input, weight, bias, known):
     """Count, and warn or raise, for a call that PyTorch's own operator does."""
+    if _is_seen(input, weight, bias):  # counted when it comes by again
+        _config.refused(known.reason, _config.current.strict)
+        return
     if known.row is not None and _stats.count_again(known.row, "", None):
         return  # and warned of before
     _config.refused(known.reason, _config.current.strict)
@@ -203,11 +248,15 @@ def _decide(input, weight, bias, arguments):
         signature = _problem.signature(input, weight, bias, arguments)
         if observer is not None or _problem.under_transform(input, weight, bias) is not None:
             signature = None
-        known = _known.get(signature) or _look(input, weight, bias, arguments, signature)
+        try:
+            known = _known.get(signature)
+        except TypeError:  # symbols of a tracer among the arguments
+            signature = None
+        known = known or _look(input, weight, bias, arguments, signature)
     if known is None:
         return conf_of(max(input.dim() - 2, 1), *arguments), False, True
     if known.reason is not None:
-        _leave(input, weight, known)
+        _leave(input, weight, bias, known)
     if _native.active and signature is not None and _problem.unobserved(input, weight):
         text = "" if known.reason is None else _ops.describe(input.shape, weight.shape, input.dtype, known.conf)
         _native.admit(input, weight, bias, arguments, known.last, text, known.reason or "")
@@ -225,7 +274,7 @@ def convolution(input, weight, bias, *arguments):
             return _rmcp.convolution(input, weight, bias, *conf)  # one node of the trace
         leave = True
     if leave:
-        return _ops.pytorch_forward(input, weight, bias, conf)
+        return _pytorchs_own(input, weight, bias, conf)
     return _apply(input, weight, bias, conf, last)
 
 

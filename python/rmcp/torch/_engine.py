@@ -181,6 +181,16 @@ def _stream(device):
     return torch._C._cuda_getCurrentRawStream(device.index)
 
 
+_is_shared = getattr(torch._C, "_is_cow_tensor", None)  # 2.2 and later: memory that is copied when it is written
+
+
+def _address(tensor):
+    """Where a tensor's data is. To ask it of a copy-on-write tensor would copy what is only read here."""
+    if _is_shared is None or not _is_shared(tensor):
+        return tensor.data_ptr()
+    return torch._C._data_address(tensor) + tensor.storage_offset() * tensor.element_size()
+
+
 def _submit(plan, x, w, y, bias, like, config):
     """Execute on tensors where they are; returns seconds, or None where that would mean waiting."""
     n_bytes, workspace, device = plan.workspace_bytes, 0, like.device
@@ -188,8 +198,8 @@ def _submit(plan, x, w, y, bias, like, config):
         owner = torch.empty(n_bytes + ALIGNMENT, dtype=torch.uint8, device=device)
         workspace = owner.data_ptr()
         workspace += -workspace % ALIGNMENT
-    tensors = _Flat(_FLAT_BYTES, 0, x.data_ptr(), 0, w.data_ptr(), 0, y.data_ptr(), 0,
-                    0 if bias is None else bias.data_ptr(), 0, workspace, 0, n_bytes)
+    tensors = _Flat(_FLAT_BYTES, 0, _address(x), 0, _address(w), 0, _address(y), 0,
+                    0 if bias is None else _address(bias), 0, workspace, 0, n_bytes)
     execute = _raw_execute or _executor()
     seconds = None
     if device.type == "cpu":
@@ -225,7 +235,7 @@ def _offload(plan, arrays, written):
             memory = buffer(n_bytes)
             setattr(tensors, name, memory)
             if name != written:
-                lib.rmcp_copy_to_device(device, None, memory, tensor.data_ptr(), n_bytes)
+                lib.rmcp_copy_to_device(device, None, memory, _address(tensor), n_bytes)
         if plan.workspace_bytes:
             tensors.workspace = buffer(plan.workspace_bytes)
         plan.execute(tensors)

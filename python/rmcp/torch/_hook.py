@@ -37,9 +37,12 @@ _override = None  # the library object that holds aten::convolution; None: not e
 def _forget_compiled():
     """What torch.compile made or looked up in the other state must not be used again."""
     # Which kernel serves which key is remembered here, and a kernel that is gone is not missed.
-    cache = getattr(torch.ops.aten.convolution.default, "_dispatch_cache", None)
+    operator = torch.ops.aten.convolution.default
+    cache = getattr(operator, "_dispatch_cache", None)
     if cache is not None:
         cache.clear()
+    for key in [name for name in vars(operator) if name[0].isupper()]:  # 1.13: attributes by the keys' names
+        delattr(operator, key)
     dynamo = sys.modules.get("torch._dynamo")
     if dynamo is not None:
         dynamo.reset()

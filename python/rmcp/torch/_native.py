@@ -160,7 +160,7 @@ def _define_slow():
         _slow.impl("convolution", _autograd.convolution, f"Autograd{key}")
         _slow.impl("convolution", _autograd.convolution_below_autograd, key)
     for name, function in (("input", _autograd.slow_input_gradient), ("weight", _autograd.slow_weight_gradient)):
-        _slow.define(f"{name}_gradient(Tensor grad, Tensor other, int[] size, {_ops._CONF}, bool channels_last)"
+        _slow.define(f"{name}_gradient(Tensor grad, Tensor other, int[] size, {_ops.INT_CONF}, bool channels_last)"
                      " -> Tensor")
         _slow.impl(f"{name}_gradient", function, "CompositeImplicitAutograd")
 

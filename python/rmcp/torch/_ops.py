@@ -5,13 +5,19 @@ autograd. `channels_last` says the format of everything they return, so that the
 tracing and the kernels cannot disagree. Where RMCP has no plan, PyTorch's own kernel gives the
 result.
 """
+import contextlib
+import sys
+
 import torch
+from torch import _meta_registrations
 
 from . import _config, _engine, _problem, _stats
 from ._problem import conf_of, memory_format
 
-_SIZES = "SymInt[]" if int(torch.__version__.split(".")[0]) >= 2 else "int[]"
-_CONF = ("int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups")
+INT_CONF = "int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups"
+# Where aten::convolution takes symbols (2.0 and later), so do these.
+OLD_SYMBOLS = int(torch.__version__.split(".")[0]) < 2
+_SIZES, _CONF = ("int[]", INT_CONF) if OLD_SYMBOLS else ("SymInt[]", INT_CONF.replace("int", "SymInt"))
 SCHEMAS = (
     f"convolution(Tensor input, Tensor weight, Tensor? bias, {_CONF}) -> Tensor",
     f"conv_forward(Tensor input, Tensor weight, Tensor? bias, {_CONF}, bool channels_last) -> Tensor",
@@ -58,13 +64,30 @@ def pytorch_forward(input, weight, bias, conf):
                     deterministic() or torch.are_deterministic_algorithms_enabled(), enabled(), allow_tf32())
 
 
+_below_autograd = torch._C._AutoDispatchBelowAutograd
+if not hasattr(_below_autograd, "__enter__"):  # 1.13: in force as long as the object lives
+    @contextlib.contextmanager
+    def _below_autograd():
+        guard = torch._C._AutoDispatchBelowAutograd()
+        try:
+            yield
+        finally:
+            del guard
+
+
+def seen_forward(input, weight, bias, conf):
+    """PyTorch's own convolution under the name by which tracers and modes know it; below autograd."""
+    with _below_autograd():
+        return torch.ops.aten.convolution.default(input, weight, bias, *map(_listed, conf))
+
+
 def _listed(value):
     return list(value) if isinstance(value, tuple) else value
 
 
-def pytorch_backward(grad, input, weight, conf, mask):
-    """PyTorch's own gradients with respect to input and weight."""
-    return torch.ops.aten.convolution_backward(grad, input, weight, None, *map(_listed, conf), [*mask, False])
+def pytorch_backward(grad, input, weight, conf, mask, bias_size=None):
+    """PyTorch's own gradients with respect to input, weight and bias, as far as `mask` asks for them."""
+    return torch.ops.aten.convolution_backward(grad, input, weight, bias_size, *map(_listed, conf), list(mask))
 
 
 def forward(input, weight, bias, conf, last):
@@ -92,7 +115,7 @@ def input_gradient(grad, weight, input_size, conf, last):
                     sizes, conf, last)
     except _engine.Refused as refused:
         _refused(1, *sizes, grad, conf, str(refused))
-        result = pytorch_backward(grad, result, weight, conf, (True, False))[0].contiguous(memory_format=form)
+        result = pytorch_backward(grad, result, weight, conf, (True, False, False))[0].contiguous(memory_format=form)
     return result
 
 
@@ -105,7 +128,7 @@ def weight_gradient(grad, input, weight_size, conf, last):
                     sizes, conf, last)
     except _engine.Refused as refused:
         _refused(2, *sizes, grad, conf, str(refused))
-        result = pytorch_backward(grad, input, result, conf, (False, True))[1].contiguous(memory_format=form)
+        result = pytorch_backward(grad, input, result, conf, (False, True, False))[1].contiguous(memory_format=form)
     return result
 
 
@@ -121,12 +144,31 @@ def conv_weight_gradient(grad, input, weight_size, *rest):
     return weight_gradient(grad, input, weight_size, conf_of(grad.dim() - 2, *rest[:6]), rest[6])
 
 
+_told = False
+
+
+def _tell_inductor():
+    """Our operators are to be called as they are: torch.compile need not guess that (implicit_fallbacks), nor may it
+    choose other formats. Done when it traces them, for it is not loaded before."""
+    global _told
+    lowering = sys.modules.get("torch._inductor.lowering")
+    if _told or not hasattr(lowering, "constrain_to_fx_strides"):
+        return
+    _told = True
+    for name in ("conv_forward", "conv_input_gradient", "conv_weight_gradient"):
+        operator = getattr(torch.ops.rmcp, name).default
+        if operator not in lowering.lowerings:
+            lowering.make_fallback(operator, layout_constraint=lowering.constrain_to_fx_strides, warn=False)
+
+
 def _meta_forward(input, weight, bias, *rest):
+    _tell_inductor()
     conf = conf_of(input.dim() - 2, *rest[:6])
     return _empty(_problem.output_size(input.shape, weight.shape, conf), input, rest[6])
 
 
 def _meta_gradient(grad, _other, size, *rest):
+    _tell_inductor()
     return _empty(size, grad, rest[6])
 
 
@@ -149,6 +191,15 @@ def define():
                                ("conv_weight_gradient", conv_weight_gradient, _meta_gradient)):
         for key in ("CPU", "CUDA"):
             library.impl(name, kernel, key)
-        library.impl(name, meta, "Meta")
-    library.impl("convolution", _meta_convolution, "Meta")
+        _define_meta(library, name, meta)
+    _define_meta(library, "convolution", _meta_convolution)
+    if OLD_SYMBOLS:  # they are traced through this table alone, in which PyTorch's own _convolution is missing
+        _meta_registrations.meta_table.setdefault(torch.ops.aten._convolution.default,
+                                                  lambda *arguments: _meta_convolution(*arguments[:9]))
     return library
+
+
+def _define_meta(library, name, meta):
+    library.impl(name, meta, "Meta")
+    if OLD_SYMBOLS:
+        _meta_registrations.meta_table[getattr(torch.ops.rmcp, name).default] = meta

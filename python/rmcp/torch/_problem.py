@@ -29,8 +29,10 @@ _forward_ad = torch.autograd.forward_ad
 try:
     from torch._C._functorch import peek_interpreter_stack as _transform  # 2.0 and later
 except ImportError:
+    _transforms = getattr(torch._C, "_are_functorch_transforms_active", None)  # 1.13, with functorch
+
     def _transform():
-        return None
+        return True if _transforms is not None and _transforms() else None
 
 
 _tracing = torch._C._get_tracing_state
@@ -62,13 +64,17 @@ def _conf(n, *arguments):
     def spread(values):
         return values * n if len(values) == 1 else values
     stride, padding, dilation, transposed, output_padding, groups = arguments
-    return (spread(stride), spread(padding), spread(dilation), bool(transposed), spread(output_padding), int(groups))
+    return (spread(stride), spread(padding), spread(dilation), bool(transposed), spread(output_padding), groups)
 
 
 def conf_of(n, stride, padding, dilation, transposed, output_padding, groups):
     """(stride, padding, dilation, transposed, output_padding, groups) as tuples. Lists of one element
-    serve all `n` dimensions, as in PyTorch."""
-    return _conf(n, tuple(stride), tuple(padding), tuple(dilation), transposed, tuple(output_padding), groups)
+    serve all `n` dimensions, as in PyTorch. Numbers may be symbols of a tracer."""
+    arguments = tuple(stride), tuple(padding), tuple(dilation), transposed, tuple(output_padding), groups
+    try:
+        return _conf(n, *arguments)
+    except TypeError:  # symbols cannot be hashed, so they are not remembered
+        return _conf.__wrapped__(n, *arguments)
 
 
 def output_size(input_size, weight_size, conf):
@@ -139,9 +145,10 @@ def malformed(input, weight, bias, conf):
     n = input.dim() - 2
     if n < 1 or weight.dim() != n + 2 or any(len(v) != n for v in (stride, padding, dilation)):
         return True
-    if groups < 1 or min(stride) < 1 or min(padding) < 0 or min(dilation) < 1:
+    # Each number on its own: the smallest of symbols would bind them to each other.
+    if groups < 1 or any(v < 1 for v in (*stride, *dilation)) or any(p < 0 for p in padding):
         return True
-    if transposed and (len(output_padding) != n or min(output_padding) < 0 or any(
+    if transposed and (len(output_padding) != n or any(o < 0 for o in output_padding) or any(
             o >= s and o >= d for o, s, d in zip(output_padding, stride, dilation))):
         return True
     if weight.dtype != input.dtype or (bias is not None and bias.dtype != input.dtype):
@@ -152,7 +159,12 @@ def malformed(input, weight, bias, conf):
     size = output_size(input.shape, weight.shape, conf)
     if bias is not None and (bias.dim() != 1 or bias.shape[0] != size[1]):
         return True
-    return min(size[2:]) < 1
+    return any(s < 1 for s in size[2:])
+
+
+def symbolic(*tensors):
+    """Whether a size is a symbol of a tracer."""
+    return any(type(size) is not int for tensor in tensors for size in tensor.shape)
 
 
 def under_transform(*tensors):

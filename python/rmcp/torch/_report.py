@@ -94,9 +94,9 @@ class _Observer:
                    lambda i, w, b, g: _ops.pytorch_forward(i, w, b, conf))]
         if self.backward:
             passes += [(lambda: rmcp.conv_input_gradient(grad, weight, input.shape, *conf, last),
-                        lambda i, w, b, g: _ops.pytorch_backward(g, i, w, conf, (True, False))[0]),
+                        lambda i, w, b, g: _ops.pytorch_backward(g, i, w, conf, (True, False, False))[0]),
                        (lambda: rmcp.conv_weight_gradient(grad, input, weight.shape, *conf, last),
-                        lambda i, w, b, g: _ops.pytorch_backward(g, i, w, conf, (False, True))[1])]
+                        lambda i, w, b, g: _ops.pytorch_backward(g, i, w, conf, (False, True, False))[1])]
         for operation, (ours, theirs) in enumerate(passes):
             self.rows.append(self.compare(operation, ours, theirs, (input, weight, bias, grad), conf, reason))
 

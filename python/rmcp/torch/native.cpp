@@ -316,9 +316,20 @@ const Plan *plan_of(const Layer &layer, Slot slot, const Tensor &like)
     return layer.plans[slot][effort * 2 + !strict].load(std::memory_order_acquire);
 }
 
+// Where data is. A pointer to be written would copy what copy-on-write tensors share; results are new memory anyway.
+template <class T> auto address(const T &t, int) -> decltype((void *)t.const_data_ptr())
+{
+    return (void *)t.const_data_ptr();
+}
+
+template <class T> void *address(const T &t, long) // before 2.1
+{
+    return t.data_ptr();
+}
+
 rmcp_memory memory(const Tensor &t)
 {
-    return {t.data_ptr(), 0};
+    return {address(t, 0), 0};
 }
 
 void count(Counter *counter, int64_t nanoseconds)
@@ -407,27 +418,19 @@ bool is_simple(const Tensor &grad, const Tensor &other)
            grad.scalar_type() == other.scalar_type() && grad.device() == other.device();
 }
 
-Tensor input_gradient(const Layer &layer, const Tensor &grad, const Tensor &weight)
+// With respect to the input (`slot` INPUT_GRADIENT; `other` is the weight) or the weight (`other` is the input).
+Tensor gradient(const Layer &layer, Slot slot, const Tensor &grad, const Tensor &other)
 {
-    const Plan *plan = is_simple(grad, weight) ? plan_of(layer, INPUT_GRADIENT, grad) : nullptr;
+    const bool of_input = slot == INPUT_GRADIENT;
+    const IntArrayRef size = of_input ? layer.input_size : layer.weight_size;
+    const Plan *plan = is_simple(grad, other) ? plan_of(layer, slot, grad) : nullptr;
     if (!plan || grad.sizes() != IntArrayRef(layer.output_size))
-        return slow_gradient("rmcp_slow::input_gradient", grad, weight, layer.input_size, layer);
+        return slow_gradient(of_input ? "rmcp_slow::input_gradient" : "rmcp_slow::weight_gradient", grad, other, size,
+                             layer);
     at::AutoDispatchBelowADInplaceOrView below;
     const auto format = layer.format();
-    Tensor result = at::empty(layer.input_size, grad.options(), format);
-    execute(layer, *plan, result, weight.contiguous(format), grad.contiguous(format), Tensor());
-    return result;
-}
-
-Tensor weight_gradient(const Layer &layer, const Tensor &grad, const Tensor &input)
-{
-    const Plan *plan = is_simple(grad, input) ? plan_of(layer, WEIGHT_GRADIENT, grad) : nullptr;
-    if (!plan || grad.sizes() != IntArrayRef(layer.output_size))
-        return slow_gradient("rmcp_slow::weight_gradient", grad, input, layer.weight_size, layer);
-    at::AutoDispatchBelowADInplaceOrView below;
-    const auto format = layer.format();
-    Tensor result = at::empty(layer.weight_size, grad.options(), format);
-    execute(layer, *plan, input.contiguous(format), result, grad.contiguous(format), Tensor());
+    const Tensor result = at::empty(size, grad.options(), format), factor = other.contiguous(format);
+    execute(layer, *plan, of_input ? result : factor, of_input ? factor : result, grad.contiguous(format), Tensor());
     return result;
 }
 
@@ -459,8 +462,8 @@ struct Convolution : torch::autograd::Function<Convolution> {
         const Tensor &grad = grads[0], &input = saved[0], &weight = saved[1];
         torch::autograd::variable_list results(5);
         if (!grad.defined()) return results;
-        if (ctx->needs_input_grad(0)) results[0] = input_gradient(layer, grad, weight);
-        if (ctx->needs_input_grad(1)) results[1] = weight_gradient(layer, grad, input);
+        if (ctx->needs_input_grad(0)) results[0] = gradient(layer, INPUT_GRADIENT, grad, weight);
+        if (ctx->needs_input_grad(1)) results[1] = gradient(layer, WEIGHT_GRADIENT, grad, input);
         if (ctx->saved_data["bias"].toBool() && ctx->needs_input_grad(2)) results[2] = bias_gradient(grad);
         return results;
     }

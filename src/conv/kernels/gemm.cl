@@ -324,7 +324,7 @@ __kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
     const uint origin = GROUP_ID_Z * g.share;
     const uint length = origin < extent.reduction ? smaller(g.share, extent.reduction - origin) : 0;
     const bool idle = g.sparse && !length; /* nobody asks for this part */
-    if ((first_column >= extent.columns || idle) && !CPU) return; /* this phase has less than others */
+    if (!CPU && (first_column >= extent.columns || idle)) return; /* this phase has less than others */
 
 #if CELLS
     if (thread == 0) copy_windows(&s.geometry, &g);

@@ -127,7 +127,7 @@ __kernel WORKGROUP(THREADS) void thin(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
     const struct extent extent = extent_of(&g, &p, turn.phase);
 #endif
     const uint first_column = turn.tile * (THREADS * PIXELS);
-    if (first_column >= extent.columns && !CPU) return; /* this phase has fewer than others */
+    if (!CPU && first_column >= extent.columns) return; /* this phase has fewer than others */
 
 #if CELLS
     if (thread == 0) copy_windows(&s.geometry, &g);

@@ -70,6 +70,7 @@ void writes_and_fills(void **state);
 void atomics(void **state);
 /* events.c */
 void events_wake_those_who_wait(void **state);
+void an_old_age_is_told_once_at_once(void **state);
 void events_wake_all_who_wait(void **state);
 void polls_and_interrupts(void **state);
 void a_fault_is_an_event(void **state); /* the last one, since the card is lost then */

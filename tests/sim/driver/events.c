@@ -35,6 +35,55 @@ void events_wake_those_who_wait(void **state)
     assert_int_equal(CALL(KFD_DESTROY_EVENT, second), 0);
 }
 
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void *set_soon(void *event)
+{
+    nanosleep(&(struct timespec){ 0, 200000 }, NULL);
+    return (void *)(intptr_t)CALL(KFD_SET_EVENT, *(struct kfd_event_id *)event);
+}
+
+/* A runtime that names an old age for ever is answered each time, but does not keep a core busy
+ * with it; what really happens is told at once. */
+void an_old_age_is_told_once_at_once(void **state)
+{
+    enum { N = 50 };
+    (void)state;
+    struct kfd_event_id set = { new_event(KFD_EVENT_SIGNAL, NULL), 0 };
+    struct kfd_event_data old = { .event_id = set.event_id, .last_age = 1 };
+    assert_int_equal(CALL(KFD_SET_EVENT, set), 0);
+    assert_int_equal(CALL(KFD_RESET_EVENT, set), 0);
+    double start = seconds();
+    for (unsigned i = 0; i < N; i++) {
+        old.last_age = 1;
+        assert_int_equal(wait_for(&old, 1, false, 10000), KFD_WAIT_COMPLETE);
+        assert_int_equal(old.last_age, 2);
+    }
+    assert_true(seconds() - start > N * 0.5e-3); /* the first one did not wait */
+    assert_true(seconds() - start < 5);
+    for (unsigned i = 0; i < N; i++) { /* polling never waits */
+        old.last_age = 1;
+        assert_int_equal(wait_for(&old, 1, false, 0), KFD_WAIT_COMPLETE);
+    }
+    for (uint64_t age = 3; age < 3 + N; age++) {
+        pthread_t setter;
+        void *error;
+        old.last_age = 1;
+        assert_int_equal(pthread_create(&setter, NULL, set_soon, &set), 0);
+        do assert_int_equal(wait_for(&old, 1, false, 10000), KFD_WAIT_COMPLETE);
+        while (old.last_age < age);
+        assert_int_equal(old.last_age, age);
+        assert_int_equal(pthread_join(setter, &error), 0);
+        assert_null(error);
+    }
+    assert_int_equal(CALL(KFD_DESTROY_EVENT, set), 0);
+}
+
 static void *wait_for_both(void *events)
 {
     return (void *)(intptr_t)(wait_for(events, 2, true, 500) == KFD_WAIT_COMPLETE);

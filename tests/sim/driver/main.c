@@ -12,6 +12,7 @@ int main(void)
     };
     const struct CMUnitTest second[] = {
         cmocka_unit_test(events_wake_those_who_wait),
+        cmocka_unit_test(an_old_age_is_told_once_at_once),
         cmocka_unit_test(events_wake_all_who_wait),
         cmocka_unit_test(copies),
         cmocka_unit_test(writes_and_fills),

@@ -7,7 +7,7 @@ import subprocess
 CHIPS = ["gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030"]
 MODE = 0x3f0  # denormals on, DX10 clamp, IEEE; nearest even
 # How a result word is compared; rows_cases.c has the same numbers.
-EXACT, ANY, NAN32, ULP32, ULP16, NAN64, ROUGH64, HALVES = 0, 1, 2, 4, 5, 6, 7, 8
+EXACT, ANY, NAN32, MEAN32, ULP32, ULP16, NAN64, ROUGH64, HALVES, ULP16X2 = 0, 1, 2, 3, 4, 5, 6, 7, 8, 12
 
 
 class Case:

@@ -4,6 +4,7 @@
 import sys
 
 import division
+import image
 import memory
 import scalar
 import vector
@@ -17,7 +18,7 @@ def main():
     rows = [line.split() for line in open(sys.argv[1])]
     rows = [(r[0], r[1]) + tuple(int(x) for x in r[2:]) for r in rows]
     cases = []
-    for module in (vector, scalar, memory, division):
+    for module in (vector, scalar, memory, division, image):
         cases += module.cases(rows)
     print("%d of %d cases" % (write(cases, sys.argv[2]), len(cases)))
 

@@ -297,7 +297,8 @@ FORMATS = {1: (1, 8, "unorm"), 2: (1, 8, "snorm"), 5: (1, 8, "uint"), 6: (1, 8, 
            60: (4, 8, "uint"), 61: (4, 8, "sint"), 64: (2, 32, "float"), 65: (4, 16, "unorm"),
            3: (1, 8, "uscaled"), 10: (1, 16, "sscaled"), 58: (4, 8, "uscaled"),
            26: (2, 16, "sscaled"), 30: (3, (11, 11, 10), "unorm"), 31: (3, (11, 11, 10), "snorm"),
-           35: (3, (11, 11, 10), "sint"), 41: (3, (10, 11, 11), "uint"),
+           35: (3, (11, 11, 10), "sint"), 36: (3, (11, 11, 10), "float"), 43: (3, (10, 11, 11), "float"),
+           41: (3, (10, 11, 11), "uint"),
            44: (4, (2, 10, 10, 10), "unorm"), 49: (4, (2, 10, 10, 10), "sint"),
            50: (4, (10, 10, 10, 2), "unorm"), 52: (4, (10, 10, 10, 2), "uscaled"),
            54: (4, (10, 10, 10, 2), "uint"), 71: (4, 16, "float"), 74: (3, 32, "float"), 77: (4, 32, "float"), 75: (4, 32, "uint")}
@@ -318,6 +319,8 @@ def unpacked(raw, bits, number):
         return raw
     if number == "sint":
         return s(raw, bits) & M32
+    if number == "float" and bits < 16:  # no sign, else the high bits of a half
+        return F16.convert(raw << (15 - bits), F32)
     if number == "float":
         return raw if bits == 32 else F16.convert(raw, F32)
     if number == "uscaled":
@@ -331,12 +334,17 @@ def unpacked(raw, bits, number):
 
 def packed(word, bits, number):
     """The reverse; halves of a step do not occur in the values chosen."""
-    if number in ("uint", "sint"):
-        return word & ((1 << bits) - 1)
-    if number == "float":
+    if number == "uint":
+        return min(word, (1 << bits) - 1)
+    if number == "sint":
+        top = (1 << (bits - 1)) - 1
+        return max(-top - 1, min(top, s(word, 32))) & ((1 << bits) - 1)
+    if number == "float" and bits >= 16:
         return word if bits == 32 else F32.convert(word, F16)
     n, m, e = F32.parts(word)
     x = Fraction(m) * Fraction(2)**e * (-1 if n else 1)
+    if number == "float":
+        return small_float(x, bits - 5)
     if "scaled" in number:
         low = 0 if number == "uscaled" else -(1 << (bits - 1))
         top = (1 << bits) - 1 if number == "uscaled" else (1 << (bits - 1)) - 1
@@ -345,6 +353,21 @@ def packed(word, bits, number):
     x = max(Fraction(low), min(Fraction(1), x))
     top = (1 << bits) - 1 if number == "unorm" else (1 << (bits - 1)) - 1
     return round(x * top) & ((1 << bits) - 1)
+
+
+def small_float(x, digits):
+    """A float without sign, rounded toward zero; 0 of what is negative."""
+    if x <= 0:
+        return 0
+    e = -14
+    while x >= Fraction(2)**(e + 1):
+        e += 1
+    m = int(x * Fraction(2)**(digits - e))
+    return m if m < 1 << digits else (e + 15 << digits) + m - (1 << digits)
+
+
+# What a descriptor makes of the components: 0, 1, or one of those stored.
+SELECTS = ((4, 5, 6, 7), (4, 5, 6, 7), (6, 5, 4, 7), (7, 1, 0, 4), (5, 5, 4, 1))
 
 
 def widths(n, bits):
@@ -370,6 +393,8 @@ def typed(name, encoding, chip):
         c.exec = rng.getrandbits(32)
         size = sum(widths(n, bits)) // 8
         where = Where(c, encoding, min(4, size), size, "offen")
+        select = rng.choice(SELECTS)
+        where.descriptor[3] = where.descriptor[3] & ~0xfff | sum(x << 3 * k for k, x in enumerate(select))
         where.put_descriptor(fmt if encoding == "MUBUF" else None)
         halves = d16 and "d16_hi" not in name
         words = (components + 1) // 2 if halves else components
@@ -378,6 +403,13 @@ def typed(name, encoding, chip):
             for k in range(words):
                 for i in range(32):
                     rows[k][i] = store_word(number, widths(n, bits)[k], d16)
+        elif number == "float" and isinstance(bits, tuple):
+            for i in range(32):  # numbers
+                element = where.memory.read(where.at[i], 4)
+                for k in range(n):
+                    element &= ~(1 << sum(bits[:k + 1]) - 1)
+                where.memory.write(where.at[i], 4, element)
+            c.put(3, 0, where.memory.words())
         elif number == "float":
             for i in range(32):
                 for k in range(n):
@@ -398,17 +430,21 @@ def typed(name, encoding, chip):
             if load:
                 element = where.memory.read(where.at[i], size)
                 values = [unpacked(take(element, n, bits, k), widths(n, bits)[k], number)
-                          for k in range(min(n, components))]
+                          for k in range(n)]
                 one = 1 if number in ("uint", "sint") else 0x3f800000
-                values += [one if k == 3 else 0 for k in range(len(values), components)]
+                values += [one if k == 3 else 0 for k in range(n, 4)]
+                values = [values[x & 3] if x >= 4 else one if x else 0 for x in select[:components]]
                 if d16:
                     values = [F32.convert(v, F16) for v in values]
                 place_components(result, i, values, d16, name)
             else:
-                element, w = 0, widths(n, bits)
-                for k in range(components):
-                    v = component(rows, i, k, d16, name)
-                    element |= packed(v, w[k], number) << sum(w[:k])
+                element, w, given = 0, widths(n, bits), {}
+                for k in range(4):
+                    if select[k] >= 4:
+                        given.setdefault(select[k] & 3, component(rows, i, k, d16, name)
+                                         if k < components else 0)
+                for k in range(n):
+                    element |= packed(given.get(k, 0), w[k], number) << sum(w[:k])
                 where.memory.write(where.at[i], size, element)
         for k in range(words):
             c.expect(0, 8 + k, result[k])

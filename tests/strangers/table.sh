@@ -1,0 +1,70 @@
+# table.sh: to be sourced by run: counts of results, and the table as Markdown.
+# shellcheck shell=bash disable=SC2154 # $results, $here, $only are of run
+
+# counts FILE: in words.
+counts() {
+    awk -F '\t' '{ n[$1]++ } END {
+        printf "%d right, %d right with reports, %d wrong, ", n["right"], n["reports"], n["wrong"]
+        printf "%d too long, %d left out by the program\n", n["slow"], n["skipped"] }' "$1"
+}
+
+# unexplained FILE NAME MODE LIST: results of cases in LIST that known.txt has no line for. Bug patterns are expected under the override.
+unexplained() {
+    awk -F '\t' -v name="$2" -v mode="$3" '
+        FILENAME == ARGV[1] { if ($0 !~ /^#/ && ($1 == name || $1 == "*") && ($2 == mode || $2 == "both")) known[++n] = $3; next }
+        FILENAME == ARGV[2] { program = $1; sub(/.*\//, "", program); has[program ": " $2] = 1; next }
+        !($2 in has) || $1 == "right" || $1 == "skipped" || $1 == "slow" { next }
+        $1 == "reports" && mode == "override" && $4 !~ /(^|, )[a-oq-z]/ { next }
+        { for (i = 1; i <= n; i++) if ($2 " " $4 ~ known[i]) next; print }' "$here/known.txt" "$4" "$1"
+}
+
+# print_table: what the results folder has. Status 1 where something has no explanation.
+print_table() {
+    local failed=0 file name mode listed
+    printf '| %s ' program mode 'package, its date' 'cases run, of' right 'right, with reports' wrong \
+        'not run: left out, too long' kernels instructions minutes
+    echo "|"
+    echo "|---|---|---|---|---|---|---|---|---|---|---|"
+    while IFS='|' read -r name _; do
+        name=${name// /}
+        case $name in '#'* | '') continue ;; esac
+        case ,${only:-$name}, in *,"$name",*) ;; *) continue ;; esac
+        if [ -s "$results/$name.skipped" ]; then
+            echo "| $name | | not run: $(tail -n 1 "$results/$name.skipped") | | | | | | | | |"
+            continue
+        fi
+        for mode in native override; do
+            file=$results/$name.$mode.tsv
+            [ -s "$file" ] || continue
+            listed=$(wc -l <"$results/$name.list")
+            awk -F '\t' -v name="$name" -v mode="$mode" -v listed="$listed" -v sums="$file.sums" \
+                -v version="$(cat "$results/$name.version"), $(cat "$results/$name.date" 2>/dev/null)" '
+                # Of cases that it has no longer nothing is told; the last result of each counts.
+                FILENAME == ARGV[1] { name_of = $1; sub(/.*\//, "", name_of); has[name_of ": " $2] = 1; next }
+                $2 in has { verdict[$2] = $1 }
+                END {
+                    for (i in verdict) n[verdict[i]]++
+                    while ((getline line <sums) > 0) {
+                        split(line, field, "\t")
+                        split(field[3], count, " ")
+                        seconds += field[2]; kernels += count[1]; instructions += count[2]
+                    }
+                    run = n["right"] + n["reports"] + n["wrong"]
+                    printf "| %s | %s | %s | %d of %d | %d | %d | %d | ", name, mode, version, run, listed, n["right"],
+                        n["reports"], n["wrong"]
+                    printf "%d, %d | %d | %.0f M | %.0f |\n", n["skipped"], n["slow"], kernels, instructions / 1e6,
+                        seconds / 60
+                }' "$results/$name.list" "$file"
+            unexplained "$file" "$name" "$mode" "$results/$name.list" >"$results/$name.$mode.unexplained"
+            [ ! -s "$results/$name.$mode.unexplained" ] || failed=1
+        done
+    done <"$here/programs.txt"
+    if [ "$failed" = 1 ]; then
+        echo
+        echo "Without an explanation in known.txt:"
+        for file in "$results"/*.unexplained; do
+            [ ! -s "$file" ] || sed "s|^|- $(basename "$file" .unexplained): |" "$file" | cut -c 1-300
+        done
+    fi
+    return "$failed"
+}
