@@ -40,7 +40,7 @@ def owner_of(kernel):
         return "RMCP"
     if kernel.startswith("__amd_rocclr") or kernel == "kernel_of_the_runtime":
         return "HIP"
-    if re.search(r"at6native|at2cuda|at_cuda|rocprim|thrust", kernel):
+    if re.search(r"at6native|at2cuda|at_cuda|rocprim|thrust|_GLOBAL__N_1\d+softmax", kernel):
         return "PyTorch"
     if re.search(r"^Cijk_|rocblas", kernel):
         return "rocBLAS"
