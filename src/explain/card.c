@@ -73,14 +73,17 @@ bool explain_clue_at(size_t index, struct explain_clue *out)
     return false;
 }
 
-/* Digits of a chip: 3 or 4, the last may be a hexadecimal letter. Returns their number or 0. */
+/* Digits of a chip: 3 or 4, the last may be a hexadecimal letter. Returns their number or 0. What
+ * is written behind them without a mark, as names of files do, is a setting: "gfx1010xnack". */
 static size_t chip_digits(const char *text, size_t size)
 {
     size_t n = 0;
     while (n < size && n < 5 &&
            (isdigit((unsigned char)text[n]) || (n >= 2 && strchr("abc", text[n]) && text[n])))
         n++;
-    return n >= 3 && n <= 4 && (n == size || !isalnum((unsigned char)text[n])) ? n : 0;
+    const bool setting = size - n >= 5 && !memcmp(text + n, "xnack", 5);
+    const bool end = n == size || !isalnum((unsigned char)text[n]) || setting;
+    return n >= 3 && n <= 4 && end ? n : 0;
 }
 
 /* "10.3.0" to "gfx1030". */
@@ -122,6 +125,12 @@ rmcp_status explain_set_chip(struct explain_card *card, const char *name)
     snprintf(card->chip_from, sizeof card->chip_from, "--gpu %.60s", name);
     if (!strncmp(plain, "gfx", 3) && chip_digits(plain + 3, n - 3) == n - 3 && n > 3) {
         snprintf(card->chip, sizeof card->chip, "%.15s", plain);
+        return RMCP_OK;
+    }
+    for (const char *at = name; (at = strstr(at, "gfx")); at += 3) { /* among other words */
+        const size_t digits = chip_digits(at + 3, strlen(at + 3));
+        if (!digits) continue;
+        snprintf(card->chip, sizeof card->chip, "gfx%.*s", (int)digits, at + 3);
         return RMCP_OK;
     }
     const char *hex = strstr(name, "1002:");
