@@ -17,7 +17,7 @@ enum {
     MOST_STATES = 32768,
     MOST_CLASSES =
         80, /* of characters: those that patterns have, small and capital as one, and all others */
-    MOST_PATTERNS = 2000,
+    MOST_PATTERNS = 4000,
     MOST_COMPOSED = 32768, /* bytes of patterns that are made from the table of codes */
     REACH = 4096,
     CLUE_REACH = 128, /* as far as a clue about the card is read on, and half of it back */
