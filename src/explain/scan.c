@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_STATES = 32768,
+    MOST_STATES = 65535, /* their numbers have 16 bits */
     MOST_CLASSES =
         80, /* of characters: those that patterns have, small and capital as one, and all others */
     MOST_PATTERNS = 4000,
