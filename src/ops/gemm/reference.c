@@ -84,13 +84,13 @@ struct rmcp_expected rmcp_gemm_expect(const struct rmcp_reference *r, unsigned s
                   b_step = g->transpose_b ? 1 : g->b_pitch;
     const int64_t a_first = at.batch * g->a_stride + at.row * (g->transpose_a ? 1 : g->a_pitch);
     const int64_t b_first = at.batch * g->b_stride + at.column * (g->transpose_b ? g->b_pitch : 1);
-    double sum = 0, products = 0;
+    double sum = 0, products = 0, largest = 0;
     for (int64_t i = 0; i < form->terms; i++) {
-        const double product =
-            (double)rmcp_load(r->host[RMCP_GEMM_A], p->type, a_first + i * a_step) *
-            (double)rmcp_load(r->host[RMCP_GEMM_B], p->type, b_first + i * b_step);
-        sum += product;
-        products += fabs(product);
+        const double a = (double)rmcp_load(r->host[RMCP_GEMM_A], p->type, a_first + i * a_step);
+        const double b = (double)rmcp_load(r->host[RMCP_GEMM_B], p->type, b_first + i * b_step);
+        sum += a * b;
+        products += fabs(a * b);
+        largest = fmax(largest, fmax(fabs(a), fabs(b)));
     }
     const double alpha = (double)p->alpha;
     double value = form->terms ? alpha * sum : 0, magnitude = fabs(alpha) * products;
@@ -114,6 +114,8 @@ struct rmcp_expected rmcp_gemm_expect(const struct rmcp_reference *r, unsigned s
         .allowed = is_exact(r, products, magnitude)
                        ? 0
                        : r->error_factor * error + rmcp_rounding_error(p->type, value),
-        .open = rmcp_sum_overflows(magnitude * slope) || rmcp_sum_overflows(products),
+        /* Also where alpha is taken to a factor before the sum, as oneDNN does. */
+        .open = rmcp_sum_overflows(magnitude * slope) || rmcp_sum_overflows(products) ||
+                rmcp_sum_overflows(largest * fabs(alpha)),
     };
 }
