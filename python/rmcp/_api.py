@@ -105,26 +105,28 @@ class Device:
         self.close()
 
 
-class Plan:
-    """One pass of a problem on a device; a context manager, destroyed with the last reference."""
+class AnyPlan:
+    """A problem of an operation on a device; a context manager, destroyed with the last reference."""
+    operation = None  # as in the names of the C functions
 
-    def __init__(self, device, problem, pass_, algorithm=None, **options):
+    def __init__(self, device, problem, algorithm=None, *, more=(), **options):
         self.device = device  # must outlive the plan
         self.handle = ctypes.c_void_p()
-        self._library = c.library()
+        self._library = library = c.library()
         asked = c.PlanOptions(algorithm=algorithm.encode() if algorithm else None, **options)
-        self._library.rmcp_conv_plan(device.handle, problem, pass_, asked, self.handle)
+        getattr(library, f"rmcp_{self.operation}_plan")(device.handle, problem, *more, asked, self.handle)
+        self._execute = getattr(library, f"rmcp_{self.operation}_execute")
         self.address = self.handle.value
-        self.workspace_bytes = self._library.rmcp_plan_workspace(self.handle)
-        self.algorithm = self._library.rmcp_plan_algorithm(self.handle).decode()
+        self.workspace_bytes = library.rmcp_plan_workspace(self.handle)
+        self.algorithm = library.rmcp_plan_algorithm(self.handle).decode()
 
     def execute(self, tensors, stream=None):
-        self._library.rmcp_conv_execute(self.handle, stream, tensors)
+        self._execute(self.handle, stream, tensors)
 
     def execute_timed(self, tensors, stream=None):
         """Execute, wait, and return the seconds that the device took."""
         seconds = ctypes.c_double()
-        self._library.rmcp_conv_execute_timed(self.handle, stream, tensors, seconds)
+        getattr(self._library, f"rmcp_{self.operation}_execute_timed")(self.handle, stream, tensors, seconds)
         return seconds.value
 
     def close(self):
@@ -141,3 +143,11 @@ class Plan:
     def __del__(self):
         if getattr(self, "handle", None):
             self.close()
+
+
+class Plan(AnyPlan):
+    """One pass of a convolution."""
+    operation = "conv"
+
+    def __init__(self, device, problem, pass_, algorithm=None, **options):
+        super().__init__(device, problem, algorithm, more=(pass_,), **options)

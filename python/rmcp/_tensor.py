@@ -2,6 +2,7 @@
 import ctypes
 
 from . import _library as c
+from ._api import AnyPlan
 
 
 def describe(kind, size, a=None, b=None, out=None, **scalars):
@@ -34,38 +35,6 @@ def case_string(problem):
     return text.value.decode()
 
 
-class TensorPlan:
-    """A tensor operation on a device; a context manager, destroyed with the last reference."""
-
-    def __init__(self, device, problem, algorithm=None, **options):
-        self.device = device  # must outlive the plan
-        self.handle = ctypes.c_void_p()
-        self._library = c.library()
-        asked = c.PlanOptions(algorithm=algorithm.encode() if algorithm else None, **options)
-        self._library.rmcp_tensor_plan(device.handle, problem, asked, self.handle)
-        self.workspace_bytes = self._library.rmcp_plan_workspace(self.handle)
-        self.algorithm = self._library.rmcp_plan_algorithm(self.handle).decode()
-
-    def execute(self, operands, stream=None):
-        self._library.rmcp_tensor_execute(self.handle, stream, operands)
-
-    def execute_timed(self, operands, stream=None):
-        """Execute, wait, and return the seconds that the device took."""
-        seconds = ctypes.c_double()
-        self._library.rmcp_tensor_execute_timed(self.handle, stream, operands, seconds)
-        return seconds.value
-
-    def close(self):
-        handle, self.handle = self.handle, None
-        if handle:
-            self._library.rmcp_plan_destroy(handle)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def __del__(self):
-        if getattr(self, "handle", None):
-            self.close()
+class TensorPlan(AnyPlan):
+    """A tensor operation on a device."""
+    operation = "tensor"
