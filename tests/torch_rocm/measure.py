@@ -21,6 +21,7 @@ ORIGINAL = {
     "MIOPEN_EXPERIMENTAL_GCN_ASM_PATH": "/usr/bin/clang-21", "MIOPEN_DEBUG_CONV_WINOGRAD": "0", "MIOPEN_LOG_LEVEL": "3",
     "CCC_OVERRIDE_OPTIONS": "# X-isystem +-DMIO_BN_GFX103X=1",
 }  # fmt: skip
+WITH_BATCH_NORM = ["resnet18", "vgg11_bn", "mobilenet_v2", "densenet", "unet"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -64,6 +65,8 @@ class Cell:
         }  # fmt: skip
         if self.way == "dropin":
             environment["TORCH_ROCM_MIOPEN"] = "/torch/rmcp/libMIOpen.so.1"
+        if self.way == "original":
+            environment["MIOPEN_ENABLE_LOGGING"] = "1"  # its functions by name, to tell which one failed
         words = ["chroot", self.root, "env", "-C", "/torch/rmcp"] + [f"{k}={v}" for k, v in environment.items()]
         words += ["./rmcp", "sim", "--json", "--stats", "--allow-reports"] + self.sim + ["--", "timeout", str(self.limit)]
         # Optimizers over lists of tensors are late in order.txt.
@@ -111,7 +114,7 @@ class Cell:
             return f"not done after {self.limit} s"
         for pattern in (
             r"torch_rocm: (not compiled: .*)", r"(Memory access fault.*)", r"(HW Exception by GPU.*)", r"(HSA_STATUS_ERROR\w*.*)",
-            r"(miopenStatus\w+)", r"(?m)^((?:\w+\.)*\w*Error: .*)$",
+            r"(miopenStatus[A-Z]\w+)", r"(?m)^((?:\w+\.)*\w*Error: .*)$",
         ):  # fmt: skip
             match = re.search(pattern, text)
             if match:
@@ -120,10 +123,14 @@ class Cell:
 
 
 def missing_call(cell):
-    """The MIOpen function in which the original failed, by PyTorch's message or MIOpen's log."""
-    text = open(cell.base + ".log", errors="replace").read()
-    match = re.search(r"MIOpen Error: .*|Error \[(\w+)\].*|(miopen[A-Z]\w+)\(.*failed", text)
-    return match[0][:120] if match else ""
+    """The MIOpen function in which the original failed, and what its compiler or itself said, by its log."""
+    before, error, after = open(cell.base + ".log", errors="replace").read().partition("MIOpen Error: ")
+    if not error:
+        return ""
+    calls = re.findall(r"miopenStatus_t (miopen\w+)\(", before)
+    compiler = re.findall(r"(?m)^\S+?:\d+:\d+: (error: .*)$", before)
+    said = compiler[0] if compiler else after.splitlines()[0]
+    return f"in {calls[-1] if calls else 'MIOpen'}: `{said[:120]}`".replace("|", "/")
 
 
 def show(found):
@@ -154,8 +161,10 @@ def table_of_models(arguments):
                 found = cell.measure()
                 text = show(found)
                 if way == "original" and not (found["result"] and found["result"]["right"]):
-                    again = Cell(arguments, model, mode, way, own_norm=True, limit=arguments.limit).measure()
-                    text += f" {missing_call(cell)}; with PyTorch's own batch norm: {show(again)}"
+                    text += " " + missing_call(cell)
+                    if model in WITH_BATCH_NORM:
+                        again = Cell(arguments, model, mode, way, own_norm=True, limit=arguments.limit)
+                        text += f"; with PyTorch's own batch norm: {show(again.measure())} {missing_call(again)}"
                 elif way != "original":
                     failed |= not (found["result"] and found["result"]["right"])
                 cells.append(text)
