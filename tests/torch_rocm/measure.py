@@ -61,12 +61,12 @@ class Cell:
     def command(self):
         environment = {
             "HOME": "/torch/home", "XDG_CACHE_HOME": "/torch/home/cache", "LD_LIBRARY_PATH": "/torch", "RMCP_GUARD": "0",
-            "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "RMCP_LIBRARY": "/torch/rmcp/librmcp.so.0", **ORIGINAL,
+            "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "RMCP_LIBRARY": "/torch/rmcp/librmcp.so.0",
         }  # fmt: skip
         if self.way == "dropin":
             environment["TORCH_ROCM_MIOPEN"] = "/torch/rmcp/libMIOpen.so.1"
         if self.way == "original":
-            environment["MIOPEN_ENABLE_LOGGING"] = "1"  # its functions by name, to tell which one failed
+            environment.update(ORIGINAL, MIOPEN_ENABLE_LOGGING="1")  # its functions by name, to tell which one failed
         words = ["chroot", self.root, "env", "-C", "/torch/rmcp"] + [f"{k}={v}" for k, v in environment.items()]
         words += ["./rmcp", "sim", "--json", "--stats", "--allow-reports"] + self.sim + ["--", "timeout", str(self.limit)]
         # Optimizers over lists of tensors are late in order.txt.
@@ -145,6 +145,7 @@ def show(found):
     worst = max((v for k, v in result.items() if isinstance(v, dict)), key=lambda v: v["card"] / v["bound"])
     kernels = ", ".join(f"{n} {owner}" for owner, n in sorted(found.get("kernels", {}).items()) if owner != "HIP")
     verdict = "right" if result["right"] else "**WRONG**"
+    verdict += "".join(f" (not judged: {text})" for text in result.get("unjudged", []))
     return f"{verdict}, {worst['card']:.1e} (CPU {worst['cpu']:.1e}); {kernels}; {found.get('findings', '?')} reports"
 
 
