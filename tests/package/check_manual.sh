@@ -19,7 +19,7 @@ for command in $commands; do
         grep -q "^    $command) words='.*$option " "$folder/rmcp.bash" || die "bash: $command lacks $option"
         grep -q "from $command' -l ${option#--} " "$folder/rmcp.fish" || die "fish: $command lacks $option"
         awk -v c="    $command)" 'index($0, "    ") == 1 && /\)/ && !/^        / { on = index($0, c) == 1 } on' "$folder/_rmcp" |
-            grep -qF -e "'$option[" || die "zsh: $command lacks $option"
+            grep -qF -e "'${option}[" || die "zsh: $command lacks $option"
     done
 done
 [ "$count" -ge 80 ] || die "only $count options"
