@@ -3,7 +3,7 @@
 #include "ops/tensor/kernels/lanes.h"
 
 #define TENSORS 4 /* the one that is written, x, y, dy */
-#include "kernels/math.h"
+#include "kernels/functions.h"
 #include "kernels/stream.h"
 #include "ops/act/kernels/args.h"
 

@@ -1,8 +1,8 @@
-/* math.h: exponential, logarithm and what is made of them, written out: a kernel compiled ahead of time has
+/* functions.h: exponential, logarithm and what is made of them, written out: a kernel compiled ahead of time has
  * no library, and every device computes the same. Errors are in units of 2^-24 of the value, with divisions
  * that are off by as much as OpenCL allows (5 of these units). NaN stays NaN. */
-#ifndef RMCP_KERNEL_MATH_H
-#define RMCP_KERNEL_MATH_H
+#ifndef RMCP_KERNEL_FUNCTIONS_H
+#define RMCP_KERNEL_FUNCTIONS_H
 
 /* e^x for any x: 2^k e^r with |r| <= ln(2) / 2; 3 units. */
 INLINE float exp_of(float x)
