@@ -1,0 +1,17 @@
+/* elements.h: calls that go element by element over tensors of the same sizes. */
+#ifndef RMCP_MIOPEN_ELEMENTS_H
+#define RMCP_MIOPEN_ELEMENTS_H
+
+#include "miopen/activation.h"
+#include "miopen/case.h"
+
+/* Begin a case over `n` tensors of one type and as many elements. When all are packed their
+ * dimensions do not matter, and they become one row; else they must be the same. The reason why not
+ * is the status of the case. */
+void mi_elements_begin(struct mi_case *c, const char *name, const struct mi_tensor *const *tensors,
+                       int n);
+
+/* The mode and the parameters of an activation, as the operation "act" has them. */
+void mi_elements_activation(struct mi_case *c, const struct mi_activation *activation);
+
+#endif
