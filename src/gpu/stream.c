@@ -150,7 +150,7 @@ static struct rmcp_stream arguments(const struct rmcp_streams *streams, int64_t 
         .n_outer = inner,
         .length = (unsigned)length,
         /* rows so long that the chunks at their ends do not count */
-        .align = streams->loop[inner].stride[0] == 1 && length >= 16 * lanes,
+        .align = streams->loop[inner].stride[0] == 1 && length >= 16 * lanes && !streams->steady,
     };
     const int64_t chunks = ceiling(length + (s.align ? lanes - 1 : 0), lanes);
     int64_t count = chunks;
@@ -171,13 +171,27 @@ rmcp_status rmcp_streams_append(const struct rmcp_streams *streams, int64_t inde
                                 struct rmcp_stream_launch *out)
 {
     out->args = arguments(streams, index, out->first);
-    const int64_t items = ceiling(out->args.count, RMCP_STREAM_CHUNKS);
+    const int64_t items =
+        ceiling(out->args.count, streams->chunks ? streams->chunks : RMCP_STREAM_CHUNKS);
     const rmcp_status status = rmcp_kernel_append(list, stem, type, "", items, &out->kernel);
     if (status) return status;
     for (unsigned t = 0; t < streams->n; t++) {
         const uint64_t begin = (uint64_t)out->first[t] * streams->tensor[t].bytes;
         rmcp_arg_memory(out->kernel, streams->tensor[t].slot,
                         streams->tensor[t].absent ? 0 : begin);
+    }
+    return RMCP_OK;
+}
+
+rmcp_status rmcp_streams_emit(const struct rmcp_streams *streams, struct rmcp_launch_list *list,
+                              const char *stem, rmcp_type type, const void *math, size_t bytes)
+{
+    for (int64_t i = 0; i < streams->launches; i++) {
+        struct rmcp_stream_launch launch;
+        const rmcp_status status = rmcp_streams_append(streams, i, list, stem, type, &launch);
+        if (status) return status;
+        rmcp_arg_value(launch.kernel, &launch.args, sizeof launch.args);
+        rmcp_arg_value(launch.kernel, math, bytes);
     }
     return RMCP_OK;
 }

@@ -23,7 +23,9 @@ struct rmcp_streams {
     struct rmcp_stream_loop loop[RMCP_FORM_DIMS]; /* slowest first */
     int64_t block[RMCP_FORM_DIMS];                /* turns of each loop in one launch */
     int64_t launches;
-    unsigned lanes; /* elements of a chunk: 16 bytes of the first tensor */
+    unsigned lanes;  /* elements of a chunk: 16 bytes of the first tensor */
+    unsigned chunks; /* of a work-item; 0: RMCP_STREAM_CHUNKS */
+    bool steady;     /* set it where chunks must begin at multiples of their length */
 };
 
 /* Begin with sizes; then add tensors, the first of which is written. One that the problem does not
@@ -50,6 +52,10 @@ struct rmcp_stream_launch {
 rmcp_status rmcp_streams_append(const struct rmcp_streams *streams, int64_t index,
                                 struct rmcp_launch_list *list, const char *stem, rmcp_type type,
                                 struct rmcp_stream_launch *out);
+
+/* All launches of a kernel whose arguments are the tensors, the struct and `math`. */
+rmcp_status rmcp_streams_emit(const struct rmcp_streams *streams, struct rmcp_launch_list *list,
+                              const char *stem, rmcp_type type, const void *math, size_t bytes);
 
 /* Seconds to read and write everything once, with what is fetched in vain where neighbours lie
  * apart. */

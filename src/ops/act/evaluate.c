@@ -1,9 +1,9 @@
 /* evaluate.c: activations in double precision, and how far f32 may be from them.
  *
  * u is 2^-24, the error of one rounding in f32. What is only chosen or copied has no error;
- * exponentials, logarithms and what is made of them have the errors that kernels/functions.h states, and
- * below 2^-126 a device may give 0. Where an argument is as near to a bend as its own error, both
- * sides are right. */
+ * exponentials, logarithms and what is made of them have the errors that kernels/functions.h
+ * states, and below 2^-126 a device may give 0. Where an argument is as near to a bend as its own
+ * error, both sides are right. */
 #include "ops/act/act.h"
 
 #include <float.h>

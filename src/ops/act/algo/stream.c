@@ -37,15 +37,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     const struct rmcp_act_math math = rmcp_act_math_of(form);
     struct rmcp_streams streams;
     cut(request, &streams);
-    for (int64_t i = 0; i < streams.launches; i++) {
-        struct rmcp_stream_launch launch;
-        const rmcp_status status =
-            rmcp_streams_append(&streams, i, list, "act", (rmcp_type)form->type, &launch);
-        if (status) return status;
-        rmcp_arg_value(launch.kernel, &launch.args, sizeof launch.args);
-        rmcp_arg_value(launch.kernel, &math, sizeof math);
-    }
-    return RMCP_OK;
+    return rmcp_streams_emit(&streams, list, "act", (rmcp_type)form->type, &math, sizeof math);
 }
 
 extern const struct rmcp_algo rmcp_algo_act_stream;
