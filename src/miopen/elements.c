@@ -6,6 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
+bool mi_elements_same(const struct mi_tensor *a, const struct mi_tensor *b)
+{
+    return a->type == b->type && a->dims == b->dims &&
+           !memcmp(a->size, b->size, (size_t)a->dims * sizeof *a->size);
+}
+
+size_t mi_parts_bytes(size_t elements)
+{
+    const size_t each = elements * sizeof(float), parts = (elements + 255) / 256 * sizeof(float);
+    return (each + 255) / 256 * 256 + (parts + 255) / 256 * 256;
+}
+
 void mi_elements_begin(struct mi_case *c, const char *name, const struct mi_tensor *const *tensors,
                        int n)
 {

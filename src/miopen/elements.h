@@ -11,6 +11,13 @@
 void mi_elements_begin(struct mi_case *c, const char *name, const struct mi_tensor *const *tensors,
                        int n);
 
+/* The same type and the same sizes. */
+bool mi_elements_same(const struct mi_tensor *a, const struct mi_tensor *b);
+
+/* What the original asks for to sum `elements`: an f32 for each, and for each 256 of them, each in
+ * whole 256 bytes. */
+size_t mi_parts_bytes(size_t elements);
+
 /* The mode and the parameters of an activation, as the operation "act" has them. */
 void mi_elements_activation(struct mi_case *c, const struct mi_activation *activation);
 
