@@ -582,6 +582,7 @@ miopenStatus_t miopenRNNBackwardWeights(miopenHandle_t, miopenRNNDescriptor_t, i
                                         const miopenTensorDescriptor_t *, const void *,
                                         miopenTensorDescriptor_t, void *, void *, size_t,
                                         const void *, size_t);
+#include "miopen/api_elements.h"
 miopenStatus_t miopenCreateDropoutDescriptor(miopenDropoutDescriptor_t *);
 miopenStatus_t miopenDestroyDropoutDescriptor(miopenDropoutDescriptor_t);
 miopenStatus_t miopenDropoutGetStatesSize(miopenHandle_t, size_t *);
