@@ -76,7 +76,7 @@ static rmcp_status shape(struct rmcp_form *form)
 
 static const char *const trials[] = {
     "2x9x5x7:cross:%s:n5:alpha0.5:k2",
-    "1x20x3x5:cross:%s:n4:beta1:alpha1:x/300x1x100x20:y/300x1x100x20:dx/300x1x100x20",
+    "1x20x3x5:cross:%s:n4:beta1:alpha1:x/300x1x100x20:y/300x1x100x20",
     "2x2x11x9:within:%s:n5:alpha1",
     "1x3x6x5:within:%s:n4:alpha1:beta0.5",
     NULL,

@@ -156,10 +156,10 @@ static rmcp_status shape(struct rmcp_form *form)
 
 static const char *const trials[] = {
     "2x3x9x11:max:%s:window3:stride2:pad1",
-    "1x5x13x9:max:%s:window2x3:u32:image:alpha0.5:beta1:pad1x0",
+    "1x5x13x9:max:%s:window2x3:u32:image:alpha0.5:beta1:pad1x0:index/210x1x15x5",
     "2x3x4x9x8:avg:%s:window2x3x3:stride2:pad1",
-    "2x9x12x14:avg_in:%s:window2:x/1512x1x126x9:y/378x1x63x9:dy/378x1x63x9:dx/1512x1x126x9",
-    "2x5x20x23:max:%s:window20x23",
+    "2x9x12x14:avg_in:%s:window2",
+    "2x5x20x23:max:%s:window20x23:u16",
     "2x5x20x23:avg:%s:window20x23",
     NULL,
 };
