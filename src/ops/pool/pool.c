@@ -43,6 +43,7 @@ struct rmcp_pool rmcp_pool_of(const struct rmcp_form *form)
         .n = form->size[0],
         .c = form->size[1],
         .taps = 1,
+        .seen = 1,
         .overlap = 1,
         .alpha = form->number[ALPHA],
         .beta = form->number[BETA],
@@ -56,7 +57,9 @@ struct rmcp_pool rmcp_pool_of(const struct rmcp_form *form)
         pool.stride[d] = at < 0 ? 1 : form->list[STRIDE][at];
         pool.pad[d] = at < 0 ? 0 : form->list[PAD][at];
         pool.taps *= pool.window[d];
-        pool.overlap *= (pool.window[d] + pool.stride[d] - 1) / pool.stride[d];
+        pool.seen *= pool.window[d] < pool.in[d] ? pool.window[d] : pool.in[d];
+        const int64_t most = (pool.window[d] + pool.stride[d] - 1) / pool.stride[d];
+        pool.overlap *= most < pool.out[d] ? most : pool.out[d];
     }
     return pool;
 }
@@ -299,7 +302,7 @@ static double flops(const void *problem)
     const struct rmcp_form *form = problem;
     const struct rmcp_pool pool = rmcp_pool_of(form);
     return pool.backward ? (double)form->tensor[RMCP_POOL_DX].elements * (double)pool.overlap
-                         : (double)form->tensor[RMCP_POOL_Y].elements * (double)pool.taps;
+                         : (double)form->tensor[RMCP_POOL_Y].elements * (double)pool.seen;
 }
 
 static rmcp_status parse(const char *text, void *problems, size_t *count)

@@ -18,6 +18,7 @@ struct rmcp_pool {
     int64_t n, c;
     int64_t in[3], out[3], window[3], stride[3], pad[3];
     int64_t taps;    /* elements of a window                                               */
+    int64_t seen;    /* of these, no more than the image has                               */
     int64_t overlap; /* windows that one element may be in                                 */
     double alpha, beta;
 };

@@ -13,7 +13,7 @@ static double seconds(const struct rmcp_request *request)
 {
     const struct rmcp_form *form = request->problem;
     const struct rmcp_pool pool = rmcp_pool_of(form);
-    const double outputs = (double)form->tensor[RMCP_POOL_Y].elements, taps = (double)pool.taps;
+    const double outputs = (double)form->tensor[RMCP_POOL_Y].elements, taps = (double)pool.seen;
     const double units = request->caps->compute_units, clock = 1.5e9;
     const double cache = outputs * taps / 32 * lines(form) / (units * clock);
     const double rounds = outputs / RMCP_POOL_STRIP / (units * 2048) + 1;

@@ -38,6 +38,7 @@ static const char *refuse(const struct rmcp_request *request)
     const struct rmcp_pool pool = rmcp_pool_of(request->problem);
     if (pool.backward) return "forward only";
     if (pool.taps < LEAST_TAPS) return "windows of fewer than 16 elements";
+    if (pool.taps / 4 > pool.seen) return "windows that are mostly padding";
     const struct rmcp_pool_way way = way_of(request);
     return rmcp_pool_refuse(request, &way);
 }
