@@ -151,21 +151,41 @@ static void set_turns(const struct rmcp_pool *pool, const struct strides *s, str
     }
 }
 
+/* Whether one window is all of a dimension. */
+static bool is_whole(const struct rmcp_pool *pool, int d)
+{
+    return pool->window[d] == pool->in[d] && !pool->pad[d] && pool->out[d] == 1;
+}
+
+/* Dimensions as one where one window is all of them and they lie so: global pooling has one row. */
+static void join(struct rmcp_pool *pool, const struct strides *s)
+{
+    for (int d = 1; d >= 0 && is_whole(pool, 2) && is_whole(pool, d); d--) {
+        if (pool->in[d] > 1 && s->x[2 + d] != s->x[4] * pool->in[2]) return;
+        pool->in[2] *= pool->in[d];
+        pool->window[2] = pool->in[2];
+        pool->in[d] = pool->window[d] = pool->stride[d] = 1;
+    }
+}
+
 static struct rmcp_pool_args arguments(const struct rmcp_form *form, struct block block,
                                        const struct rmcp_pool_way *way)
 {
-    const struct rmcp_pool pool = rmcp_pool_of(form);
+    struct rmcp_pool pool = rmcp_pool_of(form);
     const struct strides s = strides_of(form, &pool);
+    join(&pool, &s);
     struct rmcp_pool_args a = {
         .alpha = (float)pool.alpha,
         .beta = (float)pool.beta,
         .share = (float)(1.0 / (double)pool.taps),
+        .taps = (unsigned)pool.taps,
         .kind = !pool.largest  ? RMCP_POOL_MEAN
                 : pool.indexed ? RMCP_POOL_MAX_INDEX
                                : RMCP_POOL_MAX,
         .full = pool.inclusive || all_full(&pool),
         .index_bytes = (unsigned)rmcp_type_bytes((rmcp_type)form->tensor[RMCP_POOL_INDEX].type),
         .image = pool.image,
+        .line = all_full(&pool) && pool.window[0] == 1 && pool.window[1] == 1,
     };
     for (int d = 0; d < 3; d++) {
         a.in[d] = (unsigned)pool.in[d];

@@ -21,13 +21,15 @@ struct rmcp_pool_args {
     unsigned x[3], y[3], index[3];  /* elements between neighbours                         */
     struct rmcp_divider divider[3]; /* wide: by `window`; gather: by `stride`              */
     float alpha, beta;
-    float share;          /* 1 / elements of a window                                        */
+    float share;          /* 1 / taps                                                        */
+    unsigned taps;        /* elements of a window                                            */
     unsigned kind;        /* RMCP_POOL_MEAN …                                                */
     unsigned full;        /* 1: no window has padding, or it counts                          */
     unsigned index_bytes; /* 1, 2, 4 or 8                                                   */
     unsigned image;       /* 1: indices count in the image                                   */
     unsigned lane_bits;   /* wide: 1 << lane_bits work-items share an output                 */
     unsigned along;       /* wide: 1: neighbouring work-items share one; 0: have one each     */
+    unsigned line;        /* wide: 1: a window is one row without padding                     */
 };
 
 #define RMCP_POOL_MEAN 0

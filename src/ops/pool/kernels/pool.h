@@ -98,7 +98,8 @@ INLINE void put_result(const struct rmcp_pool_args *p, __global char *y, uint at
 /* The mean of a sum; `count` elements are there. */
 INLINE float mean(const struct rmcp_pool_args *p, float sum, uint count)
 {
-    return p->full ? sum * p->share : sum / (float)(count ? count : 1);
+    if (p->full || count == p->taps) return sum * p->share;
+    return sum / (float)(count ? count : 1);
 }
 
 #endif

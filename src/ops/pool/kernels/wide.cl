@@ -2,6 +2,7 @@
 #include "ops/pool/kernels/pool.h"
 
 #define THREADS 256
+#define AHEAD 4             /* loads under way */
 #define NOWHERE 0xffffffffu /* in place of an element of the window */
 
 /* Whether (v, at) takes the place of (best, best_at), whichever was found first: larger, or as
@@ -12,6 +13,17 @@ INLINE bool wins(float v, uint at, float best, uint best_at)
     if (best_at == NOWHERE) return true;
     if (v != v) return best == best || at > best_at;
     return v > best || (v == best && at < best_at);
+}
+
+/* One element more of those of a work-item. */
+INLINE void take(uint kind, float v, uint tap, float *value, uint *place)
+{
+    if (kind == RMCP_POOL_MEAN) {
+        *value += v;
+    } else if (*place == NOWHERE || beats(v, *value)) {
+        *value = v;
+        *place = tap;
+    }
 }
 
 __kernel WORKGROUP(THREADS) void pool_wide(INPUT(x), OUTPUT(y), OUTPUT(index),
@@ -27,20 +39,31 @@ __kernel WORKGROUP(THREADS) void pool_wide(INPUT(x), OUTPUT(y), OUTPUT(index),
     const struct range d = range_of(s.d, p.stride[0], p.pad[0], p.window[0], p.in[0]);
     const struct range h = range_of(s.h, p.stride[1], p.pad[1], p.window[1], p.in[1]);
     const struct range w = range_of(s.w, p.stride[2], p.pad[2], p.window[2], p.in[2]);
-    const uint taps = p.window[0] * p.window[1] * p.window[2];
+    const uint taps = p.taps;
     float value = 0;
     uint place = NOWHERE;
-    for (uint tap = lane; tap < taps; tap += lanes) {
-        const uint line = divide(tap, p.divider[2]), column = tap - line * p.window[2];
-        const uint layer = divide(line, p.divider[1]), row = line - layer * p.window[1];
-        const uint i = (uint)d.begin + layer, k = (uint)h.begin + row, m = (uint)w.begin + column;
-        if (i >= p.in[0] || k >= p.in[1] || m >= p.in[2]) continue;
-        const float v = load(ADDRESS(x), s.x + i * p.x[0] + k * p.x[1] + m * p.x[2]);
-        if (p.kind == RMCP_POOL_MEAN) {
-            value += v;
-        } else if (place == NOWHERE || beats(v, value)) {
-            value = v;
-            place = tap;
+    if (p.line) {
+        const uint first =
+            s.x + (uint)d.begin * p.x[0] + (uint)h.begin * p.x[1] + ((uint)w.begin + lane) * p.x[2];
+        uint at = first, tap = lane;
+        const uint step = lanes * p.x[2];
+        for (; tap + (AHEAD - 1) * lanes < taps; tap += AHEAD * lanes, at += AHEAD * step) {
+            float v[AHEAD];
+            UNROLL for (uint i = 0; i < AHEAD; i++) v[i] = load(ADDRESS(x), at + i * step);
+            UNROLL for (uint i = 0; i < AHEAD; i++)
+                take(p.kind, v[i], tap + i * lanes, &value, &place);
+        }
+        for (; tap < taps; tap += lanes, at += step)
+            take(p.kind, load(ADDRESS(x), at), tap, &value, &place);
+    } else {
+        for (uint tap = lane; tap < taps; tap += lanes) {
+            const uint line = divide(tap, p.divider[2]), column = tap - line * p.window[2];
+            const uint layer = divide(line, p.divider[1]), row = line - layer * p.window[1];
+            const uint i = (uint)d.begin + layer, k = (uint)h.begin + row,
+                       m = (uint)w.begin + column;
+            if (i >= p.in[0] || k >= p.in[1] || m >= p.in[2]) continue;
+            take(p.kind, load(ADDRESS(x), s.x + i * p.x[0] + k * p.x[1] + m * p.x[2]), tap, &value,
+                 &place);
         }
     }
     values[LOCAL_ID] = value;
