@@ -140,6 +140,7 @@ int main(int argc, char **argv)
     conv_sequences();
     norm_sequences();
     tensor_sequences();
+    pool_sequences();
     free(done);
     fprintf(stderr, "sequence: %d sequences, %d died\n", n_run, n_died);
     return 0;

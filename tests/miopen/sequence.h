@@ -95,6 +95,7 @@ miopenTensorDescriptor_t describe(const struct tensor *tensor, enum setter sette
 void conv_sequences(void);
 void norm_sequences(void);
 void tensor_sequences(void);
+void pool_sequences(void);
 void hostile_sequences(void);
 /* A sequence: its record is begun, the handle is open, and its record is ended after it. */
 struct sequence {
