@@ -622,6 +622,8 @@ miopenStatus_t miopenGetSolverIdConvAlgorithm(uint64_t, miopenConvAlgorithm_t *)
 miopenStatus_t miopenSetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t);
 miopenStatus_t miopenGetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t *);
 
+#include "miopen/api_reduce.h"
+
 #ifdef __cplusplus
 }
 #endif

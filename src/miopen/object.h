@@ -18,6 +18,8 @@ enum mi_kind {
     MI_RNN,
     MI_DROPOUT,
     MI_SEQUENCE,
+    MI_SOFTMAX,
+    MI_REDUCE,
     MI_KINDS
 };
 
