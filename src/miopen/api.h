@@ -624,6 +624,7 @@ miopenStatus_t miopenSetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t);
 miopenStatus_t miopenGetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t *);
 
 #include "miopen/api_pool.h"
+#include "miopen/api_reduce.h"
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,8 @@ enum mi_kind {
     MI_SEQUENCE,
     MI_POOL,
     MI_LRN,
+    MI_SOFTMAX,
+    MI_REDUCE,
     MI_KINDS
 };
 
