@@ -36,8 +36,8 @@ __kernel WORKGROUP(THREADS) void ctc_labels(INPUT(x), INPUT(targets), INPUT(leng
         if (class_of(&a, target, n, s) == a.blank) blank += as_float(share[s].x);
     room[LOCAL_ID] = blank;
     BARRIER();
-    for (uint half = THREADS / 2; half > 0; half /= 2) {
-        if (LOCAL_ID < half) room[LOCAL_ID] += room[LOCAL_ID + half];
+    for (uint half_way = THREADS / 2; half_way > 0; half_way /= 2) {
+        if (LOCAL_ID < half_way) room[LOCAL_ID] += room[LOCAL_ID + half_way];
         BARRIER();
     }
     if (LOCAL_ID == 0)

@@ -8,9 +8,9 @@ INLINE float whole(float mine, const bool largest, uint lane, uint lanes, __loca
 {
     room[LOCAL_ID] = mine;
     BARRIER();
-    for (uint half = lanes / 2; half > 0; half /= 2) {
-        if (lane < half) {
-            const float other = room[LOCAL_ID + half], own = room[LOCAL_ID];
+    for (uint half_way = lanes / 2; half_way > 0; half_way /= 2) {
+        if (lane < half_way) {
+            const float other = room[LOCAL_ID + half_way], own = room[LOCAL_ID];
             room[LOCAL_ID] = !largest ? own + other : other > own ? other : own;
         }
         BARRIER();
