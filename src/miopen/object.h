@@ -18,6 +18,7 @@ enum mi_kind {
     MI_RNN,
     MI_DROPOUT,
     MI_SEQUENCE,
+    MI_CTC,
     MI_KINDS
 };
 

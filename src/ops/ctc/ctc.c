@@ -1,4 +1,5 @@
-/* ctc.c: connectionist temporal classification as an operation: its case strings, tensors and data. */
+/* ctc.c: connectionist temporal classification as an operation: its case strings, tensors and data.
+ */
 #include "ops/ctc/ctc.h"
 
 #include "base/convert.h"
@@ -75,7 +76,8 @@ static void fill(const void *problem, unsigned slot, enum rmcp_data data, uint64
         if (slot == RMCP_CTC_LENGTHS) {
             const int64_t least = roomy ? (steps + 1) / 2 : labels < steps ? labels : steps;
             const int64_t most = labels < steps ? labels : steps;
-            value = i % 2 ? rmcp_random_between(&r, 0, most) : rmcp_random_between(&r, least, steps);
+            value =
+                i % 2 ? rmcp_random_between(&r, 0, most) : rmcp_random_between(&r, least, steps);
         } else {
             value = rmcp_random_below(&r, classes);
             if (roomy && i % labels && rmcp_random_below(&r, 4) == 0) value = last;

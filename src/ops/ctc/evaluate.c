@@ -11,12 +11,12 @@ struct sequence {
     int64_t step, classes; /* step: elements from one step to the next                   */
     int64_t steps, states;
     int64_t blank;
-    int64_t *class;             /* of each state                                               */
-    double *log_sum;            /* of each step: what makes logits logarithms of probabilities */
-    double *before, *behind;    /* logarithms: of all beginnings of paths that end in a state, and
-                                   of all ends that follow it, itself not counted              */
-    double total, error, open;  /* log of the probability, relative error of that; open: some x is
-                                   not a number to compute with                                */
+    int64_t *class;            /* of each state                                               */
+    double *log_sum;           /* of each step: what makes logits logarithms of probabilities */
+    double *before, *behind;   /* logarithms: of all beginnings of paths that end in a state, and
+                                  of all ends that follow it, itself not counted              */
+    double total, error, open; /* log of the probability, relative error of that; open: some x is
+                                  not a number to compute with                                */
 };
 
 static double log_add(double a, double b)

@@ -1,5 +1,5 @@
-/* walk: one workgroup for each sequence, forward and back through its steps, in numbers whose exponents do
- * not end; what each step has for itself before and behind, over the whole device. */
+/* walk: one workgroup for each sequence, forward and back through its steps, in numbers whose
+ * exponents do not end; what each step has for itself before and behind, over the whole device. */
 #include "gpu/launch.h"
 #include "ops/ctc/ctc.h"
 #include "ops/ctc/kernels/args.h"
@@ -130,15 +130,14 @@ static rmcp_status emit_walk(const struct rmcp_request *request, struct rmcp_ctc
                              const struct places *p, struct rmcp_launch_list *list)
 {
     const rmcp_type type = (rmcp_type)rmcp_form_of(request)->type;
-    const int64_t quota =
-        rmcp_launch_quota(args.steps, 64, args.steps * step_seconds(request));
+    const int64_t quota = rmcp_launch_quota(args.steps, 64, args.steps * step_seconds(request));
     rmcp_status status = RMCP_OK;
     for (int64_t first = 0; first < args.steps && !status; first += quota) {
         struct rmcp_kernel_launch *launch = NULL;
         args.first = (unsigned)first;
         args.count = (unsigned)(args.steps - first < quota ? args.steps - first : quota);
-        status = rmcp_kernel_append(list, "ctc_walk", type, "", (int64_t)args.batch * THREADS,
-                                    &launch);
+        status =
+            rmcp_kernel_append(list, "ctc_walk", type, "", (int64_t)args.batch * THREADS, &launch);
         if (status) return status;
         rmcp_arg_memory(launch, RMCP_CTC_X, 0);
         rmcp_arg_memory(launch, RMCP_CTC_TARGETS, 0);
