@@ -35,6 +35,8 @@ typedef struct miopenProblem *miopenProblem_t;
 typedef struct miopenRNNDescriptor *miopenRNNDescriptor_t;
 typedef struct miopenDropoutDescriptor *miopenDropoutDescriptor_t;
 typedef struct miopenSeqTensorDescriptor *miopenSeqTensorDescriptor_t;
+typedef struct miopenCTCLossDescriptor *miopenCTCLossDescriptor_t;
+typedef struct miopenMhaDescriptor *miopenMhaDescriptor_t;
 typedef struct miopenFindOptions *miopenFindOptions_t;
 typedef struct miopenSolution *miopenSolution_t;
 
@@ -594,6 +596,17 @@ miopenStatus_t miopenRestoreDropoutDescriptor(miopenDropoutDescriptor_t, miopenH
                                               miopenRNGType_t);
 miopenStatus_t miopenSetDropoutDescriptor(miopenDropoutDescriptor_t, miopenHandle_t, float, void *,
                                           size_t, unsigned long long, bool, bool, miopenRNGType_t);
+typedef enum { MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC = 0 } miopenCTCLossAlgo_t;
+
+typedef enum {
+    MIOPEN_ELEMENTWISE_AFFINE = 0, /* neither weight nor bias, despite its name */
+    MIOPEN_WEIGHT_BIAS = 1,
+    MIOPEN_ELEMENTWISE_AFFINE_FUSED_ADD = 2,
+    MIOPEN_WEIGHT_BIAS_FUSED_ADD = 3,
+    MIOPEN_ELEMENTWISE_AFFINE_T5 = 4,
+    MIOPEN_WEIGHT_BIAS_T5 = 5
+} miopenNormMode_t;
+
 miopenStatus_t miopenCreateConvProblem(miopenProblem_t *, miopenConvolutionDescriptor_t,
                                        miopenProblemDirection_t);
 miopenStatus_t miopenDestroyProblem(miopenProblem_t);
@@ -625,6 +638,7 @@ miopenStatus_t miopenGetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t *);
 
 #include "miopen/api_pool.h"
 #include "miopen/api_reduce.h"
+#include "miopen/api_norm.h"
 
 #ifdef __cplusplus
 }

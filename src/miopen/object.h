@@ -22,6 +22,7 @@ enum mi_kind {
     MI_LRN,
     MI_SOFTMAX,
     MI_REDUCE,
+    MI_CTC,
     MI_KINDS
 };
 
