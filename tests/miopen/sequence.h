@@ -69,6 +69,7 @@ struct memory {
 struct memory memory_output(const char *name, size_t bytes);
 struct memory memory_input(const char *name, const struct tensor *tensor, uint32_t seed);
 struct memory memory_positive(const char *name, const struct tensor *tensor, uint32_t seed);
+struct memory memory_zero(const char *name, size_t bytes);
 struct memory memory_copy(const char *name, const void *bytes, size_t n_bytes);
 /* Reads it back, writes the dump, notes "NAME=changed" for an input and "guard=NAME" for a guard
  * that was written, and frees it. */
@@ -95,6 +96,7 @@ miopenTensorDescriptor_t describe(const struct tensor *tensor, enum setter sette
 void conv_sequences(void);
 void norm_sequences(void);
 void tensor_sequences(void);
+void rnn_sequences(void);
 void hostile_sequences(void);
 /* A sequence: its record is begun, the handle is open, and its record is ended after it. */
 struct sequence {

@@ -20,6 +20,8 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
+import sequence_rnn_check
+
 U = 2.0 ** -24
 ROUNDING = {"f32": 2.0 ** -24, "f16": 2.0 ** -11, "bf16": 2.0 ** -8}
 SMALLEST = {"f32": 2.0 ** -149, "f16": 2.0 ** -24, "bf16": 2.0 ** -133}
@@ -218,7 +220,12 @@ def check_tensor(folder, record):
     return [("c", worst(read(folder, record, "c", key), want, steps, kind))]
 
 
-CHECKS = {"conv": check_conv, "norm": check_norm, "tensor": check_tensor}
+def check_rnn(folder, record):
+    judge = sequence_rnn_check.check if record.kind == "rnn" else sequence_rnn_check.check_parameters
+    return judge(record, lambda name, key: read(folder, record, name, key, record["x.type"]))
+
+
+CHECKS = {"conv": check_conv, "norm": check_norm, "tensor": check_tensor, "rnn": check_rnn, "parameters": check_rnn}
 
 
 def verdict(folder, record):

@@ -79,6 +79,33 @@
     F(miopenGetSolutionWorkspaceSize)                                                              \
     F(miopenGetSolutionTime)                                                                       \
     F(miopenGetSolutionSolverId)                                                                   \
-    F(miopenGetSolverIdConvAlgorithm)
+    F(miopenGetSolverIdConvAlgorithm)                                                              \
+    F(miopenCreateSeqTensorDescriptor)                                                             \
+    F(miopenDestroySeqTensorDescriptor)                                                            \
+    F(miopenSetRNNDataSeqTensorDescriptor)                                                         \
+    F(miopenCreateRNNDescriptor)                                                                   \
+    F(miopenDestroyRNNDescriptor)                                                                  \
+    F(miopenSetRNNDescriptor)                                                                      \
+    F(miopenSetRNNPaddingMode)                                                                     \
+    F(miopenGetRNNWorkspaceSize)                                                                   \
+    F(miopenGetRNNTrainingReserveSize)                                                             \
+    F(miopenGetRNNTempSpaceSizes)                                                                  \
+    F(miopenGetRNNParamsSize)                                                                      \
+    F(miopenGetRNNParamsDescriptor)                                                                \
+    F(miopenGetRNNLayerParamSize)                                                                  \
+    F(miopenGetRNNLayerBiasSize)                                                                   \
+    F(miopenGetRNNLayerParam)                                                                      \
+    F(miopenGetRNNLayerBias)                                                                       \
+    F(miopenSetRNNLayerParam)                                                                      \
+    F(miopenSetRNNLayerBias)                                                                       \
+    F(miopenGetRNNLayerParamOffset)                                                                \
+    F(miopenGetRNNLayerBiasOffset)                                                                 \
+    F(miopenRNNForward)                                                                            \
+    F(miopenRNNBackwardSeqData)                                                                    \
+    F(miopenRNNBackwardWeightsSeqTensor)                                                           \
+    F(miopenRNNForwardTraining)                                                                    \
+    F(miopenRNNForwardInference)                                                                   \
+    F(miopenRNNBackwardData)                                                                       \
+    F(miopenRNNBackwardWeights)
 
 #endif
