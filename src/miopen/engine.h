@@ -17,6 +17,9 @@
     F(rmcp_plan_destroy)                                                                           \
     F(rmcp_plan_workspace)                                                                         \
     F(rmcp_plan_algorithm)                                                                         \
+    F(rmcp_case_plan)                                                                              \
+    F(rmcp_plan_run)                                                                               \
+    F(rmcp_plan_run_timed)                                                                         \
     F(rmcp_conv_describe)                                                                          \
     F(rmcp_conv_plan)                                                                              \
     F(rmcp_conv_candidates)                                                                        \
