@@ -18,6 +18,9 @@ enum mi_kind {
     MI_RNN,
     MI_DROPOUT,
     MI_SEQUENCE,
+    MI_FUSION_PLAN,
+    MI_FUSION_OP,
+    MI_OPERATOR_ARGS,
     MI_KINDS
 };
 

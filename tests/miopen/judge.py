@@ -24,6 +24,8 @@ EXPLANATIONS = [
      "the original runs GEMM only where Find has measured it; ours runs whatever algorithm is named"),
     ("torch-norm/last*/inference", "^status .*Inference:6", "^right",
      "the original has no inference of batch norm for channels last on this chip"),
+    ("fusion/*", "^status CompileFusionPlan:[78]$", "^right",
+     "the original has no kernel for that on this chip, or one that does not compile; ours executes the parts"),
     ("scaled/*", "^status Convolution:[67]", "^right", "the original takes alpha 1 and beta 0 only; ours computes both"),
     ("rnn-parameters/*", "^wrong .*set:inf", "^right",
      "the original writes a matrix transposed, all but the first; ours writes it as it is, so that it can be got again"),

@@ -142,6 +142,7 @@ int main(int argc, char **argv)
     norm_sequences();
     tensor_sequences();
     rnn_sequences();
+    fusion_sequences();
     free(done);
     fprintf(stderr, "sequence: %d sequences, %d died\n", n_run, n_died);
     return 0;

@@ -97,6 +97,7 @@ void conv_sequences(void);
 void norm_sequences(void);
 void tensor_sequences(void);
 void rnn_sequences(void);
+void fusion_sequences(void);
 void hostile_sequences(void);
 /* A sequence: its record is begun, the handle is open, and its record is ended after it. */
 struct sequence {

@@ -20,6 +20,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
+import sequence_fusion_check
 import sequence_rnn_check
 
 U = 2.0 ** -24
@@ -225,7 +226,11 @@ def check_rnn(folder, record):
     return judge(record, lambda name, key: read(folder, record, name, key, record["x.type"]))
 
 
-CHECKS = {"conv": check_conv, "norm": check_norm, "tensor": check_tensor, "rnn": check_rnn, "parameters": check_rnn}
+def check_fusion(folder, record):
+    return sequence_fusion_check.check(record, lambda name, key: read(folder, record, name, key))
+
+
+CHECKS = {"fusion": check_fusion, "conv": check_conv, "norm": check_norm, "tensor": check_tensor, "rnn": check_rnn, "parameters": check_rnn}
 
 
 def verdict(folder, record):

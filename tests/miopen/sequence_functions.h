@@ -106,6 +106,30 @@
     F(miopenRNNForwardTraining)                                                                    \
     F(miopenRNNForwardInference)                                                                   \
     F(miopenRNNBackwardData)                                                                       \
-    F(miopenRNNBackwardWeights)
+    F(miopenRNNBackwardWeights)                                                                    \
+    F(miopenCreateFusionPlan)                                                                      \
+    F(miopenDestroyFusionPlan)                                                                     \
+    F(miopenCompileFusionPlan)                                                                     \
+    F(miopenFusionPlanGetOp)                                                                       \
+    F(miopenFusionPlanGetWorkSpaceSize)                                                            \
+    F(miopenFusionPlanConvolutionGetAlgo)                                                          \
+    F(miopenFusionPlanConvolutionSetAlgo)                                                          \
+    F(miopenCreateOpConvForward)                                                                   \
+    F(miopenCreateOpActivationForward)                                                             \
+    F(miopenCreateOpActivationBackward)                                                            \
+    F(miopenCreateOpBiasForward)                                                                   \
+    F(miopenCreateOpBatchNormInference)                                                            \
+    F(miopenCreateOpBatchNormForward)                                                              \
+    F(miopenCreateOpBatchNormBackward)                                                             \
+    F(miopenCreateOperatorArgs)                                                                    \
+    F(miopenDestroyOperatorArgs)                                                                   \
+    F(miopenSetOpArgsConvForward)                                                                  \
+    F(miopenSetOpArgsActivForward)                                                                 \
+    F(miopenSetOpArgsActivBackward)                                                                \
+    F(miopenSetOpArgsBatchNormInference)                                                           \
+    F(miopenSetOpArgsBatchNormForward)                                                             \
+    F(miopenSetOpArgsBatchNormBackward)                                                            \
+    F(miopenSetOpArgsBiasForward)                                                                  \
+    F(miopenExecuteFusionPlan)
 
 #endif
