@@ -67,4 +67,11 @@ miopenStatus_t miopenExecuteFusionPlan_v2(miopenHandle_t, miopenFusionPlanDescri
                                           miopenTensorDescriptor_t, void *, miopenOperatorArgs_t,
                                           void *, size_t);
 
+miopenStatus_t miopenCreateActivationProblem(miopenProblem_t *, miopenActivationDescriptor_t,
+                                             miopenProblemDirection_t);
+miopenStatus_t miopenCreateBiasProblem(miopenProblem_t *, miopenProblemDirection_t);
+miopenStatus_t miopenCreateBatchnormProblem(miopenProblem_t *, miopenBatchNormMode_t, bool,
+                                            miopenProblemDirection_t);
+miopenStatus_t miopenFuseProblems(miopenProblem_t, miopenProblem_t);
+
 #endif

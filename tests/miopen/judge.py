@@ -24,7 +24,7 @@ EXPLANATIONS = [
      "the original runs GEMM only where Find has measured it; ours runs whatever algorithm is named"),
     ("torch-norm/last*/inference", "^status .*Inference:6", "^right",
      "the original has no inference of batch norm for channels last on this chip"),
-    ("fusion/*", "^status CompileFusionPlan:[78]$", "^right",
+    ("fusion/*", "^(status CompileFusionPlan:[78]|status FindSolutions:7|wrong fallback=none)$", "^right",
      "the original has no kernel for that on this chip, or one that does not compile; ours executes the parts"),
     ("scaled/*", "^status Convolution:[67]", "^right", "the original takes alpha 1 and beta 0 only; ours computes both"),
     ("rnn-parameters/*", "^wrong .*set:inf", "^right",
@@ -76,6 +76,9 @@ EXPLANATIONS = [
     ("hostile/rnn_lengths/*", "=SetRNNDataSeqTensorDescriptor:0", "=SetRNNDataSeqTensorDescriptor:3",
      "ours refuses a sequence that is longer than the longest"),
     ("hostile/rnn_empty/*", "RNNForward-training:0", "RNNForward-training:6", "ours refuses empty sequences; so does PyTorch"),
+    ("hostile/task_missing/*", "FindSolutions:7", "FindSolutions:2", "InvalidValue, as for a convolution that lacks a tensor"),
+    ("hostile/task_alone/*", "FindSolutions:6", "FindSolutions:0", "ours finds solutions of single problems, too"),
+    ("hostile/task_foreign/*", "Descriptor:0$", "Descriptor:3$", "ours refuses tensors that an activation does not have"),
     ("hostile/load_*/*", "LoadSolution:7", "LoadSolution:10",
      "VersionMismatch tells a client that its file is not this library's"),
 ]

@@ -7,10 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The original's header, where the build names it; it is C++ in one place. */
+/* The original's header, where the build names it; it is C++ in one place, and has short names. */
 #ifdef RMCP_MIOPEN_HEADER
+#define MIOPEN_BETA_API 1
+#define SCALE MIOPEN_SCALE
 typedef struct miopenTensorArgument_t miopenTensorArgument_t;
 #include RMCP_MIOPEN_HEADER
+#undef SCALE
 #else
 #include "miopen/api.h"
 #endif

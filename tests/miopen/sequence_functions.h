@@ -130,6 +130,13 @@
     F(miopenSetOpArgsBatchNormForward)                                                             \
     F(miopenSetOpArgsBatchNormBackward)                                                            \
     F(miopenSetOpArgsBiasForward)                                                                  \
-    F(miopenExecuteFusionPlan)
+    F(miopenExecuteFusionPlan)                                                                     \
+    F(miopenCreateActivationDescriptor)                                                            \
+    F(miopenSetActivationDescriptor)                                                               \
+    F(miopenDestroyActivationDescriptor)                                                           \
+    F(miopenCreateActivationProblem)                                                               \
+    F(miopenCreateBiasProblem)                                                                     \
+    F(miopenCreateBatchnormProblem)                                                                \
+    F(miopenFuseProblems)
 
 #endif

@@ -1,4 +1,4 @@
-/* sequence_hostile_fusion.c: wrong calls of fusion plans. */
+/* sequence_hostile_fusion.c: wrong calls of fusion plans and of problems that can be fused. */
 #include "sequence_hostile.h"
 
 #define API (&world.api)
@@ -182,4 +182,81 @@ void hostile_fusion_without_args(void)
     compile(&f);
     set_relu(&f);
     execute(&f, f.x_desc, f.x_desc);
+}
+
+/* ---- problems ---- */
+
+static miopenActivationDescriptor_t relu(void)
+{
+    miopenActivationDescriptor_t made = NULL;
+    API->miopenCreateActivationDescriptor(&made);
+    API->miopenSetActivationDescriptor(made, miopenActivationRELU, 0, 0, 0);
+    return made;
+}
+
+void hostile_task_nulls(void)
+{
+    miopenProblem_t problem = NULL;
+    miopenActivationDescriptor_t name = relu();
+    called("CreateActivationProblem",
+           API->miopenCreateActivationProblem(NULL, name, miopenProblemDirectionForward));
+    called("CreateActivationProblem",
+           API->miopenCreateActivationProblem(&problem, NULL, miopenProblemDirectionForward));
+    called("CreateBiasProblem", API->miopenCreateBiasProblem(NULL, miopenProblemDirectionForward));
+    called("CreateBatchnormProblem",
+           API->miopenCreateBatchnormProblem(NULL, miopenBNSpatial, true,
+                                             miopenProblemDirectionForward));
+    called("FuseProblems", API->miopenFuseProblems(NULL, NULL));
+}
+
+/* Without what it needs. */
+void hostile_task_missing(void)
+{
+    miopenProblem_t first = NULL, second = NULL;
+    miopenSolution_t solution = NULL;
+    size_t n = 12345;
+    called("CreateBatchnormProblem",
+           API->miopenCreateBatchnormProblem(&first, miopenBNSpatial, true,
+                                             miopenProblemDirectionForward));
+    called("CreateActivationProblem",
+           API->miopenCreateActivationProblem(&second, relu(), miopenProblemDirectionForward));
+    called("FuseProblems", API->miopenFuseProblems(first, second));
+    called("FindSolutions", API->miopenFindSolutions(world.handle, first, NULL, &solution, &n, 1));
+}
+
+/* Alone they are problems of ours only. */
+void hostile_task_alone(void)
+{
+    struct fused f = right_plan();
+    miopenProblem_t problem = NULL;
+    miopenSolution_t solution = NULL;
+    size_t n = 12345;
+    called("CreateBatchnormProblem",
+           API->miopenCreateBatchnormProblem(&problem, miopenBNSpatial, true,
+                                             miopenProblemDirectionForward));
+    called("SetProblemTensorDescriptor",
+           API->miopenSetProblemTensorDescriptor(problem, miopenTensorBatchnormX, f.x_desc));
+    called("FindSolutions",
+           API->miopenFindSolutions(world.handle, problem, NULL, &solution, &n, 1));
+}
+
+void hostile_task_foreign(void)
+{
+    struct fused f = right_plan();
+    miopenProblem_t problem = NULL;
+    called("CreateActivationProblem",
+           API->miopenCreateActivationProblem(&problem, relu(), miopenProblemDirectionForward));
+    called("SetProblemTensorDescriptor",
+           API->miopenSetProblemTensorDescriptor(problem, miopenTensorConvolutionX, f.x_desc));
+}
+
+void hostile_task_fused_tensor(void)
+{
+    struct fused f = right_plan();
+    miopenProblem_t first = NULL, second = NULL;
+    API->miopenCreateBiasProblem(&first, miopenProblemDirectionForward);
+    API->miopenCreateActivationProblem(&second, relu(), miopenProblemDirectionForward);
+    called("FuseProblems", API->miopenFuseProblems(first, second));
+    called("SetProblemTensorDescriptor",
+           API->miopenSetProblemTensorDescriptor(first, miopenTensorBiasX, f.x_desc));
 }
