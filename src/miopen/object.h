@@ -23,6 +23,9 @@ enum mi_kind {
     MI_SOFTMAX,
     MI_REDUCE,
     MI_CTC,
+    MI_FUSION_PLAN,
+    MI_FUSION_OP,
+    MI_OPERATOR_ARGS,
     MI_KINDS
 };
 
