@@ -1,0 +1,125 @@
+/* kinds.c: the table of kinds of messages, and which of them a line is. */
+#include "explain/kinds.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* One bit for each topic and for each trouble. */
+enum {
+#define TOPIC(name, words) TOPIC_NUMBER_##name,
+#define TOPIC_AMD(name, words) TOPIC_NUMBER_##name,
+#include "explain/kinds.inc"
+    N_TOPICS
+};
+enum {
+#define TROUBLE(name, words) TROUBLE_NUMBER_##name,
+#include "explain/kinds.inc"
+    N_TROUBLES
+};
+_Static_assert(N_TOPICS <= 32 && N_TROUBLES < 32, "the bits of a line's words");
+
+/* The topics that are AMD's. */
+static const uint32_t amd_topics = 0
+#define TOPIC_AMD(name, words) | UINT32_C(1) << TOPIC_NUMBER_##name
+#include "explain/kinds.inc"
+    ;
+
+struct words {
+    const char *text; /* separated by line ends */
+    int role;
+    uint32_t bit;
+};
+static const struct words tables[] = {
+#define TOPIC(name, words) { words, WORD_TOPIC, UINT32_C(1) << TOPIC_NUMBER_##name },
+#define TOPIC_AMD(name, words) TOPIC(name, words)
+#define TROUBLE(name, words) { words, WORD_TROUBLE, UINT32_C(1) << TROUBLE_NUMBER_##name },
+#define QUIET(words) { words, WORD_QUIET, 0 },
+#define TRACE(words) { words, WORD_TRACE, 0 },
+#define EXCEPTION(words) { words, WORD_EXCEPTION, 0 },
+#include "explain/kinds.inc"
+};
+
+struct kind {
+    uint32_t topic, troubles;
+    const char *id;
+    bool aside;
+};
+#define TROUBLE_BIT_MEMORY (UINT32_C(1) << TROUBLE_NUMBER_MEMORY)
+#define TROUBLE_BIT_DENIED (UINT32_C(1) << TROUBLE_NUMBER_DENIED)
+#define TROUBLE_BIT_ABSENT (UINT32_C(1) << TROUBLE_NUMBER_ABSENT)
+#define TROUBLE_BIT_MISSING (UINT32_C(1) << TROUBLE_NUMBER_MISSING)
+#define TROUBLE_BIT_UNSUPPORTED (UINT32_C(1) << TROUBLE_NUMBER_UNSUPPORTED)
+#define TROUBLE_BIT_HANG (UINT32_C(1) << TROUBLE_NUMBER_HANG)
+#define TROUBLE_BIT_ERROR (UINT32_C(1) << TROUBLE_NUMBER_ERROR)
+#define TROUBLE_BIT_ANY UINT32_MAX
+static const struct kind kinds[] = {
+#define KIND(topic, trouble, id)                                                                   \
+    { UINT32_C(1) << TOPIC_NUMBER_##topic, TROUBLE_BIT_##trouble, id, false },
+#define ASIDE(topic, trouble, id)                                                                  \
+    { UINT32_C(1) << TOPIC_NUMBER_##topic, TROUBLE_BIT_##trouble, id, true },
+#include "explain/kinds.inc"
+    { 0, 0, "python-error", true }, /* an exception in whose line no topic is named */
+};
+enum { N_KINDS = sizeof kinds / sizeof *kinds, PYTHON = N_KINDS - 1 };
+_Static_assert((int)N_KINDS <= (int)EXPLAIN_MOST_KINDS, "room for every kind");
+
+bool explain_word_at(size_t index, struct explain_word *out)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const char *at = tables[i].text; *at;) {
+            size_t size = strcspn(at, "\n");
+            const char *next = at + size + (at[size] == '\n');
+            if (index--) {
+                at = next;
+                continue;
+            }
+            *out = (struct explain_word){ .role = tables[i].role, .bit = tables[i].bit };
+            out->open_start = *at == '~';
+            out->open_end = at[size - 1] == '~';
+            out->text = at + out->open_start;
+            out->size = size - out->open_start - out->open_end;
+            return true;
+        }
+    return false;
+}
+
+void explain_note_word(struct explain_words *words, const struct explain_word *word, char before,
+                       char after)
+{
+    if (!word->open_start && isalnum((unsigned char)before)) return;
+    if (!word->open_end && isalnum((unsigned char)after)) return;
+    switch (word->role) {
+    case WORD_TOPIC: words->topics |= word->bit; break;
+    case WORD_TROUBLE: words->troubles |= word->bit; break;
+    case WORD_QUIET: words->quiet = true; break;
+    case WORD_TRACE: words->traceback = true; break;
+    case WORD_EXCEPTION: words->exception = true; break;
+    }
+}
+
+int explain_end_line(struct explain_words *words, bool indented)
+{
+    const bool exception = words->exception && words->traceback && !indented;
+    int kind = -1;
+    if (words->topics && words->troubles && (exception || !words->quiet))
+        for (int i = 0; i < PYTHON && kind < 0; i++)
+            if ((kinds[i].topic & words->topics) && (kinds[i].troubles & words->troubles)) kind = i;
+    if (kind >= 0 && !*kinds[kind].id) kind = -1;
+    if (kind < 0 && exception) kind = PYTHON;
+    words->all_topics |= words->topics;
+    words->topics = words->troubles = 0;
+    words->quiet = words->exception = false;
+    return kind;
+}
+
+const char *explain_kind_id(int kind, bool *needs_amd)
+{
+    if (kind < 0 || kind >= N_KINDS) return NULL;
+    *needs_amd = kinds[kind].aside;
+    return kinds[kind].id;
+}
+
+bool explain_about_amd(const struct explain_words *words)
+{
+    return (words->all_topics | words->topics) & amd_topics;
+}
