@@ -36,6 +36,7 @@ static const struct words tables[] = {
 #define QUIET(words) { words, WORD_QUIET, 0 },
 #define TRACE(words) { words, WORD_TRACE, 0 },
 #define EXCEPTION(words) { words, WORD_EXCEPTION, 0 },
+#define LEVEL(words) { words, WORD_LEVEL, 0 },
 #include "explain/kinds.inc"
 };
 
@@ -58,9 +59,10 @@ static const struct kind kinds[] = {
 #define ASIDE(topic, trouble, id)                                                                  \
     { UINT32_C(1) << TOPIC_NUMBER_##topic, TROUBLE_BIT_##trouble, id, true },
 #include "explain/kinds.inc"
-    { 0, 0, "python-error", true }, /* an exception in whose line no topic is named */
+    { 0, 0, "python-error", true },  /* an exception in whose line no topic is named */
+    { 0, 0, "program-error", true }, /* an error, likewise */
 };
-enum { N_KINDS = sizeof kinds / sizeof *kinds, PYTHON = N_KINDS - 1 };
+enum { N_KINDS = sizeof kinds / sizeof *kinds, PYTHON = N_KINDS - 2, PROGRAM = N_KINDS - 1 };
 _Static_assert((int)N_KINDS <= (int)EXPLAIN_MOST_KINDS, "room for every kind");
 
 bool explain_word_at(size_t index, struct explain_word *out)
@@ -74,10 +76,11 @@ bool explain_word_at(size_t index, struct explain_word *out)
                 continue;
             }
             *out = (struct explain_word){ .role = tables[i].role, .bit = tables[i].bit };
-            out->open_start = *at == '~';
-            out->open_end = at[size - 1] == '~';
-            out->text = at + out->open_start;
-            out->size = size - out->open_start - out->open_end;
+            const bool start = *at == '~', end = at[size - 1] == '~';
+            out->text = at + start;
+            out->size = size - start - end;
+            out->open_start = start || !isalnum((unsigned char)*out->text);
+            out->open_end = end || !isalnum((unsigned char)out->text[out->size - 1]);
             return true;
         }
     return false;
@@ -94,6 +97,7 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
     case WORD_QUIET: words->quiet = true; break;
     case WORD_TRACE: words->traceback = true; break;
     case WORD_EXCEPTION: words->exception = true; break;
+    case WORD_LEVEL: words->level = true; break;
     }
 }
 
@@ -106,16 +110,18 @@ int explain_end_line(struct explain_words *words, bool indented)
             if ((kinds[i].topic & words->topics) && (kinds[i].troubles & words->troubles)) kind = i;
     if (kind >= 0 && !*kinds[kind].id) kind = -1;
     if (kind < 0 && exception) kind = PYTHON;
+    if (kind < 0 && words->level && !words->quiet && !words->topics && !indented) kind = PROGRAM;
     words->all_topics |= words->topics;
     words->topics = words->troubles = 0;
-    words->quiet = words->exception = false;
+    words->quiet = words->exception = words->level = false;
     return kind;
 }
 
-const char *explain_kind_id(int kind, bool *needs_amd)
+const char *explain_kind_id(int kind, bool *needs_amd, bool *last)
 {
     if (kind < 0 || kind >= N_KINDS) return NULL;
     *needs_amd = kinds[kind].aside;
+    *last = kind >= PYTHON;
     return kinds[kind].id;
 }
 

@@ -20,6 +20,7 @@ struct explain_word {
         WORD_QUIET,     /* that nothing went wrong after all                  */
         WORD_TRACE,     /* a Python traceback is being printed                */
         WORD_EXCEPTION, /* the name of a Python exception ends here           */
+        WORD_LEVEL,     /* the program itself calls the line an error         */
     } role;
     uint32_t bit;
 };
@@ -30,7 +31,7 @@ bool explain_word_at(size_t index, struct explain_word *out);
 /* The words met in a line, and in all lines before. */
 struct explain_words {
     uint32_t topics, troubles; /* of this line */
-    bool quiet, exception;
+    bool quiet, exception, level;
     uint32_t all_topics; /* of the text */
     bool traceback;
 };
@@ -43,9 +44,9 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
  * starts. `indented` lines of a traceback are code. */
 int explain_end_line(struct explain_words *words, bool indented);
 
-/* The signature that answers a kind, and whether it does so only in a text about AMD's GPUs. NULL
- * past the last one. */
-const char *explain_kind_id(int kind, bool *needs_amd);
+/* The signature that answers a kind, whether it does so only in a text about AMD's GPUs, and
+ * whether only where nothing else was found. NULL past the last one. */
+const char *explain_kind_id(int kind, bool *needs_amd, bool *last);
 /* Does the text speak of AMD's GPUs or software? */
 bool explain_about_amd(const struct explain_words *words);
 

@@ -301,10 +301,10 @@ static void add_guess(struct scanner *s)
     if (r->n_matches == EXPLAIN_MOST || !explain_is_vague(r)) return;
     const bool amd = *r->card.chip || explain_about_amd(&s->words);
     const char *id;
-    bool needs_amd;
-    for (int kind = 0; (id = explain_kind_id(kind, &needs_amd)); kind++) {
+    bool needs_amd, last;
+    for (int kind = 0; (id = explain_kind_id(kind, &needs_amd, &last)); kind++) {
         const struct guess *guess = &s->guesses[kind];
-        if (!guess->count || (needs_amd && !amd)) continue;
+        if (!guess->count || (needs_amd && !amd) || (last && r->n_matches)) continue;
         const struct explain_signature *signature = explain_signatures;
         while (signature->id && strcmp(signature->id, id)) signature++;
         if (!signature->id) continue;
