@@ -16,21 +16,21 @@ enum {
 #include "explain/kinds.inc"
     N_TROUBLES
 };
-_Static_assert(N_TOPICS <= 32 && N_TROUBLES < 32, "the bits of a line's words");
+_Static_assert(N_TOPICS <= 64 && N_TROUBLES < 32, "the bits of a line's words");
 
 /* The topics that are AMD's. */
-static const uint32_t amd_topics = 0
-#define TOPIC_AMD(name, words) | UINT32_C(1) << TOPIC_NUMBER_##name
+static const uint64_t amd_topics = 0
+#define TOPIC_AMD(name, words) | UINT64_C(1) << TOPIC_NUMBER_##name
 #include "explain/kinds.inc"
     ;
 
 struct words {
     const char *text; /* separated by line ends */
     int role;
-    uint32_t bit;
+    uint64_t bit;
 };
 static const struct words tables[] = {
-#define TOPIC(name, words) { words, WORD_TOPIC, UINT32_C(1) << TOPIC_NUMBER_##name },
+#define TOPIC(name, words) { words, WORD_TOPIC, UINT64_C(1) << TOPIC_NUMBER_##name },
 #define TOPIC_AMD(name, words) TOPIC(name, words)
 #define TROUBLE(name, words) { words, WORD_TROUBLE, UINT32_C(1) << TROUBLE_NUMBER_##name },
 #define QUIET(words) { words, WORD_QUIET, 0 },
@@ -41,7 +41,8 @@ static const struct words tables[] = {
 };
 
 struct kind {
-    uint32_t topic, troubles;
+    uint64_t topic;
+    uint32_t troubles;
     const char *id;
     bool aside;
 };
@@ -55,9 +56,9 @@ struct kind {
 #define TROUBLE_BIT_ANY UINT32_MAX
 static const struct kind kinds[] = {
 #define KIND(topic, trouble, id)                                                                   \
-    { UINT32_C(1) << TOPIC_NUMBER_##topic, TROUBLE_BIT_##trouble, id, false },
+    { UINT64_C(1) << TOPIC_NUMBER_##topic, TROUBLE_BIT_##trouble, id, false },
 #define ASIDE(topic, trouble, id)                                                                  \
-    { UINT32_C(1) << TOPIC_NUMBER_##topic, TROUBLE_BIT_##trouble, id, true },
+    { UINT64_C(1) << TOPIC_NUMBER_##topic, TROUBLE_BIT_##trouble, id, true },
 #include "explain/kinds.inc"
     { 0, 0, "python-error", true },  /* an exception in whose line no topic is named */
     { 0, 0, "program-error", true }, /* an error, likewise */
@@ -93,27 +94,38 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
     if (!word->open_end && isalnum((unsigned char)after)) return;
     switch (word->role) {
     case WORD_TOPIC: words->topics |= word->bit; break;
-    case WORD_TROUBLE: words->troubles |= word->bit; break;
+    case WORD_TROUBLE: words->troubles |= (uint32_t)word->bit; break;
     case WORD_QUIET: words->quiet = true; break;
-    case WORD_TRACE: words->traceback = true; break;
+    case WORD_TRACE: words->traceback = words->file = true; break;
     case WORD_EXCEPTION: words->exception = true; break;
     case WORD_LEVEL: words->level = true; break;
     }
 }
 
+/* The first kind whose topic and trouble are among these; -1 when there is none. */
+static int find_kind(uint64_t topics, uint32_t troubles)
+{
+    for (int i = 0; i < PYTHON; i++)
+        if ((kinds[i].topic & topics) && (kinds[i].troubles & troubles))
+            return *kinds[i].id ? i : -1;
+    return -1;
+}
+
 int explain_end_line(struct explain_words *words, bool indented)
 {
-    const bool exception = words->exception && words->traceback && !indented;
+    const bool exception = words->exception && words->traceback && !indented && !words->file;
     int kind = -1;
-    if (words->topics && words->troubles && (exception || !words->quiet))
-        for (int i = 0; i < PYTHON && kind < 0; i++)
-            if ((kinds[i].topic & words->topics) && (kinds[i].troubles & words->troubles)) kind = i;
-    if (kind >= 0 && !*kinds[kind].id) kind = -1;
-    if (kind < 0 && exception) kind = PYTHON;
+    if (words->troubles && (exception || !words->quiet))
+        kind = find_kind(words->topics, words->troubles);
+    if (exception && kind < 0)
+        kind = find_kind(words->file_topics, words->troubles | TROUBLE_BIT_ERROR);
+    if (exception && kind < 0) kind = PYTHON;
     if (kind < 0 && words->level && !words->quiet && !words->topics && !indented) kind = PROGRAM;
+    if (words->file) words->file_topics = words->topics;
     words->all_topics |= words->topics;
-    words->topics = words->troubles = 0;
-    words->quiet = words->exception = words->level = false;
+    words->topics = 0;
+    words->troubles = 0;
+    words->quiet = words->exception = words->level = words->file = false;
     return kind;
 }
 

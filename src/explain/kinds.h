@@ -22,7 +22,7 @@ struct explain_word {
         WORD_EXCEPTION, /* the name of a Python exception ends here           */
         WORD_LEVEL,     /* the program itself calls the line an error         */
     } role;
-    uint32_t bit;
+    uint64_t bit;
 };
 
 /* By number; false past the last one. */
@@ -30,10 +30,12 @@ bool explain_word_at(size_t index, struct explain_word *out);
 
 /* The words met in a line, and in all lines before. */
 struct explain_words {
-    uint32_t topics, troubles; /* of this line */
+    uint64_t topics; /* of this line */
+    uint32_t troubles;
     bool quiet, exception, level;
-    uint32_t all_topics; /* of the text */
-    bool traceback;
+    uint64_t all_topics;  /* of the text */
+    uint64_t file_topics; /* of the last file of a traceback */
+    bool traceback, file;
 };
 
 /* A word was met; `before` and `after` are the characters around it (0 at the line's ends). */
