@@ -20,6 +20,9 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
+import sequence_fusion_check
+import sequence_rnn_check
+
 U = 2.0 ** -24
 ROUNDING = {"f32": 2.0 ** -24, "f16": 2.0 ** -11, "bf16": 2.0 ** -8}
 SMALLEST = {"f32": 2.0 ** -149, "f16": 2.0 ** -24, "bf16": 2.0 ** -133}
@@ -287,6 +290,16 @@ def check_lrn(folder, record):
 
 
 CHECKS = {"conv": check_conv, "norm": check_norm, "tensor": check_tensor, "pool": check_pool, "lrn": check_lrn}
+def check_rnn(folder, record):
+    judge = sequence_rnn_check.check if record.kind == "rnn" else sequence_rnn_check.check_parameters
+    return judge(record, lambda name, key: read(folder, record, name, key, record["x.type"]))
+
+
+def check_fusion(folder, record):
+    return sequence_fusion_check.check(record, lambda name, key: read(folder, record, name, key))
+
+
+CHECKS = {"fusion": check_fusion, "conv": check_conv, "norm": check_norm, "tensor": check_tensor, "rnn": check_rnn, "parameters": check_rnn}
 
 
 def verdict(folder, record):
