@@ -108,7 +108,7 @@ static void test_too_many_launches_are_refused(void **state)
     (void)state;
     const struct rmcp_operation *operation;
     const struct rmcp_any_problem problem =
-        problem_of("act:100000:fwd:relu:y/4294967296", &operation);
+        problem_of("act:60000:fwd:relu:y/4294967296", &operation);
     const struct rmcp_request request = { .operation = operation,
                                           .problem = &problem,
                                           .caps = &fast };
