@@ -105,7 +105,7 @@ static miopenStatus_t layer(miopenHandle_t handle, bool affine, struct operand *
                             bool add, float epsilon, int32_t normalized_dim)
 {
     const struct mi_tensor *x = mi_tensor(operands[0].name);
-    int64_t rows, inner;
+    int64_t rows = 0, inner = 0;
     struct mi_case c;
     if (!x) return mi_fail(miopenStatusBadParm, "normalisation: no tensor descriptor");
     miopenStatus_t status = split(x, normalized_dim, &rows, &inner);
@@ -207,7 +207,7 @@ miopenStatus_t miopenT5LayerNormForward(miopenHandle_t handle, miopenNormMode_t 
     const bool affine = mode != MIOPEN_ELEMENTWISE_AFFINE_T5;
     const struct mi_tensor *x = mi_tensor(x_name);
     if (!x) return mi_fail(miopenStatusBadParm, "T5 normalisation: no tensor descriptor");
-    int64_t rows, inner;
+    int64_t rows = 0, inner = 0;
     miopenStatus_t status = split(x, x->dims - 1, &rows, &inner);
     if (status) return status;
     const struct operand operands[] = {
@@ -264,7 +264,7 @@ miopenT5LayerNormBackward(miopenHandle_t handle, miopenNormMode_t mode, void *wo
     const bool affine = mode != MIOPEN_ELEMENTWISE_AFFINE_T5;
     const struct mi_tensor *x = mi_tensor(x_name);
     if (!x) return mi_fail(miopenStatusBadParm, "T5 normalisation: no tensor descriptor");
-    int64_t rows, inner;
+    int64_t rows = 0, inner = 0;
     miopenStatus_t status = split(x, x->dims - 1, &rows, &inner);
     if (status) return status;
     const struct operand operands[] = {
@@ -308,7 +308,7 @@ miopenStatus_t miopenLayerNormBackward(
     const bool affine = mode != MIOPEN_ELEMENTWISE_AFFINE;
     const struct mi_tensor *x = mi_tensor(x_name);
     if (!x) return mi_fail(miopenStatusBadParm, "layer normalisation: no tensor descriptor");
-    int64_t rows, inner;
+    int64_t rows = 0, inner = 0;
     miopenStatus_t status = split(x, normalized_dim, &rows, &inner);
     if (status) return status;
     if (!dw != !db)
