@@ -7,7 +7,7 @@
 #include "ops/batchnorm/kernels/norm.h"
 #include "ops/norm/kernels/args.h"
 
-#define BLOCK RMCP_LN_BLOCK
+#define BLOCK (CPU ? 4 : RMCP_LN_BLOCK) /* whose compiler takes long for more */
 
 /* Which row a work-item has, and which of its lanes it is. BLOCK is how many elements it takes at
  * once; those of a block that exist come first. */
