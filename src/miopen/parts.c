@@ -3,6 +3,7 @@
 
 #include "miopen/batchnorm.h"
 #include "miopen/case.h"
+#include "miopen/command_line.h"
 #include "miopen/log.h"
 
 /* One stage: a part, and those behind it that are done with it. */
@@ -86,6 +87,7 @@ static miopenStatus_t run_conv(struct mi_handle *handle, struct stage *s)
         if (status == miopenStatusSuccess) s->needs = plans->choice[0].workspace;
         return status;
     }
+    if (mi_log_wants_commands()) mi_command_conv(&conv);
     const struct mi_conv_memory memory = { .x = s->input.base,
                                            .w = s->values->w,
                                            .y = s->output.base,
@@ -155,6 +157,7 @@ static miopenStatus_t run_norm(struct mi_handle *handle, struct stage *s)
         (backward && s->activation && !v->bias) ||
         (s->part->kind == MI_PART_NORM_INFER && (!v->mean || !v->variance)))
         return mi_fail(miopenStatusBadParm, "batch norm: an argument is NULL");
+    if (mi_log_wants_commands()) mi_command_batchnorm(&key);
     return mi_norm_run(handle, &key, &tensors);
 }
 
