@@ -129,8 +129,7 @@ static rmcp_status read_options(struct line *line, const char *at)
     }
     const int padding = find(line, 'z');
     if (padding >= 0 && strcmp(line->value[padding], "default") != 0)
-        return rmcp_fail(RMCP_E_UNSUPPORTED,
-                         "MIOpenDriver's padding mode '%.40s': give the padding",
+        return rmcp_fail(RMCP_E_ARG, "MIOpenDriver's padding mode '%.40s': give the padding",
                          line->value[padding]);
     return RMCP_OK;
 }
