@@ -35,6 +35,8 @@ typedef struct miopenProblem *miopenProblem_t;
 typedef struct miopenRNNDescriptor *miopenRNNDescriptor_t;
 typedef struct miopenDropoutDescriptor *miopenDropoutDescriptor_t;
 typedef struct miopenSeqTensorDescriptor *miopenSeqTensorDescriptor_t;
+typedef struct miopenCTCLossDescriptor *miopenCTCLossDescriptor_t;
+typedef struct miopenMhaDescriptor *miopenMhaDescriptor_t;
 typedef struct miopenFindOptions *miopenFindOptions_t;
 typedef struct miopenSolution *miopenSolution_t;
 
@@ -643,6 +645,7 @@ miopenStatus_t miopenRNNBackwardWeights(miopenHandle_t, miopenRNNDescriptor_t, i
                                         const miopenTensorDescriptor_t *, const void *,
                                         miopenTensorDescriptor_t, void *, void *, size_t,
                                         const void *, size_t);
+#include "miopen/api_elements.h"
 miopenStatus_t miopenCreateDropoutDescriptor(miopenDropoutDescriptor_t *);
 miopenStatus_t miopenDestroyDropoutDescriptor(miopenDropoutDescriptor_t);
 miopenStatus_t miopenDropoutGetStatesSize(miopenHandle_t, size_t *);
@@ -654,6 +657,17 @@ miopenStatus_t miopenRestoreDropoutDescriptor(miopenDropoutDescriptor_t, miopenH
                                               miopenRNGType_t);
 miopenStatus_t miopenSetDropoutDescriptor(miopenDropoutDescriptor_t, miopenHandle_t, float, void *,
                                           size_t, unsigned long long, bool, bool, miopenRNGType_t);
+typedef enum { MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC = 0 } miopenCTCLossAlgo_t;
+
+typedef enum {
+    MIOPEN_ELEMENTWISE_AFFINE = 0, /* neither weight nor bias, despite its name */
+    MIOPEN_WEIGHT_BIAS = 1,
+    MIOPEN_ELEMENTWISE_AFFINE_FUSED_ADD = 2,
+    MIOPEN_WEIGHT_BIAS_FUSED_ADD = 3,
+    MIOPEN_ELEMENTWISE_AFFINE_T5 = 4,
+    MIOPEN_WEIGHT_BIAS_T5 = 5
+} miopenNormMode_t;
+
 miopenStatus_t miopenCreateConvProblem(miopenProblem_t *, miopenConvolutionDescriptor_t,
                                        miopenProblemDirection_t);
 miopenStatus_t miopenDestroyProblem(miopenProblem_t);
@@ -683,6 +697,10 @@ miopenStatus_t miopenGetSolverIdConvAlgorithm(uint64_t, miopenConvAlgorithm_t *)
 #include "miopen/api_fusion.h"
 miopenStatus_t miopenSetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t);
 miopenStatus_t miopenGetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t *);
+
+#include "miopen/api_pool.h"
+#include "miopen/api_reduce.h"
+#include "miopen/api_norm.h"
 
 #ifdef __cplusplus
 }

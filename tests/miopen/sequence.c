@@ -141,6 +141,7 @@ int main(int argc, char **argv)
     conv_sequences();
     norm_sequences();
     tensor_sequences();
+    pool_sequences();
     rnn_sequences();
     fusion_sequences();
     free(done);

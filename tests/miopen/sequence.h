@@ -99,6 +99,7 @@ miopenTensorDescriptor_t describe(const struct tensor *tensor, enum setter sette
 void conv_sequences(void);
 void norm_sequences(void);
 void tensor_sequences(void);
+void pool_sequences(void);
 void rnn_sequences(void);
 void fusion_sequences(void);
 void hostile_sequences(void);

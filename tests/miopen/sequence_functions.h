@@ -60,6 +60,22 @@
     F(miopenBatchNormalizationForwardTraining)                                                     \
     F(miopenBatchNormalizationForwardInference)                                                    \
     F(miopenBatchNormalizationBackward)                                                            \
+    F(miopenCreatePoolingDescriptor)                                                               \
+    F(miopenDestroyPoolingDescriptor)                                                              \
+    F(miopenSetPoolingIndexType)                                                                   \
+    F(miopenSetPoolingWorkSpaceIndexMode)                                                          \
+    F(miopenSet2dPoolingDescriptor)                                                                \
+    F(miopenSetNdPoolingDescriptor)                                                                \
+    F(miopenGetPoolingNdForwardOutputDim)                                                          \
+    F(miopenPoolingGetWorkSpaceSizeV2)                                                             \
+    F(miopenPoolingForward)                                                                        \
+    F(miopenPoolingBackward)                                                                       \
+    F(miopenCreateLRNDescriptor)                                                                   \
+    F(miopenDestroyLRNDescriptor)                                                                  \
+    F(miopenSetLRNDescriptor)                                                                      \
+    F(miopenLRNGetWorkSpaceSize)                                                                   \
+    F(miopenLRNForward)                                                                            \
+    F(miopenLRNBackward)                                                                           \
     F(miopenCreateConvProblem)                                                                     \
     F(miopenDestroyProblem)                                                                        \
     F(miopenSetProblemTensorDescriptor)                                                            \

@@ -114,6 +114,38 @@ static int use_rnn(miopenHandle_t handle)
     return status;
 }
 
+/* Max pooling and LRN, both passes. */
+static int use_pool(miopenHandle_t handle)
+{
+    const float one = 1, zero = 0;
+    miopenPoolingDescriptor_t pool = NULL;
+    miopenLRNDescriptor_t lrn = NULL;
+    miopenTensorDescriptor_t x = NULL, y = NULL;
+    char *part[5];
+    for (int i = 0; i < 5; i++) part[i] = space + i * (SPACE / 8);
+    int status = miopenCreatePoolingDescriptor(&pool);
+    if (!status) status = miopenCreateLRNDescriptor(&lrn);
+    if (!status) status = miopenCreateTensorDescriptor(&x);
+    if (!status) status = miopenCreateTensorDescriptor(&y);
+    if (!status) status = miopenSet4dTensorDescriptor(x, miopenFloat, 2, 3, 8, 8);
+    if (!status) status = miopenSet4dTensorDescriptor(y, miopenFloat, 2, 3, 4, 4);
+    if (!status) status = miopenSet2dPoolingDescriptor(pool, miopenPoolingMax, 2, 2, 0, 0, 2, 2);
+    if (!status) status = miopenSetLRNDescriptor(lrn, miopenLRNCrossChannel, 3, 1, 0.75, 1);
+    if (!status)
+        status = miopenPoolingForward(handle, pool, &one, x, part[0], &zero, y, part[1], true,
+                                      part[2], SPACE / 8);
+    if (!status)
+        status = miopenPoolingBackward(handle, pool, &one, y, part[1], y, part[1], x, part[0],
+                                       &zero, x, part[3], part[2]);
+    if (!status)
+        status = miopenLRNForward(handle, lrn, &one, x, part[0], &zero, x, part[1], true, part[2]);
+    if (!status)
+        status = miopenLRNBackward(handle, lrn, &one, x, part[1], x, part[3], x, part[0], &zero, x,
+                                   part[4], part[2]);
+    miopenDestroyTensorDescriptor(x);
+    miopenDestroyTensorDescriptor(y);
+    miopenDestroyPoolingDescriptor(pool);
+    miopenDestroyLRNDescriptor(lrn);
 /* Sequence tensors with gaps whose longest is the last: copied there and back. */
 static int use_sequences(miopenHandle_t handle)
 {
@@ -277,6 +309,10 @@ static void recurrent_networks(void **state)
     fail_calls(use_rnn, true);
 }
 
+static void pooling(void **state)
+{
+    (void)state;
+    fail_calls(use_pool, true);
 static void sequence_tensors(void **state)
 {
     (void)state;
@@ -355,6 +391,9 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_use), /* the first: its children are the first users */
+        cmocka_unit_test(immediate_mode),     cmocka_unit_test(find_mode),
+        cmocka_unit_test(batch_norm),         cmocka_unit_test(tensor_operations),
+        cmocka_unit_test(recurrent_networks), cmocka_unit_test(pooling),
         cmocka_unit_test(immediate_mode),
         cmocka_unit_test(find_mode),
         cmocka_unit_test(batch_norm),
