@@ -57,6 +57,8 @@ bool explain_clue_at(size_t index, struct explain_clue *out)
         { "aten::convolution", CLUE_CONVOLUTION, NULL },
         { "naive_conv", CLUE_CONVOLUTION, NULL },
         { "miopenConvolution", CLUE_CONVOLUTION, NULL },
+        { "MIOpenDriver conv", CLUE_CONVOLUTION, NULL },
+        { "Forward Convolution", CLUE_CONVOLUTION, NULL },
         { "LogCmdConvolution", CLUE_CONVOLUTION, NULL },
     };
     enum { N_FIXED = sizeof fixed / sizeof *fixed };
