@@ -110,6 +110,8 @@ static void print_text(const struct explain_result *r, const char *name)
         char number[32], follows[64] = "";
         if (i) putchar('\n');
         snprintf(number, sizeof number, "%zu. ", i + 1);
+        if (m->by_words)
+            snprintf(follows, sizeof follows, " (By its words: I do not know this very message.)");
         if (m->follows) snprintf(follows, sizeof follows, " (It follows from %zu.)", m->follows);
         print_line(0, number, "%s%s%s", m->signature->what, explain_by_override(r, m) ? " (0)" : "",
                    follows);
@@ -162,6 +164,7 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddNumberToObject(row, "line", (double)m->line);
         cJSON_AddNumberToObject(row, "count", (double)m->count);
         cJSON_AddNumberToObject(row, "follows_from", (double)m->follows);
+        cJSON_AddBoolToObject(row, "by_words", m->by_words);
         cJSON_AddStringToObject(row, "excerpt", m->excerpt);
         cJSON_AddStringToObject(row, "what", m->signature->what);
         char code[256];

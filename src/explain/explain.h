@@ -38,7 +38,8 @@ struct explain_relation {
                              are the other's */
         EXPLAIN_FALLBACK, /* it says something only where nothing else went wrong */
         EXPLAIN_IGNORE,   /* its lines are harmless: it takes them from others, and says nothing */
-        EXPLAIN_CARD      /* it says something only where an AMD card is known */
+        EXPLAIN_CARD,     /* it says something only where an AMD card is known */
+        EXPLAIN_VAGUE     /* it says so little that the words of other lines may add to it */
     } kind;
     const char *cause, *others; /* ids; `others` are separated by spaces */
 };
@@ -81,6 +82,7 @@ struct explain_match {
     uint64_t count, line, last; /* in how many lines; the first and the last of them */
     char excerpt[240];          /* printable, shortened                              */
     size_t follows;             /* number of the match, from 1, that it is an effect of; 0: none */
+    bool by_words;              /* no pattern knows the line: its words alone tell (kinds.inc) */
 };
 
 enum { EXPLAIN_MOST = 256 };

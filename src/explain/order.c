@@ -13,6 +13,7 @@ const struct explain_relation explain_relations[] = {
 #define FALLBACK(id) { EXPLAIN_FALLBACK, id, "" },
 #define IGNORE(id) { EXPLAIN_IGNORE, id, "" },
 #define CARD(id) { EXPLAIN_CARD, id, "" },
+#define VAGUE(id) { EXPLAIN_VAGUE, id, "" },
 #define ONLY(id, chips)
 #include "explain/relations.inc"
 #undef CAUSES
@@ -21,6 +22,7 @@ const struct explain_relation explain_relations[] = {
 #undef FALLBACK
 #undef IGNORE
 #undef CARD
+#undef VAGUE
 #undef ONLY
     { EXPLAIN_CAUSES, NULL, NULL },
 };
@@ -32,6 +34,7 @@ const struct explain_limit explain_limits[] = {
 #define FALLBACK(id)
 #define IGNORE(id)
 #define CARD(id)
+#define VAGUE(id)
 #define ONLY(id, chips) { id, chips },
 #include "explain/relations.inc"
 #undef CAUSES
@@ -40,6 +43,7 @@ const struct explain_limit explain_limits[] = {
 #undef FALLBACK
 #undef IGNORE
 #undef CARD
+#undef VAGUE
 #undef ONLY
     { NULL, NULL },
 };
@@ -77,10 +81,11 @@ static void leave_out_other_chips(struct explain_result *r)
                 leave_out(r, i);
 }
 
+enum { HARMLESS = 30 }; /* weights below it: signatures_kernel.inc */
+
 /* Does the log have anything else that went wrong? Harmless findings do not count. */
 static bool is_alone(const struct explain_result *r, const struct explain_match *match)
 {
-    enum { HARMLESS = 30 }; /* weights below it: signatures_kernel.inc */
     for (size_t i = 0; i < r->n_matches; i++)
         if (&r->matches[i] != match && r->matches[i].signature->weight >= HARMLESS) return false;
     return true;
@@ -89,7 +94,7 @@ static bool is_alone(const struct explain_result *r, const struct explain_match 
 static void leave_out_superfluous(struct explain_result *r)
 {
     for (const struct explain_relation *relation = explain_relations; relation->cause; relation++) {
-        if (relation->kind == EXPLAIN_CAUSES) continue;
+        if (relation->kind == EXPLAIN_CAUSES || relation->kind == EXPLAIN_VAGUE) continue;
         const struct explain_match *cause = find(r, relation->cause);
         if (!cause) continue;
         const bool alone = relation->kind == EXPLAIN_FALLBACK,
@@ -145,4 +150,16 @@ void explain_order(struct explain_result *result)
             if (is_in(result->matches[i].signature->id, r->others))
                 result->matches[i].follows = (size_t)(cause - result->matches) + 1;
         }
+}
+
+bool explain_is_vague(const struct explain_result *result)
+{
+    for (size_t i = 0; i < result->n_matches; i++) {
+        const struct explain_signature *s = result->matches[i].signature;
+        bool vague = s->weight < HARMLESS;
+        for (const struct explain_relation *r = explain_relations; r->cause && !vague; r++)
+            vague = r->kind == EXPLAIN_VAGUE && !strcmp(r->cause, s->id);
+        if (!vague) return false;
+    }
+    return true;
 }

@@ -8,4 +8,7 @@
  * makes superfluous or that speak of other chips. */
 void explain_order(struct explain_result *result);
 
+/* True when all that was found is harmless, or says no more than that something ended. */
+bool explain_is_vague(const struct explain_result *result);
+
 #endif

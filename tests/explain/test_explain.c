@@ -132,7 +132,7 @@ static void test_healthy_logs(void **state)
         n++;
     }
     closedir(folder);
-    assert_true(n >= 80);
+    assert_true(n >= 130);
 }
 
 /* Every code, in every way in which programs print it, has its signature and its meaning. */

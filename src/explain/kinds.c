@@ -1,0 +1,144 @@
+/* kinds.c: the table of kinds of messages, and which of them a line is. */
+#include "explain/kinds.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* One bit for each topic and for each trouble. */
+enum {
+#define TOPIC(name, words) TOPIC_NUMBER_##name,
+#define TOPIC_AMD(name, words) TOPIC_NUMBER_##name,
+#include "explain/kinds.inc"
+    N_TOPICS
+};
+enum {
+#define TROUBLE(name, words) TROUBLE_NUMBER_##name,
+#include "explain/kinds.inc"
+    N_TROUBLES
+};
+_Static_assert(N_TOPICS <= 64 && N_TROUBLES < 32, "the bits of a line's words");
+
+/* The topics that are AMD's. */
+static const uint64_t amd_topics = 0
+#define TOPIC_AMD(name, words) | UINT64_C(1) << TOPIC_NUMBER_##name
+#include "explain/kinds.inc"
+    ;
+
+struct words {
+    const char *text; /* separated by line ends */
+    int role;
+    uint64_t bit;
+};
+static const struct words tables[] = {
+#define TOPIC(name, words) { words, WORD_TOPIC, UINT64_C(1) << TOPIC_NUMBER_##name },
+#define TOPIC_AMD(name, words) TOPIC(name, words)
+#define TROUBLE(name, words) { words, WORD_TROUBLE, UINT32_C(1) << TROUBLE_NUMBER_##name },
+#define QUIET(words) { words, WORD_QUIET, 0 },
+#define TRACE(words) { words, WORD_TRACE, 0 },
+#define EXCEPTION(words) { words, WORD_EXCEPTION, 0 },
+#define LEVEL(words) { words, WORD_LEVEL, 0 },
+#include "explain/kinds.inc"
+};
+
+struct kind {
+    uint64_t topic;
+    uint32_t troubles;
+    const char *id;
+    bool aside;
+};
+#define TROUBLE_BIT_MEMORY (UINT32_C(1) << TROUBLE_NUMBER_MEMORY)
+#define TROUBLE_BIT_DENIED (UINT32_C(1) << TROUBLE_NUMBER_DENIED)
+#define TROUBLE_BIT_ABSENT (UINT32_C(1) << TROUBLE_NUMBER_ABSENT)
+#define TROUBLE_BIT_MISSING (UINT32_C(1) << TROUBLE_NUMBER_MISSING)
+#define TROUBLE_BIT_UNSUPPORTED (UINT32_C(1) << TROUBLE_NUMBER_UNSUPPORTED)
+#define TROUBLE_BIT_HANG (UINT32_C(1) << TROUBLE_NUMBER_HANG)
+#define TROUBLE_BIT_ERROR (UINT32_C(1) << TROUBLE_NUMBER_ERROR)
+#define TROUBLE_BIT_ANY UINT32_MAX
+static const struct kind kinds[] = {
+#define KIND(topic, trouble, id)                                                                   \
+    { UINT64_C(1) << TOPIC_NUMBER_##topic, TROUBLE_BIT_##trouble, id, false },
+#define ASIDE(topic, trouble, id)                                                                  \
+    { UINT64_C(1) << TOPIC_NUMBER_##topic, TROUBLE_BIT_##trouble, id, true },
+#include "explain/kinds.inc"
+    { 0, 0, "python-error", true },  /* an exception in whose line no topic is named */
+    { 0, 0, "program-error", true }, /* an error, likewise */
+};
+enum { N_KINDS = sizeof kinds / sizeof *kinds, PYTHON = N_KINDS - 2, PROGRAM = N_KINDS - 1 };
+_Static_assert((int)N_KINDS <= (int)EXPLAIN_MOST_KINDS, "room for every kind");
+
+bool explain_word_at(size_t index, struct explain_word *out)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const char *at = tables[i].text; *at;) {
+            size_t size = strcspn(at, "\n");
+            const char *next = at + size + (at[size] == '\n');
+            if (index--) {
+                at = next;
+                continue;
+            }
+            *out = (struct explain_word){ .role = tables[i].role, .bit = tables[i].bit };
+            const bool start = *at == '~', end = at[size - 1] == '~';
+            out->text = at + start;
+            out->size = size - start - end;
+            out->open_start = start || !isalnum((unsigned char)*out->text);
+            out->open_end = end || !isalnum((unsigned char)out->text[out->size - 1]);
+            return true;
+        }
+    return false;
+}
+
+void explain_note_word(struct explain_words *words, const struct explain_word *word, char before,
+                       char after)
+{
+    if (!word->open_start && isalnum((unsigned char)before)) return;
+    if (!word->open_end && isalnum((unsigned char)after)) return;
+    if (word->role == WORD_TROUBLE && (before == '-' || after == '-')) return; /* libgpg-error */
+    switch (word->role) {
+    case WORD_TOPIC: words->topics |= word->bit; break;
+    case WORD_TROUBLE: words->troubles |= (uint32_t)word->bit; break;
+    case WORD_QUIET: words->quiet = true; break;
+    case WORD_TRACE: words->traceback = words->file = true; break;
+    case WORD_EXCEPTION: words->exception = true; break;
+    case WORD_LEVEL: words->level = true; break;
+    }
+}
+
+/* The first kind whose topic and trouble are among these; -1 when there is none. */
+static int find_kind(uint64_t topics, uint32_t troubles)
+{
+    for (int i = 0; i < PYTHON; i++)
+        if ((kinds[i].topic & topics) && (kinds[i].troubles & troubles))
+            return *kinds[i].id ? i : -1;
+    return -1;
+}
+
+int explain_end_line(struct explain_words *words, bool indented)
+{
+    const bool exception = words->exception && words->traceback && !indented && !words->file;
+    int kind = -1;
+    if (words->troubles && (exception || !words->quiet))
+        kind = find_kind(words->topics, words->troubles);
+    if (exception && kind < 0)
+        kind = find_kind(words->file_topics, words->troubles | TROUBLE_BIT_ERROR);
+    if (exception && kind < 0) kind = PYTHON;
+    if (kind < 0 && words->level && !words->quiet && !words->topics && !indented) kind = PROGRAM;
+    if (words->file) words->file_topics = words->topics;
+    words->all_topics |= words->topics;
+    words->topics = 0;
+    words->troubles = 0;
+    words->quiet = words->exception = words->level = words->file = false;
+    return kind;
+}
+
+const char *explain_kind_id(int kind, bool *needs_amd, bool *last)
+{
+    if (kind < 0 || kind >= N_KINDS) return NULL;
+    *needs_amd = kinds[kind].aside;
+    *last = kind >= PYTHON;
+    return kinds[kind].id;
+}
+
+bool explain_about_amd(const struct explain_words *words)
+{
+    return (words->all_topics | words->topics) & amd_topics;
+}

@@ -1,0 +1,57 @@
+/* kinds.h: what kind of message a line is, by its words alone: a topic, and a word of trouble.
+ * Internal to src/explain.
+ *
+ * For messages that no signature knows: a line that speaks of Vulkan and of something that was not
+ * found tells that much, whatever its other words are. */
+#ifndef RMCP_EXPLAIN_KINDS_H
+#define RMCP_EXPLAIN_KINDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct explain_word {
+    const char *text;
+    size_t size;
+    bool open_start, open_end; /* may be a part of a longer word there */
+    enum {
+        WORD_TOPIC,     /* what the line is about; `bit` says which           */
+        WORD_TROUBLE,   /* that something went wrong, and how; `bit` likewise */
+        WORD_QUIET,     /* that nothing went wrong after all                  */
+        WORD_TRACE,     /* a Python traceback is being printed                */
+        WORD_EXCEPTION, /* the name of a Python exception ends here           */
+        WORD_LEVEL,     /* the program itself calls the line an error         */
+    } role;
+    uint64_t bit;
+};
+
+/* By number; false past the last one. */
+bool explain_word_at(size_t index, struct explain_word *out);
+
+/* The words met in a line, and in all lines before. */
+struct explain_words {
+    uint64_t topics; /* of this line */
+    uint32_t troubles;
+    bool quiet, exception, level;
+    uint64_t all_topics;  /* of the text */
+    uint64_t file_topics; /* of the last file of a traceback */
+    bool traceback, file;
+};
+
+/* A word was met; `before` and `after` are the characters around it (0 at the line's ends). */
+void explain_note_word(struct explain_words *words, const struct explain_word *word, char before,
+                       char after);
+
+/* The line is over: the number of its kind, the lower the more is said, or -1; the next line
+ * starts. `indented` lines of a traceback are code. */
+int explain_end_line(struct explain_words *words, bool indented);
+
+/* The signature that answers a kind, whether it does so only in a text about AMD's GPUs, and
+ * whether only where nothing else was found. NULL past the last one. */
+const char *explain_kind_id(int kind, bool *needs_amd, bool *last);
+/* Does the text speak of AMD's GPUs or software? */
+bool explain_about_amd(const struct explain_words *words);
+
+enum { EXPLAIN_MOST_KINDS = 96 };
+
+#endif
