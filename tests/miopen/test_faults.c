@@ -263,6 +263,44 @@ static int use_fusion(miopenHandle_t handle)
     return status;
 }
 
+/* Softmax both ways, an extreme with its index, a concatenation, a k-th value. */
+static int use_reductions(miopenHandle_t handle)
+{
+    miopenReduceTensorDescriptor_t reduce = NULL;
+    miopenTensorDescriptor_t x = NULL, y = NULL, both = NULL;
+    const int whole[] = { 6, 32 }, part[] = { 6, 1 }, twice[] = { 12, 32 };
+    const float one = 1, zero = 0;
+    char *at[5];
+    for (int i = 0; i < 5; i++) at[i] = space + i * (SPACE / 8);
+    int status = miopenCreateReduceTensorDescriptor(&reduce);
+    if (!status) status = miopenCreateTensorDescriptor(&x);
+    if (!status) status = miopenCreateTensorDescriptor(&y);
+    if (!status) status = miopenCreateTensorDescriptor(&both);
+    if (!status) status = miopenSetTensorDescriptor(x, miopenFloat, 2, whole, NULL);
+    if (!status) status = miopenSetTensorDescriptor(y, miopenFloat, 2, part, NULL);
+    if (!status) status = miopenSetTensorDescriptor(both, miopenFloat, 2, twice, NULL);
+    if (!status)
+        status = miopenSetReduceTensorDescriptor(
+            reduce, MIOPEN_REDUCE_TENSOR_MAX, miopenFloat, MIOPEN_PROPAGATE_NAN,
+            MIOPEN_REDUCE_TENSOR_FLATTENED_INDICES, MIOPEN_32BIT_INDICES);
+    if (!status) status = miopenSoftmaxForward(handle, &one, x, at[0], &zero, x, at[1]);
+    if (!status) status = miopenSoftmaxBackward(handle, &one, x, at[1], x, at[0], &zero, x, at[2]);
+    if (!status)
+        status = miopenReduceTensor(handle, reduce, at[3], SPACE / 8, NULL, 0, &one, x, at[0],
+                                    &zero, y, at[1]);
+    const miopenTensorDescriptor_t xs[] = { x, x };
+    const void *const memory[] = { at[0], at[1] };
+    if (!status) status = miopenCatForward(handle, 2, xs, memory, both, at[2], 0);
+    if (!status)
+        status = miopenKthvalueForward(handle, x, at[0], y, at[1], y, (size_t *)(void *)at[3], 7, 1,
+                                       true);
+    miopenDestroyTensorDescriptor(x);
+    miopenDestroyTensorDescriptor(y);
+    miopenDestroyTensorDescriptor(both);
+    miopenDestroyReduceTensorDescriptor(reduce);
+    return status;
+}
+
 /* With a handle of its own, from its creation to its end. */
 static int (*use)(miopenHandle_t handle);
 static int live(void)
@@ -378,6 +416,12 @@ static void fusion(void **state)
     fail_calls(use_fusion, true);
 }
 
+static void reductions(void **state)
+{
+    (void)state;
+    fail_calls(use_reductions, true);
+}
+
 /* ---- the first use of a process ---- */
 
 /* Call number `at` of the very first life fails. 0: as it should be, 1: all calls were made, 2:
@@ -453,6 +497,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(pooling),
         cmocka_unit_test(sequence_tensors),
         cmocka_unit_test(fusion),
+        cmocka_unit_test(reductions),
     };
     if (argc < 2) return 99;
     hostile_begin(argv[1]);
