@@ -106,6 +106,8 @@ def activations(rng, dtype):
         before = Y.read().double().clone()
         call("miopenActivationForward", handle, name, half, *X.pair, two, *Y.pair)
         near(Y.read(), 0.5 * y + 2 * before, f"activation {mode} with alpha and beta", 4 * CLOSE[dtype])
+        call("miopenActivationForward", handle, name, one, *X.pair, zero, *X.pair)
+        near(X.read(), y, f"activation {mode} in place")
         other = Tensor(numbers((2, 2), dtype))
         call("miopenActivationForward", handle, name, one, *X.pair, zero, *other.pair, expect=BAD_PARM)
         call("miopenActivationForward", handle, name, one, X.name, None, zero, *Y.pair, expect=BAD_PARM)
