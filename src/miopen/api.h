@@ -694,13 +694,13 @@ miopenStatus_t miopenGetSolutionWorkspaceSize(miopenSolution_t, size_t *);
 miopenStatus_t miopenGetSolutionTime(miopenSolution_t, float *);
 miopenStatus_t miopenGetSolutionSolverId(miopenSolution_t, uint64_t *);
 miopenStatus_t miopenGetSolverIdConvAlgorithm(uint64_t, miopenConvAlgorithm_t *);
-#include "miopen/api_fusion.h"
 miopenStatus_t miopenSetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t);
 miopenStatus_t miopenGetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t *);
 
 #include "miopen/api_pool.h"
 #include "miopen/api_reduce.h"
 #include "miopen/api_norm.h"
+#include "miopen/api_fusion.h"
 
 #ifdef __cplusplus
 }

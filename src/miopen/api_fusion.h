@@ -72,6 +72,8 @@ miopenStatus_t miopenCreateActivationProblem(miopenProblem_t *, miopenActivation
 miopenStatus_t miopenCreateBiasProblem(miopenProblem_t *, miopenProblemDirection_t);
 miopenStatus_t miopenCreateBatchnormProblem(miopenProblem_t *, miopenBatchNormMode_t, bool,
                                             miopenProblemDirection_t);
+miopenStatus_t miopenCreateSoftmaxProblem(miopenProblem_t *, miopenSoftmaxDescriptor_t,
+                                          miopenProblemDirection_t);
 miopenStatus_t miopenFuseProblems(miopenProblem_t, miopenProblem_t);
 
 #endif

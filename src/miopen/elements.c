@@ -93,14 +93,13 @@ miopenStatus_t miopenActivationForward(miopenHandle_t handle, miopenActivationDe
     return mi_case_call(handle, &c);
 }
 
-/* Which of x and y a mode's gradient reads; the original takes NULL for the others. */
-static bool reads_x(miopenActivationMode_t mode)
+bool mi_activation_reads_x(miopenActivationMode_t mode)
 {
     return mode != miopenActivationPASTHRU && mode != miopenActivationLOGISTIC &&
            mode != miopenActivationTANH;
 }
 
-static bool reads_y(miopenActivationMode_t mode)
+bool mi_activation_reads_y(miopenActivationMode_t mode)
 {
     return mode == miopenActivationLOGISTIC || mode == miopenActivationTANH ||
            mode == miopenActivationPOWER || mode == miopenActivationELU;
@@ -119,7 +118,8 @@ miopenStatus_t miopenActivationBackward(miopenHandle_t handle, miopenActivationD
     if (!activation || !tensors[0] || !tensors[1] || !tensors[2] || !tensors[3] || !dy || !dx ||
         !alpha || !beta)
         return miopenStatusBadParm;
-    if ((reads_x(activation->mode) && !x) || (reads_y(activation->mode) && !y))
+    if ((mi_activation_reads_x(activation->mode) && !x) ||
+        (mi_activation_reads_y(activation->mode) && !y))
         return mi_fail(miopenStatusBadParm, "the gradient of activation %d needs another tensor",
                        (int)activation->mode);
     struct mi_case c;
@@ -129,8 +129,8 @@ miopenStatus_t miopenActivationBackward(miopenHandle_t handle, miopenActivationD
     put_scales(&c, alpha, beta);
     mi_case_tensor(&c, DX, "dx", tensors[0], dx);
     mi_case_tensor(&c, DY, "dy", tensors[1], dy);
-    if (reads_x(activation->mode)) mi_case_tensor(&c, X, "x", tensors[2], x);
-    if (reads_y(activation->mode)) mi_case_tensor(&c, Y, "y", tensors[3], y);
+    if (mi_activation_reads_x(activation->mode)) mi_case_tensor(&c, X, "x", tensors[2], x);
+    if (mi_activation_reads_y(activation->mode)) mi_case_tensor(&c, Y, "y", tensors[3], y);
     log_command(activation, tensors[2], 2);
     return mi_case_call(handle, &c);
 }

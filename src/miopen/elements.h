@@ -21,4 +21,8 @@ size_t mi_parts_bytes(size_t elements);
 /* The mode and the parameters of an activation, as the operation "act" has them. */
 void mi_elements_activation(struct mi_case *c, const struct mi_activation *activation);
 
+/* Which of x and y a mode's gradient reads; the original takes NULL for the others. */
+bool mi_activation_reads_x(miopenActivationMode_t mode);
+bool mi_activation_reads_y(miopenActivationMode_t mode);
+
 #endif

@@ -75,6 +75,18 @@ miopenStatus_t miopenCreateBiasProblem(miopenProblem_t *out, miopenProblemDirect
     return create(out, &(struct mi_task_step){ .kind = MI_TASK_BIAS, .direction = direction });
 }
 
+miopenStatus_t miopenCreateSoftmaxProblem(miopenProblem_t *out, miopenSoftmaxDescriptor_t name,
+                                          miopenProblemDirection_t direction)
+{
+    const struct mi_softmax *softmax = mi_softmax(name);
+    if (!out || !softmax)
+        return mi_fail(miopenStatusBadParm, "miopenCreateSoftmaxProblem: bad argument");
+    if ((unsigned)direction > miopenProblemDirectionBackward)
+        return mi_fail(miopenStatusBadParm, "no direction %d of a softmax", (int)direction);
+    return create(out, &(struct mi_task_step){
+                           .kind = MI_TASK_SOFTMAX, .direction = direction, .softmax = *softmax });
+}
+
 /* Running statistics are updated when they are given. */
 miopenStatus_t miopenCreateBatchnormProblem(miopenProblem_t *out, miopenBatchNormMode_t mode,
                                             bool running, miopenProblemDirection_t direction)

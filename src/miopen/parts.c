@@ -2,7 +2,8 @@
 #include "miopen/parts.h"
 
 #include "miopen/batchnorm.h"
-#include "miopen/case.h"
+#include "miopen/command_line.h"
+#include "miopen/elements.h"
 #include "miopen/log.h"
 
 /* One stage: a part, and those behind it that are done with it. */
@@ -21,13 +22,6 @@ struct stage {
 static const struct mi_part_values unknown = { .given = true, .beta = 1, .epsilon = 1e-5 };
 
 /* ---- shapes ---- */
-
-static bool same(const struct mi_tensor *a, const struct mi_tensor *b)
-{
-    bool equal = a->dims == b->dims && a->type == b->type;
-    for (int i = 0; equal && i < a->dims; i++) equal = a->size[i] == b->size[i];
-    return equal;
-}
 
 static bool is_last(const struct mi_tensor *x)
 {
@@ -86,6 +80,7 @@ static miopenStatus_t run_conv(struct mi_handle *handle, struct stage *s)
         if (status == miopenStatusSuccess) s->needs = plans->choice[0].workspace;
         return status;
     }
+    if (mi_log_wants_commands()) mi_command_conv(&conv);
     const struct mi_conv_memory memory = { .x = s->input.base,
                                            .w = s->values->w,
                                            .y = s->output.base,
@@ -155,6 +150,7 @@ static miopenStatus_t run_norm(struct mi_handle *handle, struct stage *s)
         (backward && s->activation && !v->bias) ||
         (s->part->kind == MI_PART_NORM_INFER && (!v->mean || !v->variance)))
         return mi_fail(miopenStatusBadParm, "batch norm: an argument is NULL");
+    if (mi_log_wants_commands()) mi_command_batchnorm(&key);
     return mi_norm_run(handle, &key, &tensors);
 }
 
@@ -173,38 +169,28 @@ static miopenStatus_t run_bias(struct mi_handle *handle, struct stage *s)
 
 static miopenStatus_t run_activation(struct mi_handle *handle, struct stage *s)
 {
-    /* Of the operation "act". */
-    enum { X, Y, DY, DX };
-    static const char *const modes[] = { "passthru", "logistic", "tanh",  "relu", "softrelu", "abs",
-                                         "power",    "clipped",  "leaky", "elu",  "clamp" };
+    enum { X, Y, DY, DX }; /* of the operation "act" */
     const bool backward = s->part->kind == MI_PART_ACTIVATION_BACKWARD;
+    const struct mi_activation activation = activation_of(s->part, s->values);
+    const struct mi_tensor *tensors[] = { &s->x, &s->y };
     struct mi_case c;
-    if (!same(&s->x, &s->y)) return mi_fail(miopenStatusBadParm, "activation: sizes differ");
-    mi_case_begin(&c, "act", &s->x);
-    mi_case_put(&c, ":%s:%s", backward ? "bwd" : "fwd", modes[s->part->activation]);
-    if (s->values->alpha != 0) mi_case_number(&c, "alpha", s->values->alpha);
-    if (s->values->beta != 0) mi_case_number(&c, "beta", s->values->beta);
-    if (s->values->gamma != 0) mi_case_number(&c, "gamma", s->values->gamma);
+    mi_elements_begin(&c, "act", tensors, 2);
+    mi_case_put(&c, backward ? ":bwd" : ":fwd");
+    mi_elements_activation(&c, &activation);
     if (backward) {
-        const miopenActivationMode_t mode = s->part->activation;
-        const bool with_y = mode == miopenActivationLOGISTIC || mode == miopenActivationTANH ||
-                            mode == miopenActivationPOWER || mode == miopenActivationELU;
-        const bool with_x = mode != miopenActivationLOGISTIC && mode != miopenActivationTANH &&
-                            mode != miopenActivationPASTHRU;
+        const bool with_x = mi_activation_reads_x(activation.mode);
+        const bool with_y = mi_activation_reads_y(activation.mode);
         if (!s->only_plan && ((with_x && !s->values->x) || (with_y && !s->values->y)))
             return mi_fail(miopenStatusBadParm,
-                           "the gradient of activation %d needs another tensor", (int)mode);
+                           "the gradient of activation %d needs another tensor",
+                           (int)activation.mode);
         if (with_x) mi_case_tensor(&c, X, "x", &s->x, s->values->x);
         if (with_y) mi_case_tensor(&c, Y, "y", &s->x, s->values->y);
         mi_case_tensor(&c, DY, "dy", &s->x, s->input.base);
         mi_case_tensor(&c, DX, "dx", &s->y, s->output.base);
-        c.memory[DY] = s->input;
-        c.memory[DX] = s->output;
     } else {
         mi_case_tensor(&c, X, "x", &s->x, s->input.base);
         mi_case_tensor(&c, Y, "y", &s->y, s->output.base);
-        c.memory[X] = s->input;
-        c.memory[Y] = s->output;
     }
     handle->kernel_ms = 0;
     return s->only_plan ? mi_case_plan(handle, &c) : mi_case_run(handle, &c);

@@ -1,5 +1,6 @@
 /* rnn_execute.c: the passes of recurrent networks, with a tensor for each step or one for all
  * sequences. */
+#include "miopen/command_line.h"
 #include "miopen/log.h"
 #include "miopen/rnn_rows.h"
 
@@ -297,6 +298,7 @@ static miopenStatus_t run(miopenHandle_t name, struct call *call)
     if (status != miopenStatusSuccess) return status;
     struct mi_handle *handle = mi_handle_enter(name);
     if (!handle) return miopenStatusBadParm;
+    if (mi_log_wants_commands()) mi_command_rnn(&call->key);
     handle->kernel_ms = 0;
     const struct mi_plans *plans;
     status = mi_plans_get(handle, &call->key, &plans);

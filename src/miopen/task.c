@@ -1,4 +1,4 @@
-/* task.c: activation, bias and batch norm as problems of Find 2.0, alone and fused. */
+/* task.c: activation, bias, batch norm and softmax as problems of Find 2.0, alone and fused. */
 #include "miopen/task.h"
 
 #include "miopen/log.h"
@@ -26,6 +26,10 @@ static const struct {
                        miopenTensorBatchnormDY,
                        { miopenTensorBatchnormX, miopenTensorBatchnormDY },
                        { miopenTensorBatchnormY, miopenTensorBatchnormDX } },
+    [MI_TASK_SOFTMAX] = { miopenTensorSoftmaxX,
+                          miopenTensorSoftmaxDY,
+                          { miopenTensorSoftmaxX, miopenTensorSoftmaxDY },
+                          { miopenTensorSoftmaxY, miopenTensorSoftmaxDX } },
 };
 
 static bool is_backward(const struct mi_task_step *step)
@@ -101,6 +105,8 @@ static miopenStatus_t part_of(struct mi_task_step *step, struct mi_part *part)
     case MI_TASK_ACTIVATION:
         part->kind = is_backward(step) ? MI_PART_ACTIVATION_BACKWARD : MI_PART_ACTIVATION;
         break;
+    case MI_TASK_SOFTMAX:
+        return mi_fail(miopenStatusNotImplemented, "softmax together with another operation");
     default:
         part->kind = is_backward(step)                                    ? MI_PART_NORM_BACKWARD
                      : step->direction == miopenProblemDirectionInference ? MI_PART_NORM_INFER
@@ -137,15 +143,39 @@ static miopenStatus_t parts_of(struct mi_task *task, struct mi_parts *parts)
     return miopenStatusSuccess;
 }
 
+/* The tensors of a softmax, all of which must be told: x and y, or y, dy and dx. */
+static miopenStatus_t softmax_tensors(struct mi_task_step *step, const struct mi_tensor *out[3])
+{
+    static const uint32_t ids[2][3] = {
+        { miopenTensorSoftmaxX, miopenTensorSoftmaxY, miopenTensorSoftmaxY },
+        { miopenTensorSoftmaxY, miopenTensorSoftmaxDY, miopenTensorSoftmaxDX }
+    };
+    for (int i = 0; i < 3; i++)
+        if (!(out[i] = find(step, ids[is_backward(step)][i])))
+            return mi_fail(miopenStatusInvalidValue, "the problem lacks tensor %u",
+                           (unsigned)ids[is_backward(step)][i]);
+    return miopenStatusSuccess;
+}
+
+static bool is_softmax(const struct mi_task *task)
+{
+    return task->n == 1 && task->step[0].kind == MI_TASK_SOFTMAX;
+}
+
 miopenStatus_t mi_task_plan(struct mi_handle *handle, const struct mi_task *task,
                             uint64_t *workspace)
 {
     struct mi_parts parts;
+    const struct mi_tensor *tensors[3];
     struct mi_task *own = mi_task_copy(task); /* find() gives places to write to */
     if (!own) return mi_fail(miopenStatusAllocFailed, "out of memory");
-    miopenStatus_t status = parts_of(own, &parts);
+    *workspace = 0;
+    miopenStatus_t status =
+        is_softmax(own) ? softmax_tensors(&own->step[0], tensors) : parts_of(own, &parts);
+    if (status == miopenStatusSuccess && !is_softmax(own))
+        status = mi_parts_plan(handle, &parts, workspace);
     free(own);
-    return status == miopenStatusSuccess ? mi_parts_plan(handle, &parts, workspace) : status;
+    return status;
 }
 
 /* ---- running ---- */
@@ -201,6 +231,20 @@ static struct mi_part_values values_of(const struct mi_task_step *step, const st
     return v;
 }
 
+static miopenStatus_t run_softmax(struct mi_handle *handle, struct mi_task_step *step,
+                                  const struct given *given, const void *input, void *output)
+{
+    const struct mi_tensor *t[3];
+    const void *y = buffer(given, miopenTensorSoftmaxY);
+    miopenStatus_t status = softmax_tensors(step, t);
+    if (status != miopenStatusSuccess) return status;
+    handle->kernel_ms = 0;
+    if (!is_backward(step))
+        return mi_softmax_forward(handle, &step->softmax, t[0], input, t[1], output);
+    if (!y) return mi_fail(miopenStatusInvalidValue, "y of the softmax is missing");
+    return mi_softmax_backward(handle, &step->softmax, t[0], y, t[1], input, t[2], output);
+}
+
 miopenStatus_t mi_task_run(struct mi_handle *handle, const struct mi_task *task, size_t n,
                            const miopenTensorArgument_t *arguments, void *workspace,
                            size_t workspace_bytes)
@@ -223,6 +267,11 @@ miopenStatus_t mi_task_run(struct mi_handle *handle, const struct mi_task *task,
             struct mi_tensor *tensor = find(&own->step[k], id);
             if (tensor) *tensor = *other;
         }
+    }
+    if (status == miopenStatusSuccess && is_softmax(own)) {
+        status = run_softmax(handle, &own->step[0], &given, input, output);
+        free(own);
+        return status;
     }
     struct mi_parts parts;
     struct mi_part_values values[MI_PARTS];

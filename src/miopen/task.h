@@ -5,12 +5,14 @@
 
 #include "miopen/activation.h"
 #include "miopen/parts.h"
+#include "miopen/softmax.h"
 
 enum mi_task_kind {
     MI_TASK_CONV, /* only as a part of fused ones */
     MI_TASK_ACTIVATION,
     MI_TASK_BIAS,
     MI_TASK_NORM,
+    MI_TASK_SOFTMAX, /* only alone */
     MI_TASK_KINDS
 };
 
@@ -22,6 +24,7 @@ struct mi_task_step {
     struct mi_convolution convolution;
     struct mi_activation activation;
     miopenBatchNormMode_t norm;
+    struct mi_softmax softmax;
     int n;
     struct mi_task_tensor {
         uint32_t id; /* miopenTensorArgumentId_t */
