@@ -84,7 +84,9 @@ static rmcp_status finish_tensor(struct rmcp_form *form, unsigned slot)
     return RMCP_OK;
 }
 
-static rmcp_status finish(struct rmcp_form *form)
+/* `open`: the text means several passes, so that it may have strides of tensors that this one
+ * lacks. */
+static rmcp_status finish(struct rmcp_form *form, bool open)
 {
     const struct rmcp_operation *operation = form->rules->operation;
     int64_t product = 1;
@@ -96,8 +98,11 @@ static rmcp_status finish(struct rmcp_form *form)
             return rmcp_fail(RMCP_E_ARG, "the sizes are more than 2^48 elements");
     }
     rmcp_status status = form->rules->shape(form);
-    for (unsigned slot = 0; form->rules->tensors[slot] && !status; slot++)
+    for (unsigned slot = 0; form->rules->tensors[slot] && !status; slot++) {
+        struct rmcp_form_tensor *t = &form->tensor[slot];
+        if (open && !t->dims) *t = (struct rmcp_form_tensor){ 0 };
         status = finish_tensor(form, slot);
+    }
     return status;
 }
 
@@ -240,7 +245,8 @@ static rmcp_status read_text(struct reader *r, const char *text)
 static rmcp_status check_strides(const struct reader *r, const struct rmcp_form *form)
 {
     for (unsigned slot = 0; form->rules->tensors[slot]; slot++)
-        if (r->strides[slot] && r->strides[slot] != form->tensor[slot].dims)
+        if (r->strides[slot] && form->tensor[slot].dims &&
+            r->strides[slot] != form->tensor[slot].dims)
             return rmcp_case_complain(&r->in, "%s has %u strides for %u dimensions",
                                       form->rules->tensors[slot], r->strides[slot],
                                       form->tensor[slot].dims);
@@ -266,7 +272,7 @@ rmcp_status rmcp_form_parse(const struct rmcp_form_rules *rules, const char *tex
         if (!open && pass != r.form.word[0]) continue;
         struct rmcp_form form = r.form;
         form.word[0] = (uint8_t)pass;
-        if (finish(&form))
+        if (finish(&form, open))
             status = rmcp_case_complain(&r.in, "%s", rmcp_last_error());
         else
             status = check_strides(&r, &form);

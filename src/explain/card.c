@@ -35,6 +35,10 @@ bool explain_clue_at(size_t index, struct explain_clue *out)
         { "Navi", CLUE_PRODUCT, NULL },
         { "Vega", CLUE_PRODUCT, NULL },
         { "Polaris", CLUE_PRODUCT, NULL },
+        { "Ellesmere", CLUE_PRODUCT, NULL },
+        { "Baffin", CLUE_PRODUCT, NULL },
+        { "Fiji", CLUE_PRODUCT, NULL },
+        { "Hawaii", CLUE_PRODUCT, NULL },
         { "W5", CLUE_PRODUCT, NULL },
         { "W6", CLUE_PRODUCT, NULL },
         { "W7", CLUE_PRODUCT, NULL },
@@ -53,6 +57,8 @@ bool explain_clue_at(size_t index, struct explain_clue *out)
         { "aten::convolution", CLUE_CONVOLUTION, NULL },
         { "naive_conv", CLUE_CONVOLUTION, NULL },
         { "miopenConvolution", CLUE_CONVOLUTION, NULL },
+        { "MIOpenDriver conv", CLUE_CONVOLUTION, NULL },
+        { "Forward Convolution", CLUE_CONVOLUTION, NULL },
         { "LogCmdConvolution", CLUE_CONVOLUTION, NULL },
     };
     enum { N_FIXED = sizeof fixed / sizeof *fixed };

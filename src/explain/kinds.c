@@ -92,6 +92,7 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
 {
     if (!word->open_start && isalnum((unsigned char)before)) return;
     if (!word->open_end && isalnum((unsigned char)after)) return;
+    if (word->role == WORD_TROUBLE && (before == '-' || after == '-')) return; /* libgpg-error */
     switch (word->role) {
     case WORD_TOPIC: words->topics |= word->bit; break;
     case WORD_TROUBLE: words->troubles |= (uint32_t)word->bit; break;

@@ -49,6 +49,7 @@ struct scanner {
     uint16_t carried[2]; /* states as if the last line end were nothing, or a space; 0: none */
     size_t line_start;   /* in the buffer; 0 when the line began before it */
     size_t last_start;   /* of the line before */
+    size_t indent;       /* blanks that the line starts with, after one that may be broken */
     int escape;          /* inside a colour sequence: 0 no, 1 after ESC, 2 in its body */
 };
 
@@ -171,11 +172,16 @@ static void found(struct scanner *s, uint16_t state, size_t end)
         }
 }
 
-/* Go on in the states of the line before, as long as they know more than this line's letters. */
+/* Go on in the states of the line before, as long as they know more than this line's letters; what
+ * the line is indented by does not count. */
 static void follow_break(struct scanner *s, size_t at)
 {
     const struct explain_automaton *m = s->machine;
-    const size_t here = at + 1 - s->line_start; /* letters of this line so far */
+    if (at == s->line_start + s->indent && (s->buffer[at] == ' ' || s->buffer[at] == '\t')) {
+        s->indent++;
+        return;
+    }
+    const size_t here = at + 1 - s->line_start - s->indent; /* letters of this line so far */
     for (int i = 0; i < 2; i++) {
         if (!s->carried[i]) continue;
         uint16_t state = m->go[s->carried[i]][m->class_of[(unsigned char)s->buffer[at]]];
@@ -219,6 +225,7 @@ static void scan(struct scanner *s, size_t until)
             s->result->lines++;
             s->last_start = s->line_start;
             s->line_start = at + 1;
+            s->indent = 0;
         } else if (s->carried[0] || s->carried[1]) {
             follow_break(s, at);
         }

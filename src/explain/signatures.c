@@ -6,7 +6,9 @@
 const struct explain_signature explain_signatures[] = {
 #define SIGNATURE(...) { __VA_ARGS__ },
 #include "explain/signatures_build.inc"
-#include "explain/signatures_gpu.inc"
+#include "explain/signatures_graphics.inc"
+#include "explain/signatures_hip.inc"
+#include "explain/signatures_hsa.inc"
 #include "explain/signatures_kernel.inc"
 #include "explain/signatures_library.inc"
 #include "explain/signatures_program.inc"

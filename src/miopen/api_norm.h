@@ -18,4 +18,54 @@ miopenStatus_t miopenCTCLoss(miopenHandle_t, const miopenTensorDescriptor_t, con
                              const miopenTensorDescriptor_t, void *, miopenCTCLossAlgo_t,
                              const miopenCTCLossDescriptor_t, void *, size_t);
 
+miopenStatus_t miopenLayerNormForward(miopenHandle_t, miopenNormMode_t,
+                                      const miopenTensorDescriptor_t, const void *,
+                                      const miopenTensorDescriptor_t, const void *,
+                                      const miopenTensorDescriptor_t, const void *, const float,
+                                      const int32_t, const miopenTensorDescriptor_t, void *,
+                                      const miopenTensorDescriptor_t, void *,
+                                      const miopenTensorDescriptor_t, void *);
+miopenStatus_t miopenAddLayerNormForward(miopenHandle_t, miopenNormMode_t,
+                                         const miopenTensorDescriptor_t, const void *,
+                                         const miopenTensorDescriptor_t, const void *,
+                                         const miopenTensorDescriptor_t, const void *,
+                                         const miopenTensorDescriptor_t, const void *, const float,
+                                         const int32_t, const miopenTensorDescriptor_t, void *,
+                                         const miopenTensorDescriptor_t, void *,
+                                         const miopenTensorDescriptor_t, void *);
+miopenStatus_t miopenGroupNormForward(miopenHandle_t, miopenNormMode_t,
+                                      const miopenTensorDescriptor_t, const void *,
+                                      const miopenTensorDescriptor_t, const void *,
+                                      const miopenTensorDescriptor_t, const void *, const uint64_t,
+                                      const float, const miopenTensorDescriptor_t, void *,
+                                      const miopenTensorDescriptor_t, void *,
+                                      const miopenTensorDescriptor_t, void *);
+miopenStatus_t miopenT5LayerNormForward(miopenHandle_t, miopenNormMode_t,
+                                        const miopenTensorDescriptor_t, const void *,
+                                        const miopenTensorDescriptor_t, const void *, const float,
+                                        const miopenTensorDescriptor_t, void *,
+                                        const miopenTensorDescriptor_t, void *);
+miopenStatus_t miopenGetT5LayerNormBackwardWorkspaceSize(
+    miopenHandle_t, miopenNormMode_t, const miopenTensorDescriptor_t,
+    const miopenTensorDescriptor_t, const miopenTensorDescriptor_t, const miopenTensorDescriptor_t,
+    const miopenTensorDescriptor_t, const miopenTensorDescriptor_t, size_t *);
+miopenStatus_t miopenT5LayerNormBackward(miopenHandle_t, miopenNormMode_t, void *, size_t,
+                                         const miopenTensorDescriptor_t, const void *,
+                                         const miopenTensorDescriptor_t, const void *,
+                                         const miopenTensorDescriptor_t, const void *,
+                                         const miopenTensorDescriptor_t, const void *,
+                                         const miopenTensorDescriptor_t, void *,
+                                         const miopenTensorDescriptor_t, void *);
+miopenStatus_t miopenGetLayerNormBackwardWorkspaceSize(
+    miopenHandle_t, miopenNormMode_t, const miopenTensorDescriptor_t,
+    const miopenTensorDescriptor_t, const miopenTensorDescriptor_t, const miopenTensorDescriptor_t,
+    const miopenTensorDescriptor_t, const int32_t, const miopenTensorDescriptor_t,
+    const miopenTensorDescriptor_t, const miopenTensorDescriptor_t, size_t *);
+miopenStatus_t miopenLayerNormBackward(
+    miopenHandle_t, miopenNormMode_t, void *, size_t, const miopenTensorDescriptor_t, const void *,
+    const miopenTensorDescriptor_t, const void *, const miopenTensorDescriptor_t, const void *,
+    const miopenTensorDescriptor_t, const void *, const miopenTensorDescriptor_t, const void *,
+    const int32_t, const miopenTensorDescriptor_t, void *, const miopenTensorDescriptor_t, void *,
+    const miopenTensorDescriptor_t, void *);
+
 #endif

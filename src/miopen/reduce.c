@@ -1,4 +1,6 @@
 /* reduce.c: reductions of tensors over any dimensions; their descriptors. */
+#include "miopen/reduce.h"
+
 #include "miopen/case.h"
 #include "miopen/log.h"
 
@@ -187,9 +189,8 @@ miopenStatus_t miopenReduceTensor(miopenHandle_t handle, const miopenReduceTenso
 
 /* ---- along one dimension ---- */
 
-/* `result` with the dimension that was reduced put back; false when it does not fit. */
-static bool put_back(const struct mi_tensor *x, int dim, const struct mi_tensor *result,
-                     struct mi_tensor *out)
+bool mi_reduce_put_back(const struct mi_tensor *x, int dim, const struct mi_tensor *result,
+                        struct mi_tensor *out)
 {
     *out = *x;
     out->type = result->type;
@@ -215,7 +216,7 @@ miopenStatus_t miopenGetReduceCalculationWorkspaceSize(
     const struct mi_tensor *x_tensor = mi_tensor(x_name), *y_tensor = mi_tensor(y_name);
     if (!x_tensor || !y_tensor || !bytes || dim < 0 || dim >= x_tensor->dims)
         return miopenStatusBadParm;
-    if (!put_back(x_tensor, dim, y_tensor, &y))
+    if (!mi_reduce_put_back(x_tensor, dim, y_tensor, &y))
         return mi_fail(miopenStatusBadParm, "the result does not fit");
     *bytes = 0;
     return miopenStatusSuccess;
@@ -234,7 +235,7 @@ miopenStatus_t miopenReduceCalculationForward(
         return miopenStatusBadParm;
     if (op != MIOPEN_REDUCE_CALCULATION_SUM && op != MIOPEN_REDUCE_CALCULATION_PROD)
         return mi_fail(miopenStatusUnsupportedOp, "no reduction %d", (int)op);
-    if (x_tensor->type != y_tensor->type || !put_back(x_tensor, dim, y_tensor, &result))
+    if (x_tensor->type != y_tensor->type || !mi_reduce_put_back(x_tensor, dim, y_tensor, &result))
         return mi_fail(miopenStatusBadParm, "the result does not fit the tensor");
     struct mi_case c;
     mi_case_begin(&c, "reduce", x_tensor);
@@ -267,9 +268,9 @@ miopenStatus_t miopenReduceExtremeForward(miopenHandle_t handle,
     if (indices_tensor->type != miopenInt32)
         return mi_fail(miopenStatusBadParm, "indices must be integers of 32 bits");
     struct mi_tensor result, places;
-    if (!put_back(x_tensor, dim, indices_tensor, &places) ||
-        (values &&
-         (y_tensor->type != x_tensor->type || !put_back(x_tensor, dim, y_tensor, &result))))
+    if (!mi_reduce_put_back(x_tensor, dim, indices_tensor, &places) ||
+        (values && (y_tensor->type != x_tensor->type ||
+                    !mi_reduce_put_back(x_tensor, dim, y_tensor, &result))))
         return mi_fail(miopenStatusBadParm, "the result does not fit the tensor");
     struct mi_case c;
     mi_case_begin(&c, "reduce", x_tensor);

@@ -289,7 +289,6 @@ def check_lrn(folder, record):
     return results
 
 
-CHECKS = {"conv": check_conv, "norm": check_norm, "tensor": check_tensor, "pool": check_pool, "lrn": check_lrn}
 def check_rnn(folder, record):
     judge = sequence_rnn_check.check if record.kind == "rnn" else sequence_rnn_check.check_parameters
     return judge(record, lambda name, key: read(folder, record, name, key, record["x.type"]))
@@ -299,7 +298,8 @@ def check_fusion(folder, record):
     return sequence_fusion_check.check(record, lambda name, key: read(folder, record, name, key))
 
 
-CHECKS = {"fusion": check_fusion, "conv": check_conv, "norm": check_norm, "tensor": check_tensor, "rnn": check_rnn, "parameters": check_rnn}
+CHECKS = {"fusion": check_fusion, "conv": check_conv, "norm": check_norm, "tensor": check_tensor, "rnn": check_rnn,
+          "parameters": check_rnn, "pool": check_pool, "lrn": check_lrn}
 
 
 def verdict(folder, record):

@@ -114,6 +114,48 @@ static int use_rnn(miopenHandle_t handle)
     return status;
 }
 
+/* An activation, dropout, a loss that is summed, and Adam with outputs apart. */
+static int use_elements(miopenHandle_t handle)
+{
+    const float one = 1, zero = 0;
+    const int sizes[] = { 40, 50 }, single[] = { 1 };
+    miopenActivationDescriptor_t activation = NULL;
+    miopenDropoutDescriptor_t dropout = NULL;
+    miopenTensorDescriptor_t x = NULL, scalar = NULL;
+    char *part[12];
+    for (int i = 0; i < 12; i++) part[i] = space + i * (SPACE / 16);
+    int status = miopenCreateActivationDescriptor(&activation);
+    if (!status) status = miopenCreateDropoutDescriptor(&dropout);
+    if (!status) status = miopenCreateTensorDescriptor(&x);
+    if (!status) status = miopenCreateTensorDescriptor(&scalar);
+    if (!status) status = miopenSetTensorDescriptor(x, miopenFloat, 2, sizes, NULL);
+    if (!status) status = miopenSetTensorDescriptor(scalar, miopenFloat, 1, single, NULL);
+    if (!status) status = miopenSetActivationDescriptor(activation, miopenActivationTANH, 1, 1, 0);
+    if (!status)
+        status = miopenActivationForward(handle, activation, &one, x, part[0], &zero, x, part[1]);
+    if (!status)
+        status = miopenActivationBackward(handle, activation, &one, x, part[1], x, part[2], x,
+                                          part[0], &zero, x, part[3]);
+    if (!status)
+        status = miopenSetDropoutDescriptor(dropout, handle, 0.5f, part[4], 1024, 1, false, true,
+                                            MIOPEN_RNG_PSEUDO_XORWOW);
+    if (!status)
+        status = miopenDropoutForward(handle, dropout, x, x, part[0], x, part[1], part[5], 2000);
+    if (!status)
+        status = miopenSoftMarginLossForward(handle, x, part[0], x, part[1], scalar, part[2],
+                                             MIOPEN_LOSS_REDUCTION_MEAN, NULL, 0);
+    if (!status)
+        status = miopenFusedAdamWithOutput(
+            handle, x, part[0], x, part[6], NULL, NULL, x, part[1], x, part[2], x, part[7], x,
+            part[3], x, part[8], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0.1f, 0.9f,
+            0.999f, 0, 1e-8f, false, false, false, NULL, NULL, NULL, NULL);
+    miopenDestroyTensorDescriptor(x);
+    miopenDestroyTensorDescriptor(scalar);
+    miopenDestroyActivationDescriptor(activation);
+    miopenDestroyDropoutDescriptor(dropout);
+    return status;
+}
+
 /* Max pooling and LRN, both passes. */
 static int use_pool(miopenHandle_t handle)
 {
@@ -146,6 +188,9 @@ static int use_pool(miopenHandle_t handle)
     miopenDestroyTensorDescriptor(y);
     miopenDestroyPoolingDescriptor(pool);
     miopenDestroyLRNDescriptor(lrn);
+    return status;
+}
+
 /* Sequence tensors with gaps whose longest is the last: copied there and back. */
 static int use_sequences(miopenHandle_t handle)
 {
@@ -309,10 +354,18 @@ static void recurrent_networks(void **state)
     fail_calls(use_rnn, true);
 }
 
+static void elements(void **state)
+{
+    (void)state;
+    fail_calls(use_elements, true);
+}
+
 static void pooling(void **state)
 {
     (void)state;
     fail_calls(use_pool, true);
+}
+
 static void sequence_tensors(void **state)
 {
     (void)state;
@@ -391,14 +444,13 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_use), /* the first: its children are the first users */
-        cmocka_unit_test(immediate_mode),     cmocka_unit_test(find_mode),
-        cmocka_unit_test(batch_norm),         cmocka_unit_test(tensor_operations),
-        cmocka_unit_test(recurrent_networks), cmocka_unit_test(pooling),
         cmocka_unit_test(immediate_mode),
         cmocka_unit_test(find_mode),
         cmocka_unit_test(batch_norm),
         cmocka_unit_test(tensor_operations),
         cmocka_unit_test(recurrent_networks),
+        cmocka_unit_test(elements),
+        cmocka_unit_test(pooling),
         cmocka_unit_test(sequence_tensors),
         cmocka_unit_test(fusion),
     };

@@ -48,6 +48,15 @@ def owner_of(kernel):
     return "MIOpen"
 
 
+def patterns_of(reports):
+    """Places of each rule in each kernel."""
+    places = {}
+    for match in filter(None, (re.match(r"([\w-]+): kernel (\S+) on ", text) for text in reports)):
+        rules = places.setdefault(match[2], {})
+        rules[match[1]] = rules.get(match[1], 0) + 1
+    return places
+
+
 class Cell:
     """One program: a model, a mode, a way, and the options of rmcp sim."""
 
@@ -61,12 +70,12 @@ class Cell:
     def command(self):
         environment = {
             "HOME": "/torch/home", "XDG_CACHE_HOME": "/torch/home/cache", "LD_LIBRARY_PATH": "/torch", "RMCP_GUARD": "0",
-            "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "RMCP_LIBRARY": "/torch/rmcp/librmcp.so.0", **ORIGINAL,
+            "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "RMCP_LIBRARY": "/torch/rmcp/librmcp.so.0",
         }  # fmt: skip
         if self.way == "dropin":
             environment["TORCH_ROCM_MIOPEN"] = "/torch/rmcp/libMIOpen.so.1"
         if self.way == "original":
-            environment["MIOPEN_ENABLE_LOGGING"] = "1"  # its functions by name, to tell which one failed
+            environment.update(ORIGINAL, MIOPEN_ENABLE_LOGGING="1")  # its functions by name, to tell which one failed
         words = ["chroot", self.root, "env", "-C", "/torch/rmcp"] + [f"{k}={v}" for k, v in environment.items()]
         words += ["./rmcp", "sim", "--json", "--stats", "--allow-reports"] + self.sim + ["--", "timeout", str(self.limit)]
         # Optimizers over lists of tensors are late in order.txt.
@@ -99,6 +108,7 @@ class Cell:
                 found["kernels"][owner] = found["kernels"].get(owner, 0) + row["dispatches"]
             found["findings"] = summary["findings"]
             found["reports"] = summary.get("reports", [])[:40]
+            found["patterns"] = patterns_of(summary.get("reports", []))
         except (ValueError, KeyError) as error:
             found["summary"] = f"{type(error).__name__}: {done.stdout[:200]!r}"
         result = re.search(r"(?m)^RESULT (.*)$", text)
@@ -145,6 +155,7 @@ def show(found):
     worst = max((v for k, v in result.items() if isinstance(v, dict)), key=lambda v: v["card"] / v["bound"])
     kernels = ", ".join(f"{n} {owner}" for owner, n in sorted(found.get("kernels", {}).items()) if owner != "HIP")
     verdict = "right" if result["right"] else "**WRONG**"
+    verdict += "".join(f" (not judged: {text})" for text in result.get("unjudged", []))
     return f"{verdict}, {worst['card']:.1e} (CPU {worst['cpu']:.1e}); {kernels}; {found.get('findings', '?')} reports"
 
 
@@ -211,6 +222,25 @@ def story(arguments):
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
+def where(arguments):
+    """Whose kernels have the patterns, in the code that a model executes under the override; nothing is acted out."""
+    print("\n| model, way | whose | kernels with a pattern | places |\n|---|---|---|---|")
+    for model in arguments.models:
+        for way in ("original", "dropin"):
+            cell = Cell(arguments, model, arguments.modes[0], way, False, ["--override", "10.3.0"], arguments.limit)
+            found = cell.measure()
+            for owner in ("MIOpen", "rocBLAS", "PyTorch", "HIP", "RMCP"):
+                names = [name for name in found.get("names", {}) if owner_of(name) == owner]
+                rules = {}
+                for name, places in found.get("patterns", {}).items():
+                    for rule, n in places.items() if owner_of(name) == owner else ():
+                        rules[rule] = rules.get(rule, 0) + n
+                n_with = len({name for name in found.get("patterns", {}) if owner_of(name) == owner})
+                text = ", ".join(f"{rule} {n}" for rule, n in sorted(rules.items())) or "none"
+                if names:
+                    print(f"| {model}, {way} | {owner} | {n_with} of {len(names)} | {text} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", help="the chroot")
@@ -229,7 +259,11 @@ def main():
                  "rmcp/cell.py", "rmcp/models.py", "rmcp/card.py"):  # fmt: skip
         digest.update(open(f"{arguments.root}/torch/{name}", "rb").read())
     arguments.state = digest.hexdigest()
-    sys.exit(story(arguments) if arguments.story else int(table_of_models(arguments)))
+    if arguments.story:
+        story(arguments)
+        where(arguments)
+        return
+    sys.exit(int(table_of_models(arguments)))
 
 
 if __name__ == "__main__":

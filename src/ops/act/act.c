@@ -137,10 +137,10 @@ static void draw(uint64_t seed, void *problem)
 
 static const char *const trials[] = {
     "3x1000:relu:%s",
-    "2x5x6x7:tanh:%s:alpha1:beta1:x/210x1x35x5:dy/210x1x35x5",
+    "2x5x6x7:elu:%s:alpha1:x/210x1x35x5:y/210x42x7x1",
     "3x70:power:%s:alpha2:beta0.5:gamma0.5:update1",
     "70:softrelu:%s",
-    "70:elu:%s:alpha1",
+    "70:tanh:%s:alpha1:beta1",
     NULL,
 };
 

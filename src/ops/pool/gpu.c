@@ -116,8 +116,9 @@ static void set_turns(const struct rmcp_pool *pool, const struct strides *s, str
     const int64_t *size = pool->backward ? pool->in : pool->out;
     const int64_t *written = pool->backward ? s->x : s->y;
     const int64_t step[] = { 1, 1, 1, way->rows, way->columns };
+    const int64_t before = a->align ? way->columns - 1 : 0; /* elements that are not there */
     const int64_t turns[] = { block.n, block.c, size[0], ceiling(size[1], way->rows),
-                              ceiling(size[2], way->columns) };
+                              ceiling(size[2] + before, way->columns) };
     unsigned order[5], n = 0;
     for (unsigned d = 0; d < 5; d++) {
         if (turns[d] == 1) continue;
@@ -187,6 +188,9 @@ static struct rmcp_pool_args arguments(const struct rmcp_form *form, struct bloc
         .image = pool.image,
         .line = all_full(&pool) && pool.window[0] == 1 && pool.window[1] == 1,
     };
+    /* Rows of different alignment, so long that one strip more does not count. */
+    a.align =
+        pool.backward && s.x[4] == 1 && pool.in[2] % way->columns && pool.in[2] >= 4 * way->columns;
     for (int d = 0; d < 3; d++) {
         a.in[d] = (unsigned)pool.in[d];
         a.out[d] = (unsigned)pool.out[d];

@@ -165,10 +165,11 @@ static void draw(uint64_t seed, void *problem)
 }
 
 static const char *const trials[] = {
-    "3x40x5x9:%s",           /* columns                     */
-    "4x9000:%s:log",         /* rows, shared by workgroups  */
-    "2x7x3x5:%s:instance",   /* short rows                  */
-    "1x3000x3:%s:beta1:log", /* columns, read twice        */
+    "3x40x5x9:%s",           /* columns                        */
+    "2x7x3x5:%s:instance",   /* short rows                     */
+    "5x6000:%s:log",         /* rows, read twice               */
+    "1x40001:%s:log",        /* rows, shared by workgroups     */
+    "1x9000x3:%s:beta1:log", /* columns, shared                */
     NULL,
 };
 

@@ -3,8 +3,7 @@
 
 static struct rmcp_pool_way way_of(const struct rmcp_request *request)
 {
-    const int64_t bytes = (int64_t)rmcp_type_bytes((rmcp_type)rmcp_form_of(request)->type);
-    return (struct rmcp_pool_way){ 1, 16 / bytes, rmcp_pool_seconds(request, 8) };
+    return (struct rmcp_pool_way){ 1, RMCP_POOL_LANES, rmcp_pool_seconds(request, 8) };
 }
 
 static const char *refuse(const struct rmcp_request *request)

@@ -30,12 +30,14 @@ struct rmcp_pool_args {
     unsigned lane_bits;   /* wide: 1 << lane_bits work-items share an output                 */
     unsigned along;       /* wide: 1: neighbouring work-items share one; 0: have one each     */
     unsigned line;        /* wide: 1: a window is one row without padding                     */
+    unsigned align;       /* gather: 1: strips begin where dx is aligned                      */
 };
 
 #define RMCP_POOL_MEAN 0
 #define RMCP_POOL_MAX 1
 #define RMCP_POOL_MAX_INDEX 2
 
+#define RMCP_POOL_LANES 4 /* elements of dx side by side of a work-item in gather.cl */
 #define RMCP_POOL_STRIP 4 /* outputs of a work-item in strips.cl, one above the other */
 
 #endif

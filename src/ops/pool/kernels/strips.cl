@@ -26,27 +26,40 @@ INLINE float neutral(uint kind)
     return kind == RMCP_POOL_MEAN ? 0 : MINUS_INFINITY;
 }
 
-/* Windows of a size that is known, in one layer: what they share is computed once, and padding is
- * an element that changes nothing, so that work-items at the edges do as the others. `at` is where
- * the first window begins, `top` its row, `row` the distance of indices from one row to the next.
- */
-INLINE void strip_of(const struct rmcp_pool_args *p, __global const char *x, uint at, int top,
-                     struct range w, uint row, uint kind, uint size, uint stride, struct strip *s)
+/* The nearest place that there is. */
+INLINE uint inside(int i, uint size)
 {
-    float value[(STRIP - 1) * 2 + 3];
-    uint place[(STRIP - 1) * 2 + 3];
+    return i < 0 ? 0 : (uint)i < size ? (uint)i : size - 1;
+}
+
+/* Windows of a size that is known, in one layer: what they share is computed once. Padding is
+ * loaded from the nearest element and then replaced by one that changes nothing, so that work-items
+ * at the edges do as the others and all loads are under way at once. `at` is where the layer
+ * begins, `top` the row of the first window, `row` the distance of indices from one row to the
+ * next. */
+INLINE void strip_of(const struct rmcp_pool_args *p, __global const char *x, uint at, bool layer,
+                     int top, struct range w, uint row, uint kind, uint size, uint stride,
+                     struct strip *s)
+{
+    float v[(STRIP - 1) * 2 + 3][3], value[(STRIP - 1) * 2 + 3];
+    uint place[(STRIP - 1) * 2 + 3], column[3];
+    UNROLL for (uint k = 0; k < size; k++) column[k] =
+        at + inside(w.begin + (int)k, p->in[2]) * p->x[2];
     UNROLL for (uint i = 0; i < (STRIP - 1) * stride + size; i++)
     {
-        const bool there = (uint)(top + (int)i) < p->in[1];
+        const uint line = inside(top + (int)i, p->in[1]) * p->x[1];
+        UNROLL for (uint k = 0; k < size; k++) v[i][k] = load(x, line + column[k]);
+    }
+    UNROLL for (uint i = 0; i < (STRIP - 1) * stride + size; i++)
+    {
+        const bool there = layer && (uint)(top + (int)i) < p->in[1];
         value[i] = neutral(kind);
         place[i] = (uint)w.first;
         UNROLL for (uint k = 0; k < size; k++)
         {
-            float v = neutral(kind);
-            if (there && (int)k >= w.first && (int)k < w.end) v = load(x, at + k * p->x[2]);
-            take(kind, v, k, &value[i], &place[i]);
+            const bool counts = there && (int)k >= w.first && (int)k < w.end;
+            take(kind, counts ? v[i][k] : neutral(kind), k, &value[i], &place[i]);
         }
-        at += p->x[1];
     }
     UNROLL for (uint i = 0; i < STRIP; i++)
     {
@@ -60,15 +73,15 @@ INLINE void strip_of(const struct rmcp_pool_args *p, __global const char *x, uin
 }
 
 /* The three sizes that are common. */
-INLINE void known(const struct rmcp_pool_args *p, __global const char *x, uint at, int top,
-                  struct range w, uint row, uint kind, struct strip *s)
+INLINE void known(const struct rmcp_pool_args *p, __global const char *x, uint at, bool layer,
+                  int top, struct range w, uint row, uint kind, struct strip *s)
 {
     if (p->window[1] == 2)
-        strip_of(p, x, at, top, w, row, kind, 2, 2, s);
+        strip_of(p, x, at, layer, top, w, row, kind, 2, 2, s);
     else if (p->stride[1] == 2)
-        strip_of(p, x, at, top, w, row, kind, 3, 2, s);
+        strip_of(p, x, at, layer, top, w, row, kind, 3, 2, s);
     else
-        strip_of(p, x, at, top, w, row, kind, 3, 1, s);
+        strip_of(p, x, at, layer, top, w, row, kind, 3, 1, s);
 }
 
 /* One window of any size. */
@@ -104,13 +117,14 @@ __kernel WORKGROUP(THREADS) void pool_strips(INPUT(x), OUTPUT(y), OUTPUT(index),
     struct strip strip;
     if (common) {
         const int top = (int)(s.h * p.stride[1]) - (int)p.pad[1];
-        const uint at = s.x + (uint)d.begin * p.x[0] + (uint)top * p.x[1] + (uint)w.begin * p.x[2];
+        const bool layer = d.first < d.end;
+        const uint at = s.x + inside(d.begin, p.in[0]) * p.x[0];
         if (p.kind == RMCP_POOL_MEAN)
-            known(&p, ADDRESS(x), at, top, w, row, RMCP_POOL_MEAN, &strip);
+            known(&p, ADDRESS(x), at, layer, top, w, row, RMCP_POOL_MEAN, &strip);
         else if (p.kind == RMCP_POOL_MAX)
-            known(&p, ADDRESS(x), at, top, w, row, RMCP_POOL_MAX, &strip);
+            known(&p, ADDRESS(x), at, layer, top, w, row, RMCP_POOL_MAX, &strip);
         else
-            known(&p, ADDRESS(x), at, top, w, row, RMCP_POOL_MAX_INDEX, &strip);
+            known(&p, ADDRESS(x), at, layer, top, w, row, RMCP_POOL_MAX_INDEX, &strip);
     }
     UNROLL for (uint i = 0; i < STRIP; i++)
     {

@@ -1,0 +1,151 @@
+/* test_words.c: messages that no signature knows are answered by their words, and messages that a
+ * terminal broke into two lines are found. */
+#include "explain/explain.h"
+#include "explain/kinds.h"
+#include "support.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct explain_result result;
+
+static void read_text(const char *text, struct explain_result *into)
+{
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fflush(file), 0);
+    assert_int_equal(lseek(fileno(file), 0, SEEK_SET), 0);
+    assert_int_equal(explain_read(fileno(file), into, NULL, NULL), RMCP_OK);
+    fclose(file);
+}
+
+/* The first finding, "" when there is none. */
+static const char *first(const char *text)
+{
+    memset(&result, 0, sizeof result);
+    read_text(text, &result);
+    return result.n_matches ? result.matches[0].signature->id : "";
+}
+
+/* Every kind has a signature, and every word a length; the more particular topics come first. */
+static void test_tables(void **state)
+{
+    (void)state;
+    const char *id;
+    bool needs_amd, last;
+    int n = 0;
+    for (; (id = explain_kind_id(n, &needs_amd, &last)); n++) {
+        if (!*id) continue;
+        bool known = false;
+        for (const struct explain_signature *s = explain_signatures; s->id; s++)
+            known |= !strcmp(s->id, id);
+        if (!known) fail_msg("no signature '%s'", id);
+    }
+    assert_true(n > 40 && n < EXPLAIN_MOST_KINDS);
+    assert_null(explain_kind_id(-1, &needs_amd, &last));
+    struct explain_word word;
+    size_t n_words = 0;
+    for (; explain_word_at(n_words, &word); n_words++)
+        if (!word.size || strchr(word.text, '~') == word.text) fail_msg("word %zu", n_words);
+    assert_true(n_words > 300);
+}
+
+static void test_topic_and_trouble(void **state)
+{
+    (void)state;
+    assert_string_equal(first("frobnicate: the Vulkan layer gave up, cannot continue\n"),
+                        "vulkan-error");
+    assert_true(result.matches[0].by_words);
+    assert_int_equal(result.matches[0].line, 1);
+    assert_string_equal(first("frob: rocsolver could not do that\n"), "math-library");
+    assert_string_equal(first("x\ny: amdgpu 0000:03:00.0: amdgpu: frob timed out\n"),
+                        "driver-error");
+    assert_int_equal(result.matches[0].line, 2);
+    /* Whole words only, and none that a file's or a package's name has. */
+    assert_string_equal(first("installed libvulkan-error-tool\n"), "");
+    assert_string_equal(first("the vulkanological errorless day\n"), "");
+    /* Quiet words take the trouble back. */
+    assert_string_equal(first("Vulkan: 0 errors\n"), "");
+    assert_string_equal(first("warning: Vulkan could not do that, falling back\n"), "");
+    /* A signature says more than words do. */
+    assert_string_equal(first("frob: Vulkan cannot continue\nROCk module is NOT loaded\n"),
+                        "rock-not-loaded");
+    assert_int_equal(result.n_matches, 1);
+    /* But where one says only that something ended, the words come first. */
+    assert_string_equal(first("frob: Vulkan cannot continue\nAborted (core dumped)\n"),
+                        "vulkan-error");
+    assert_int_equal(result.n_matches, 2);
+    assert_false(result.matches[1].by_words);
+}
+
+/* A traceback: the exception's own words, else the module of its last file, else that it is one. */
+static void test_tracebacks(void **state)
+{
+    (void)state;
+#define TRACE                                                                                      \
+    "Traceback (most recent call last):\n  File \"/home/user/main.py\", line 1, in <module>\n"
+    assert_string_equal(first("gfx1100\n" TRACE "KeyError: 'frob'\n"), "python-error");
+    assert_string_equal(first(TRACE "KeyError: 'frob'\n"), ""); /* nothing says that it is AMD's */
+    assert_string_equal(first(TRACE "  File \"/env/triton/compiler/frob.py\", line 2, in f\n"
+                                    "KeyError: 'frob'\n"),
+                        "triton-error");
+    assert_string_equal(
+        first("gfx1100\n  File \"/env/triton/frob.py\", line 2, in f\n" TRACE "KeyError: 'frob'\n"),
+        "python-error"); /* the last file counts */
+#undef TRACE
+}
+
+static void test_broken_lines(void **state)
+{
+    (void)state;
+#define HEAD "2025-01-01 10:00:00 a-long-host-name python[4711]: RuntimeError: HIP error: invalid"
+    assert_string_equal(first(HEAD " device function\n"), "no-device-function");
+    assert_string_equal(first(HEAD "\ndevice function\n"), "no-device-function");
+    assert_non_null(strstr(result.matches[0].excerpt, "invalid device function"));
+    assert_string_equal(first(HEAD " dev\nice function\n"), "no-device-function");
+    assert_string_equal(first(HEAD " dev\n            ice function\n"), "no-device-function");
+    assert_string_equal(first(HEAD "\n    device function\n"), "no-device-function");
+    assert_int_equal(result.matches[0].count, 1);
+    assert_string_equal(first(HEAD " dev\nother text\nice function\n"), "hip-error");
+    assert_string_equal(first("invalid\ndevice function\n"), ""); /* no terminal is that narrow */
+#undef HEAD
+}
+
+static void *read_often(void *into)
+{
+    struct explain_result *own = into;
+    for (int i = 0; i < 20; i++) {
+        memset(own, 0, sizeof *own);
+        read_text("gfx1010\nRuntimeError: HIP error: invalid device function\n", own);
+    }
+    return NULL;
+}
+
+/* One automaton for all threads. */
+static void test_threads(void **state)
+{
+    (void)state;
+    enum { N = 4 };
+    static struct explain_result own[N];
+    pthread_t threads[N];
+    for (int i = 0; i < N; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, read_often, &own[i]), 0);
+    for (int i = 0; i < N; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(own[i].n_matches, 1);
+        assert_string_equal(own[i].matches[0].signature->id, "no-device-function");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tables),     cmocka_unit_test(test_topic_and_trouble),
+        cmocka_unit_test(test_tracebacks), cmocka_unit_test(test_broken_lines),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
