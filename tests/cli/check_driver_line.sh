@@ -42,6 +42,12 @@ means "$driver rnn -n 4,4,3 -k 5 -H 8 -W 6 -l 2 -r 1 -b 1 -m lstm" \
     rnn:t5n4i6h8l2:lstm:f32:bwd:bi:bias:hx:cx:hy:cy:dhx:dcx:batches4x2,3x3 \
     rnn:t5n4i6h8l2:lstm:f32:wrw:bi:bias:hx:batches4x2,3x3
 means "$driver rnnfp16 -n 3 -k 2 -H 8 -W 8 -m gru -p 1 -c 1" rnn:t2n3i8h8:gru:f16:infer:skip:hx:hy
+means "$driver pool -n 1 -c 2 -H 8 -W 8 -y 2 -x 3 -v 2 -u 1 -p 1 -q 0 -m avg -F 1" \
+    pool:1x2x8x8:fwd:avg:f32:window2x3:stride2x1:pad1x0
+means "$driver poolfp16 --input 2x3x4x8x8 -m max -I miopenIndexUint32 -F 2" pool:2x3x4x8x8:bwd:f16:u32:window3x3x3:stride1x1x1
+means "$driver activ -n 1 -c 2 -H 8 -W 8 -m 2 -A 0.5 --forw 2" act:1x2x8x8:bwd:tanh:f32:alpha0.5:beta1:gamma1
+means "$driver lrn -m cross -n 2 -c 8 --forw 1" lrn:2x8x32x32:fwd:f32:alpha0.001
+means "$driver softmaxbfp16 -n 1 -c 10 -H 1 -W 1 -a 2" softmax:1x10x1x1:fwd:bf16:log softmax:1x10x1x1:bwd:bf16:log
 refuses "$driver foo -n 1" "operation 'foo' is not known"
 refuses "$driver conv -n" "'-n' has no value"
 refuses "$driver conv -n x" "must be a number"

@@ -114,6 +114,50 @@ static int use_rnn(miopenHandle_t handle)
     return status;
 }
 
+/* CTC loss with labels on the host, and normalisations, both passes. */
+static int use_losses(miopenHandle_t handle)
+{
+    const int size[] = { 4, 2, 5 }, inner[] = { 5 }, outer[] = { 8 };
+    const int labels[] = { 1, 2, 2 }, label_lengths[] = { 1, 2 }, input_lengths[] = { 3, 4 };
+    miopenCTCLossDescriptor_t ctc = NULL;
+    miopenTensorDescriptor_t x = NULL, w = NULL, row = NULL;
+    size_t bytes = 0;
+    char *part[8];
+    for (int i = 0; i < 8; i++) part[i] = space + i * (SPACE / 8);
+    int status = miopenCreateCTCLossDescriptor(&ctc);
+    if (!status) status = miopenCreateTensorDescriptor(&x);
+    if (!status) status = miopenCreateTensorDescriptor(&w);
+    if (!status) status = miopenCreateTensorDescriptor(&row);
+    if (!status) status = miopenSetTensorDescriptor(x, miopenFloat, 3, size, NULL);
+    if (!status) status = miopenSetTensorDescriptor(w, miopenFloat, 1, inner, NULL);
+    if (!status) status = miopenSetTensorDescriptor(row, miopenFloat, 1, outer, NULL);
+    if (!status)
+        status = miopenGetCTCLossWorkspaceSize(handle, x, x, labels, label_lengths, input_lengths,
+                                               MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC, ctc, &bytes);
+    if (!status)
+        status = miopenCTCLoss(handle, x, part[0], labels, label_lengths, input_lengths, part[1], x,
+                               part[2], MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC, ctc, part[3], bytes);
+    if (!status)
+        status = miopenLayerNormForward(handle, MIOPEN_WEIGHT_BIAS, x, part[0], w, part[1], w,
+                                        part[2], 1e-5f, 2, x, part[3], row, part[4], row, part[5]);
+    if (!status)
+        status = miopenLayerNormBackward(handle, MIOPEN_WEIGHT_BIAS, NULL, 0, x, part[3], x,
+                                         part[0], w, part[1], row, part[4], row, part[5], 2, x,
+                                         part[2], w, part[6], w, part[7]);
+    if (!status)
+        status = miopenT5LayerNormForward(handle, MIOPEN_WEIGHT_BIAS_T5, x, part[0], w, part[1],
+                                          1e-5f, x, part[3], row, part[5]);
+    if (!status)
+        status =
+            miopenT5LayerNormBackward(handle, MIOPEN_WEIGHT_BIAS_T5, NULL, 0, x, part[3], x,
+                                      part[0], w, part[1], row, part[5], x, part[2], w, part[6]);
+    miopenDestroyTensorDescriptor(x);
+    miopenDestroyTensorDescriptor(w);
+    miopenDestroyTensorDescriptor(row);
+    miopenDestroyCTCLossDescriptor(ctc);
+    return status;
+}
+
 /* An activation, dropout, a loss that is summed, and Adam with outputs apart. */
 static int use_elements(miopenHandle_t handle)
 {
@@ -392,6 +436,12 @@ static void recurrent_networks(void **state)
     fail_calls(use_rnn, true);
 }
 
+static void losses_and_norms(void **state)
+{
+    (void)state;
+    fail_calls(use_losses, true);
+}
+
 static void elements(void **state)
 {
     (void)state;
@@ -498,6 +548,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sequence_tensors),
         cmocka_unit_test(fusion),
         cmocka_unit_test(reductions),
+        cmocka_unit_test(losses_and_norms),
     };
     if (argc < 2) return 99;
     hostile_begin(argv[1]);
