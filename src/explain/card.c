@@ -176,6 +176,14 @@ static bool override_value(const char *text, size_t size, char chip[static 16])
     return false;
 }
 
+/* Does the word at `at` stand there as an example of how such words look, as in clang's messages? */
+static bool is_example(const char *text, size_t at)
+{
+    static const char mark[] = "e.g., '";
+    const size_t n = sizeof mark - 1;
+    return at >= n && !strncmp(text + at - n, mark, n);
+}
+
 static void note_gfx(struct explain_evidence *e, const char *digits, size_t n)
 {
     char name[16];
@@ -325,7 +333,7 @@ void explain_consider(const struct explain_clue *clue, const char *text, size_t 
         break;
     case CLUE_GFX:
         digits = chip_digits(text + after, size - after);
-        if (digits) note_gfx(evidence, text + after, digits);
+        if (digits && !is_example(text, at)) note_gfx(evidence, text + after, digits);
         break;
     case CLUE_PCI: consider_pci(clue->words, text, at, size, evidence); break;
     case CLUE_PRODUCT: consider_product(clue->words, text, at, size, evidence); break;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* The engine's slots. */
-enum { X, Y, SCALE, DY, DX };
+enum { X, Y, SAVED, DY, DX };
 
 struct mi_lrn {
     struct mi_object object;
@@ -136,7 +136,7 @@ miopenStatus_t miopenLRNForward(miopenHandle_t handle, miopenLRNDescriptor_t nam
     mi_case_tensor(&c, X, "x", x_tensor, x);
     mi_case_tensor(&c, Y, "y", y_tensor, y);
     if (do_backward)
-        mi_case_tensor(&c, SCALE, "scale", y_tensor, workspace);
+        mi_case_tensor(&c, SAVED, "scale", y_tensor, workspace);
     else
         mi_case_put(&c, ":plain");
     return mi_case_call(handle, &c);
@@ -160,7 +160,7 @@ miopenStatus_t miopenLRNBackward(miopenHandle_t handle, miopenLRNDescriptor_t na
     if (status != miopenStatusSuccess) return status;
     mi_case_tensor(&c, X, "x", tensors[0], x);
     mi_case_tensor(&c, Y, "y", tensors[1], y);
-    mi_case_tensor(&c, SCALE, "scale", tensors[1], workspace);
+    mi_case_tensor(&c, SAVED, "scale", tensors[1], workspace);
     mi_case_tensor(&c, DY, "dy", tensors[2], dy);
     mi_case_tensor(&c, DX, "dx", tensors[3], dx);
     return mi_case_call(handle, &c);

@@ -114,6 +114,50 @@ static int use_rnn(miopenHandle_t handle)
     return status;
 }
 
+/* CTC loss with labels on the host, and normalisations, both passes. */
+static int use_losses(miopenHandle_t handle)
+{
+    const int size[] = { 4, 2, 5 }, inner[] = { 5 }, outer[] = { 8 };
+    const int labels[] = { 1, 2, 2 }, label_lengths[] = { 1, 2 }, input_lengths[] = { 3, 4 };
+    miopenCTCLossDescriptor_t ctc = NULL;
+    miopenTensorDescriptor_t x = NULL, w = NULL, row = NULL;
+    size_t bytes = 0;
+    char *part[8];
+    for (int i = 0; i < 8; i++) part[i] = space + i * (SPACE / 8);
+    int status = miopenCreateCTCLossDescriptor(&ctc);
+    if (!status) status = miopenCreateTensorDescriptor(&x);
+    if (!status) status = miopenCreateTensorDescriptor(&w);
+    if (!status) status = miopenCreateTensorDescriptor(&row);
+    if (!status) status = miopenSetTensorDescriptor(x, miopenFloat, 3, size, NULL);
+    if (!status) status = miopenSetTensorDescriptor(w, miopenFloat, 1, inner, NULL);
+    if (!status) status = miopenSetTensorDescriptor(row, miopenFloat, 1, outer, NULL);
+    if (!status)
+        status = miopenGetCTCLossWorkspaceSize(handle, x, x, labels, label_lengths, input_lengths,
+                                               MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC, ctc, &bytes);
+    if (!status)
+        status = miopenCTCLoss(handle, x, part[0], labels, label_lengths, input_lengths, part[1], x,
+                               part[2], MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC, ctc, part[3], bytes);
+    if (!status)
+        status = miopenLayerNormForward(handle, MIOPEN_WEIGHT_BIAS, x, part[0], w, part[1], w,
+                                        part[2], 1e-5f, 2, x, part[3], row, part[4], row, part[5]);
+    if (!status)
+        status = miopenLayerNormBackward(handle, MIOPEN_WEIGHT_BIAS, NULL, 0, x, part[3], x,
+                                         part[0], w, part[1], row, part[4], row, part[5], 2, x,
+                                         part[2], w, part[6], w, part[7]);
+    if (!status)
+        status = miopenT5LayerNormForward(handle, MIOPEN_WEIGHT_BIAS_T5, x, part[0], w, part[1],
+                                          1e-5f, x, part[3], row, part[5]);
+    if (!status)
+        status =
+            miopenT5LayerNormBackward(handle, MIOPEN_WEIGHT_BIAS_T5, NULL, 0, x, part[3], x,
+                                      part[0], w, part[1], row, part[5], x, part[2], w, part[6]);
+    miopenDestroyTensorDescriptor(x);
+    miopenDestroyTensorDescriptor(w);
+    miopenDestroyTensorDescriptor(row);
+    miopenDestroyCTCLossDescriptor(ctc);
+    return status;
+}
+
 /* An activation, dropout, a loss that is summed, and Adam with outputs apart. */
 static int use_elements(miopenHandle_t handle)
 {
@@ -263,6 +307,44 @@ static int use_fusion(miopenHandle_t handle)
     return status;
 }
 
+/* Softmax both ways, an extreme with its index, a concatenation, a k-th value. */
+static int use_reductions(miopenHandle_t handle)
+{
+    miopenReduceTensorDescriptor_t reduce = NULL;
+    miopenTensorDescriptor_t x = NULL, y = NULL, both = NULL;
+    const int whole[] = { 6, 32 }, part[] = { 6, 1 }, twice[] = { 12, 32 };
+    const float one = 1, zero = 0;
+    char *at[5];
+    for (int i = 0; i < 5; i++) at[i] = space + i * (SPACE / 8);
+    int status = miopenCreateReduceTensorDescriptor(&reduce);
+    if (!status) status = miopenCreateTensorDescriptor(&x);
+    if (!status) status = miopenCreateTensorDescriptor(&y);
+    if (!status) status = miopenCreateTensorDescriptor(&both);
+    if (!status) status = miopenSetTensorDescriptor(x, miopenFloat, 2, whole, NULL);
+    if (!status) status = miopenSetTensorDescriptor(y, miopenFloat, 2, part, NULL);
+    if (!status) status = miopenSetTensorDescriptor(both, miopenFloat, 2, twice, NULL);
+    if (!status)
+        status = miopenSetReduceTensorDescriptor(
+            reduce, MIOPEN_REDUCE_TENSOR_MAX, miopenFloat, MIOPEN_PROPAGATE_NAN,
+            MIOPEN_REDUCE_TENSOR_FLATTENED_INDICES, MIOPEN_32BIT_INDICES);
+    if (!status) status = miopenSoftmaxForward(handle, &one, x, at[0], &zero, x, at[1]);
+    if (!status) status = miopenSoftmaxBackward(handle, &one, x, at[1], x, at[0], &zero, x, at[2]);
+    if (!status)
+        status = miopenReduceTensor(handle, reduce, at[3], SPACE / 8, NULL, 0, &one, x, at[0],
+                                    &zero, y, at[1]);
+    const miopenTensorDescriptor_t xs[] = { x, x };
+    const void *const memory[] = { at[0], at[1] };
+    if (!status) status = miopenCatForward(handle, 2, xs, memory, both, at[2], 0);
+    if (!status)
+        status = miopenKthvalueForward(handle, x, at[0], y, at[1], y, (size_t *)(void *)at[3], 7, 1,
+                                       true);
+    miopenDestroyTensorDescriptor(x);
+    miopenDestroyTensorDescriptor(y);
+    miopenDestroyTensorDescriptor(both);
+    miopenDestroyReduceTensorDescriptor(reduce);
+    return status;
+}
+
 /* With a handle of its own, from its creation to its end. */
 static int (*use)(miopenHandle_t handle);
 static int live(void)
@@ -354,6 +436,12 @@ static void recurrent_networks(void **state)
     fail_calls(use_rnn, true);
 }
 
+static void losses_and_norms(void **state)
+{
+    (void)state;
+    fail_calls(use_losses, true);
+}
+
 static void elements(void **state)
 {
     (void)state;
@@ -376,6 +464,12 @@ static void fusion(void **state)
 {
     (void)state;
     fail_calls(use_fusion, true);
+}
+
+static void reductions(void **state)
+{
+    (void)state;
+    fail_calls(use_reductions, true);
 }
 
 /* ---- the first use of a process ---- */
@@ -453,6 +547,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(pooling),
         cmocka_unit_test(sequence_tensors),
         cmocka_unit_test(fusion),
+        cmocka_unit_test(reductions),
+        cmocka_unit_test(losses_and_norms),
     };
     if (argc < 2) return 99;
     hostile_begin(argv[1]);

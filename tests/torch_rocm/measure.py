@@ -51,9 +51,9 @@ def owner_of(kernel):
 def patterns_of(reports):
     """Places of each rule in each kernel."""
     places = {}
-    for match in filter(None, (re.match(r"([\w-]+): kernel (\S+) on ", text) for text in reports)):
-        rules = places.setdefault(match[2], {})
-        rules[match[1]] = rules.get(match[1], 0) + 1
+    for match in filter(None, (re.match(r"pattern: kernel (\S+) on .*?: ([a-z]+(?:-[a-z]+)+): ", text) for text in reports)):
+        rules = places.setdefault(match[1], {})
+        rules[match[2]] = rules.get(match[2], 0) + 1
     return places
 
 

@@ -59,7 +59,8 @@ static void advance(const struct step *s, double grad, struct element *now, stru
     const double second = beta2 * now->square + rest2 * g * g;
     const double second_error = 4 * u * (fabs(beta2 * now->square) + rest2 * g * g) +
                                 rest2 * (2 * fabs(g) + g_error) * g_error;
-    const double top = m->amsgrad ? fmax(now->most, second) : second, root = sqrt(top);
+    const bool held = m->amsgrad && (now->most > second || isnan(now->most));
+    const double top = held ? now->most : second, root = sqrt(top);
     const double root_error =
         (root > 0 ? fmin(sqrt(second_error), second_error / root) : sqrt(second_error)) +
         4 * u * root;

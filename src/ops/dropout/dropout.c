@@ -144,7 +144,7 @@ static void draw(uint64_t seed, void *problem)
 
 static const char *const trials[] = {
     "3x1001:saved:%s:drop0.25",
-    "2x5x6x7:drawn:counting:%s",
+    "2x5x6x7:drawn:counting:%s:x/210x1x35x5:dy/210x1x35x5",
     "3x70:given:%s",
     NULL,
 };

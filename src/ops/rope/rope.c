@@ -84,7 +84,7 @@ static void draw(uint64_t seed, void *problem)
                        length + gap);
 }
 
-static const char *const trials[] = { "5x1000:%s", "3x7x30:%s", NULL };
+static const char *const trials[] = { "5x1000:%s", "3x7x30:%s:x/240x32x1:dy/240x32x1", NULL };
 
 const struct rmcp_operation rmcp_operation_rope = {
     RMCP_FORM_COLUMNS,

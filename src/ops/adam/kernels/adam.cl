@@ -94,7 +94,9 @@ __kernel WORKGROUP(THREADS) void adam(RESULT(param), TENSOR(grad), RESULT(mean),
             if (m.kind == RMCP_ADAM_ADAMW) x -= m.lr * m.decay * x;
             const float first = m.beta1 * mean[k] + m.rest1 * g;
             const float second = m.beta2 * square[k] + m.rest2 * (g * g);
-            const float top = m.amsgrad && most[k] > second ? most[k] : second;
+            /* a NaN in either stays */
+            const bool held = m.amsgrad && (most[k] > second || most[k] != most[k]);
+            const float top = held ? most[k] : second;
             const float below = sqrt_of(top) * root + m.eps;
             x -= size * first / below;
             if (m.kind >= RMCP_ADAM_TRANSFORMERS) x -= m.lr * m.decay * x;

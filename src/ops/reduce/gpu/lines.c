@@ -147,6 +147,15 @@ static struct rmcp_line_turn turn_of(const struct rmcp_line_loop *loop, int64_t 
     };
 }
 
+/* Whether rows of neighbours begin at places that are no multiples of a chunk. */
+static bool begins_anywhere(const struct rmcp_line_plan *plan, int64_t lanes)
+{
+    const unsigned last = plan->n_loops - 1;
+    bool anywhere = last == 0; /* a single one begins where the tensor does */
+    for (unsigned i = 0; i < last; i++) anywhere = anywhere || plan->loop[i].stride[0] % lanes;
+    return anywhere && plan->loop[last].stride[0] == 1;
+}
+
 /* How work-items and workgroups share the lines; `count` and `lines` are set. */
 static void share_out(const struct rmcp_line_plan *plan, struct rmcp_line_piece *piece, bool split)
 {
@@ -195,7 +204,7 @@ struct rmcp_line_piece rmcp_line_piece_at(const struct rmcp_line_plan *plan, int
     const unsigned last = plan->n_loops - 1;
     const int64_t lanes = plan->problem->lanes;
     l->vector = turn_of(&plan->loop[last], size[last]);
-    l->align = !plan->columns && plan->loop[last].stride[0] == 1 && size[last] >= 16 * lanes;
+    l->align = !plan->columns && size[last] >= 16 * lanes && begins_anywhere(plan, lanes);
     const int64_t chunks = ceiling(size[last] + (l->align ? lanes - 1 : 0), lanes);
     l->chunks = rmcp_divider_of(chunks);
     int64_t count = plan->columns ? 1 : chunks, lines = plan->columns ? chunks : 1;
