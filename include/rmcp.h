@@ -118,7 +118,15 @@ RMCP_API rmcp_status rmcp_check_describe(rmcp_check_info *info);
 
 /* ---- problems ---- */
 
-typedef enum rmcp_type { RMCP_F32 = 0, RMCP_F16 = 1, RMCP_BF16 = 2 } rmcp_type;
+typedef enum rmcp_type {
+    RMCP_F32 = 0, /* these three are what operations compute with    */
+    RMCP_F16 = 1,
+    RMCP_BF16 = 2,
+    RMCP_I32 = 3, /* these are indices, labels and masks of some     */
+    RMCP_I64 = 4,
+    RMCP_U8 = 5,
+    RMCP_U16 = 6
+} rmcp_type;
 
 /* RMCP_NCHW: x is N C [D] [H] W, w is K C/groups [T] [R] S, y is N K [D] [H] W.
  * RMCP_NHWC: x is N [D] [H] W C, w is K [T] [R] S C/groups, y is N [D] [H] W K. */
@@ -693,6 +701,44 @@ RMCP_API rmcp_status rmcp_rnn_execute(const rmcp_plan *plan, void *stream,
                                       const rmcp_rnn_tensors *tensors);
 RMCP_API rmcp_status rmcp_rnn_execute_timed(const rmcp_plan *plan, void *stream,
                                             const rmcp_rnn_tensors *tensors, double *seconds);
+
+/* ---- any operation by its case string ---- */
+
+/* Plans of all operations, also of those that have no structures here (docs/cases.md has their case
+ * strings): "softmax:8x1000:fwd:log:f16". The text must mean one problem: with several passes it names one.
+ * Otherwise as rmcp_conv_plan and rmcp_conv_candidates. */
+RMCP_API rmcp_status rmcp_case_plan(rmcp_device *device, const char *text,
+                                    const rmcp_plan_options *options, rmcp_plan **out);
+RMCP_API rmcp_status rmcp_case_candidates(rmcp_device *device, const char *text,
+                                          const rmcp_plan_options *options, rmcp_candidate *list,
+                                          size_t *count);
+
+/* A tensor of a plan of any operation. */
+typedef struct rmcp_slot_info {
+    uint32_t struct_size;
+    uint32_t type;          /* rmcp_type                                                     */
+    uint32_t read, written; /* both: updated, or with places between its elements that stay  */
+    uint64_t bytes;         /* 0: the problem does not use it                                */
+    char name[32];          /* "x"                                                           */
+} rmcp_slot_info;
+
+/* Fill `*info`, whose struct_size the caller has set, with what is said of tensor number `slot`, from 0
+ * on. RMCP_E_ARG past the last one. */
+RMCP_API rmcp_status rmcp_plan_slot(const rmcp_plan *plan, uint32_t slot, rmcp_slot_info *info);
+
+/* The memory of one execution. Outputs must not overlap anything else, unless an operation says so. */
+typedef struct rmcp_slots {
+    uint32_t struct_size;
+    uint32_t count;            /* of `memory`: those behind are not there         */
+    const rmcp_memory *memory; /* in the order of rmcp_plan_slot; {NULL, 0} for what is not used */
+    rmcp_memory workspace;
+    uint64_t workspace_bytes;  /* size of it: at least rmcp_plan_workspace        */
+} rmcp_slots;
+
+/* Execute a plan of any operation, as rmcp_conv_execute and rmcp_conv_execute_timed. */
+RMCP_API rmcp_status rmcp_plan_run(const rmcp_plan *plan, void *stream, const rmcp_slots *slots);
+RMCP_API rmcp_status rmcp_plan_run_timed(const rmcp_plan *plan, void *stream, const rmcp_slots *slots,
+                                         double *seconds);
 
 #ifdef __cplusplus
 }

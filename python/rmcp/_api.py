@@ -115,7 +115,7 @@ class AnyPlan:
         self._library = library = c.library()
         asked = c.PlanOptions(algorithm=algorithm.encode() if algorithm else None, **options)
         getattr(library, f"rmcp_{self.operation}_plan")(device.handle, problem, *more, asked, self.handle)
-        self._execute = getattr(library, f"rmcp_{self.operation}_execute")
+        self._execute = getattr(library, f"rmcp_{self.operation}_execute", None)
         self.address = self.handle.value
         self.workspace_bytes = library.rmcp_plan_workspace(self.handle)
         self.algorithm = library.rmcp_plan_algorithm(self.handle).decode()

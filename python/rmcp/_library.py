@@ -13,7 +13,7 @@ import threading
 from ._version import VERSION_MAJOR, VERSION_MINOR, VERSION_PATCH
 
 OK, E_ARG, E_UNSUPPORTED, E_NOMEM, E_DEVICE, E_LOST, E_IO, E_INTERNAL = range(8)
-F32, F16, BF16 = range(3)
+F32, F16, BF16, I32, I64, U8, U16 = range(7)
 NCHW, NHWC = range(2)
 CONV_FORWARD, CONV_BACKWARD_DATA, CONV_BACKWARD_WEIGHTS = range(3)
 CONV_PASSES = 3
@@ -162,6 +162,18 @@ class GemmMatrices(Struct):
                 ("c", Memory), ("bias", Memory), ("workspace", Memory), ("workspace_bytes", _u64)]
 
 
+class SlotInfo(Struct):
+    C_NAME = "rmcp_slot_info"
+    _fields_ = [("struct_size", _u32), ("type", _u32), ("read", _u32), ("written", _u32), ("bytes", _u64),
+                ("name", ctypes.c_char * 32)]
+
+
+class Slots(Struct):
+    C_NAME = "rmcp_slots"
+    _fields_ = [("struct_size", _u32), ("count", _u32), ("memory", ctypes.POINTER(Memory)), ("workspace", Memory),
+                ("workspace_bytes", _u64)]
+
+
 class Rnn(Struct):
     C_NAME = "rmcp_rnn"
     _fields_ = [("struct_size", _u32), ("mode", _u32), ("steps", _i64), ("batch", _i64),
@@ -193,7 +205,7 @@ class CheckInfo(Struct):
 
 
 STRUCTS = (Problem, Shape, DeviceOptions, DeviceInfo, Memory, PlanOptions, Candidate, Tensors,
-           BatchNorm, BatchNormTensors, Tensor, TensorOperands, Gemm, GemmMatrices, Rnn, RnnInfo,
+           BatchNorm, BatchNormTensors, Tensor, TensorOperands, Gemm, GemmMatrices, SlotInfo, Slots, Rnn, RnnInfo,
            RnnTensors, CheckInfo)
 
 Notice = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)  # rmcp_notice
@@ -275,6 +287,11 @@ FUNCTIONS = {
     "rmcp_rnn_execute": (_status, _void, _void, _pointer(RnnTensors)),
     "rmcp_rnn_execute_timed": (_status, _void, _void, _pointer(RnnTensors),
                                _pointer(ctypes.c_double)),
+    "rmcp_case_plan": (_status, _void, _text, _pointer(PlanOptions), _pointer(_void)),
+    "rmcp_case_candidates": (_status, _void, _text, _pointer(PlanOptions), _pointer(Candidate), _pointer(_size)),
+    "rmcp_plan_slot": (_status, _void, _u32, _pointer(SlotInfo)),
+    "rmcp_plan_run": (_status, _void, _void, _pointer(Slots)),
+    "rmcp_plan_run_timed": (_status, _void, _void, _pointer(Slots), _pointer(ctypes.c_double)),
     "rmcp_gemm_parse": (_status, _text, _pointer(Gemm)),
     "rmcp_gemm_print": (_status, _pointer(Gemm), _text, _size),
     "rmcp_gemm_plan": (_status, _void, _pointer(Gemm), _pointer(PlanOptions), _pointer(_void)),

@@ -77,6 +77,29 @@ static inline void rmcp_store(void *data, rmcp_type type, int64_t index, float v
             type == RMCP_F16 ? rmcp_f16_of_float(value) : rmcp_bf16_of_float(value);
 }
 
+/* The same with the integer types; of i64 only what a double holds. */
+static inline double rmcp_load_any(const void *data, rmcp_type type, int64_t index)
+{
+    switch (type) {
+    case RMCP_I32: return ((const int32_t *)data)[index];
+    case RMCP_I64: return (double)((const int64_t *)data)[index];
+    case RMCP_U8: return ((const uint8_t *)data)[index];
+    case RMCP_U16: return ((const uint16_t *)data)[index];
+    default: return (double)rmcp_load(data, type, index);
+    }
+}
+
+static inline void rmcp_store_any(void *data, rmcp_type type, int64_t index, double value)
+{
+    switch (type) {
+    case RMCP_I32: ((int32_t *)data)[index] = (int32_t)value; break;
+    case RMCP_I64: ((int64_t *)data)[index] = (int64_t)value; break;
+    case RMCP_U8: ((uint8_t *)data)[index] = (uint8_t)value; break;
+    case RMCP_U16: ((uint16_t *)data)[index] = (uint16_t)value; break;
+    default: rmcp_store(data, type, index, (float)value);
+    }
+}
+
 /* Whole arrays, on `threads` threads. */
 void rmcp_convert_to_float(float *target, const void *source, rmcp_type type, int64_t n,
                            unsigned threads);

@@ -22,6 +22,8 @@ enum {
     RMCP_FIRST_RNN = 80,
     RMCP_FIRST_RNN_INFO = 80,
     RMCP_FIRST_RNN_TENSORS = 304,
+    RMCP_FIRST_SLOT_INFO = 56,
+    RMCP_FIRST_SLOTS = 40,
 };
 
 #endif

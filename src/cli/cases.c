@@ -46,10 +46,20 @@ static rmcp_status add_text(struct cli_cases *cases, const char *text)
     return status;
 }
 
+/* A line that MIOpen has logged stands for one case or more. */
+static rmcp_status add_line(struct cli_cases *cases, const char *text)
+{
+    struct cli_driver_cases found;
+    rmcp_status status = cli_driver_line(text, &found);
+    for (size_t i = 0; i < found.n && !status; i++) status = add_text(cases, found.text[i]);
+    return status;
+}
+
 int cli_cases_read(const char *command, struct cli_cases *cases, int n, char **texts)
 {
     for (int i = 0; i < n; i++) {
-        rmcp_status status = add_text(cases, texts[i]);
+        rmcp_status status =
+            cli_is_driver_line(texts[i]) ? add_line(cases, texts[i]) : add_text(cases, texts[i]);
         if (status) return cli_failed(command, status);
     }
     return CLI_OK;

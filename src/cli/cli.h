@@ -117,6 +117,15 @@ rmcp_status cli_case_add(struct cli_cases *cases, const struct cli_case *one);
 /* Read case strings, one per argument; a case for each pass that one leaves open. Returns 0 or an
  * exit status. */
 int cli_cases_read(const char *command, struct cli_cases *cases, int n, char **texts);
+
+/* A line of MIOpen's MIOPEN_ENABLE_LOGGING_CMD, as case strings: one for each pass that it has. */
+enum { CLI_DRIVER_CASES = 4 };
+struct cli_driver_cases {
+    size_t n;
+    char text[CLI_DRIVER_CASES][RMCP_CASE_MAX];
+};
+bool cli_is_driver_line(const char *text);
+rmcp_status cli_driver_line(const char *text, struct cli_driver_cases *out);
 /* Fill from the lists kept in data/: a verification suite ("quick", "full"), or the layers of a
  * network. RMCP_E_ARG when there is none of that name. */
 rmcp_status cli_cases_suite(struct cli_cases *cases, const char *suite);

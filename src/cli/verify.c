@@ -416,11 +416,12 @@ int cli_verify(int argc, char **argv)
             "integers must come out exactly, reals within a computed bound. Tensors lie between\n"
             "guard bands at odd offsets, outputs start as NaN, inputs must stay as they were.\n"
             "Large cases compare a sample of their outputs. A failure prints the command that\n"
-            "repeats it.",
+            "repeats it. A case may also be a line of MIOpen's MIOPEN_ENABLE_LOGGING_CMD.",
         .example = "  rmcp verify --device cpu --suite full\n"
                    "  rmcp verify --suite fuzz --cases 2000 --seed 7\n"
                    "  rmcp verify --first-owner --device hip:0\n"
-                   "  rmcp verify n2c16h14w14k32r3s3p1u2:f16:nhwc:bwd_data",
+                   "  rmcp verify n2c16h14w14k32r3s3p1u2:f16:nhwc:bwd_data\n"
+                   "  rmcp verify './bin/MIOpenDriver conv -n 1 -c 3 -H 9 -W 9 -k 4 -y 3 -x 3'",
         .options = options,
     };
     int n_texts, exit_status;

@@ -72,7 +72,8 @@ static rmcp_status read_before(struct check *check)
         const rmcp_status status = rmcp_copy_to_host(check->plan->device, check->stream, c->before,
                                                      check->bound[slot], bytes[slot]);
         if (status) return status;
-        c->marked = c->slot.written && !c->slot.read && !overlaps(check, slot, bytes);
+        c->marked = c->slot.written && !c->slot.read && !rmcp_type_is_integer(c->slot.type) &&
+                    !overlaps(check, slot, bytes);
     }
     return RMCP_OK;
 }
@@ -127,6 +128,7 @@ static double share_of(struct rmcp_expected expected, rmcp_type type, float got)
     /* An infinity, and an overflow of f32 to the other one. */
     if (isinf(expected.value) && isnan(got)) return 1;
     if (!isfinite(expected.value)) return share;
+    if (rmcp_type_is_integer(type)) return share;
     if (fabs(expected.value) > largest[type]) return 1; /* the type has no such number */
     const bool reached = fabs(expected.value) + expected.allowed > largest[type];
     return reached && isinf(got) && (got > 0) == (expected.value > 0) ? 1 : share;

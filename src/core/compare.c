@@ -13,9 +13,12 @@ double rmcp_error_share(struct rmcp_expected expected, rmcp_type type, float got
     union {
         float f32;
         uint16_t half;
+        int64_t i64;
+        int32_t i32;
+        uint8_t u8;
     } rounded;
-    rmcp_store(&rounded, type, 0, (float)expected.value);
-    const float value = rmcp_load(&rounded, type, 0);
+    rmcp_store_any(&rounded, type, 0, expected.value);
+    const float value = (float)rmcp_load_any(&rounded, type, 0);
     if (got == value || (isnan(got) && isnan(value))) return 0;
     if (!(expected.allowed > 0) || !isfinite(got) || !isfinite(value)) return HUGE_VAL;
     return fabs((double)got - expected.value) / expected.allowed;
@@ -55,7 +58,7 @@ void rmcp_compare(struct rmcp_comparison *c)
     for (int64_t i = 0; i < checked; i++) {
         const int64_t at = sample(checked, n, i, c->seed);
         struct rmcp_expected expected = c->operation->expect(c->reference, c->slot, at);
-        const float got = rmcp_load(c->values, slot.type, at);
+        const float got = (float)rmcp_load_any(c->values, slot.type, at);
         double share = c->share(expected, slot.type, got);
         if (share > 1 && c->near) {
             expected = rmcp_expect_near(c->operation, c->reference, c->slot, at);

@@ -115,6 +115,8 @@ static rmcp_status fetch(struct hearing *h, struct area *a, struct rmcp_judgemen
 
 static bool all_written(const struct area *a, struct rmcp_judgement *j)
 {
+    if (rmcp_type_is_integer(a->slot.type))
+        return true; /* no value is a mark: comparing finds them */
     for (int64_t i = 0; i < a->slot.elements; i++)
         if (isnan(rmcp_load(a->now + a->lead, a->slot.type, i))) {
             snprintf(j->why, sizeof j->why,

@@ -11,7 +11,11 @@ const char *const rmcp_type_names[] = { "f32", "f16", "bf16", NULL };
 
 size_t rmcp_type_bytes(rmcp_type type)
 {
-    return type == RMCP_F32 ? 4 : 2;
+    static const unsigned char bytes[] = {
+        [RMCP_F32] = 4, [RMCP_F16] = 2, [RMCP_BF16] = 2, [RMCP_I32] = 4,
+        [RMCP_I64] = 8, [RMCP_U8] = 1,  [RMCP_U16] = 2,
+    };
+    return bytes[type];
 }
 
 double rmcp_rounding_error(rmcp_type type, double value)
@@ -23,6 +27,7 @@ double rmcp_rounding_error(rmcp_type type, double value)
         [RMCP_F16] = { 0x1p-11, 0x1p-24 },
         [RMCP_BF16] = { 0x1p-8, 0x1p-133 },
     };
+    if (rmcp_type_is_integer(type)) return 0;
     return rounding[type].unit * fabs(value) + rounding[type].smallest;
 }
 

@@ -11,7 +11,7 @@
 enum { RMCP_MOST_SLOTS = 16, RMCP_SLOT_WORKSPACE = RMCP_MOST_SLOTS - 1 };
 
 /* Room for a problem of any operation, in its canonical form. */
-enum { RMCP_PROBLEM_BYTES = 1024 };
+enum { RMCP_PROBLEM_BYTES = 2048 };
 struct rmcp_any_problem {
     _Alignas(16) unsigned char bytes[RMCP_PROBLEM_BYTES];
 };
@@ -140,8 +140,13 @@ rmcp_status rmcp_case_print(const struct rmcp_operation *operation, const void *
 
 size_t rmcp_type_bytes(rmcp_type type);
 
-/* "f32", "f16", "bf16" */
+/* "f32", "f16", "bf16", then NULL */
 extern const char *const rmcp_type_names[];
+
+static inline bool rmcp_type_is_integer(rmcp_type type)
+{
+    return type > RMCP_BF16;
+}
 
 /* The largest error of rounding a value to a type: relative, or that of its smallest number. */
 double rmcp_rounding_error(rmcp_type type, double value);

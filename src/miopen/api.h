@@ -35,6 +35,8 @@ typedef struct miopenProblem *miopenProblem_t;
 typedef struct miopenRNNDescriptor *miopenRNNDescriptor_t;
 typedef struct miopenDropoutDescriptor *miopenDropoutDescriptor_t;
 typedef struct miopenSeqTensorDescriptor *miopenSeqTensorDescriptor_t;
+typedef struct miopenCTCLossDescriptor *miopenCTCLossDescriptor_t;
+typedef struct miopenMhaDescriptor *miopenMhaDescriptor_t;
 typedef struct miopenFindOptions *miopenFindOptions_t;
 typedef struct miopenSolution *miopenSolution_t;
 
@@ -198,14 +200,75 @@ typedef enum {
     miopenProblemDirectionInference = 4
 } miopenProblemDirection_t;
 
-/* Those of convolutions; the numbers of others moved between releases. The last makes the type
- * unsigned, as the original's is. */
+/* As from ROCm 6.4 on; before, those from 36 on were others. The scalars make the type unsigned, as
+ * the original's is. */
 __extension__ typedef enum {
     miopenTensorArgumentIdInvalid = 0,
     miopenTensorConvolutionX = 1,
     miopenTensorConvolutionW = 2,
     miopenTensorConvolutionY = 3,
-    miopenTensorArgumentIsScalar = 1U << 31
+    miopenTensorMhaK = 4,
+    miopenTensorMhaQ = 5,
+    miopenTensorMhaV = 6,
+    miopenTensorMhaDescaleK = 7,
+    miopenTensorMhaDescaleQ = 8,
+    miopenTensorMhaDescaleV = 9,
+    miopenTensorMhaDescaleS = 10,
+    miopenTensorMhaScaleS = 11,
+    miopenTensorMhaScaleO = 12,
+    miopenTensorMhaDropoutProbability = 13,
+    miopenTensorMhaDropoutSeed = 14,
+    miopenTensorMhaDropoutOffset = 15,
+    miopenTensorMhaO = 16,
+    miopenTensorMhaAmaxO = 17,
+    miopenTensorMhaAmaxS = 18,
+    miopenTensorMhaM = 19,
+    miopenTensorMhaZInv = 20,
+    miopenTensorMhaDO = 21,
+    miopenTensorMhaDescaleO = 22,
+    miopenTensorMhaDescaleDO = 23,
+    miopenTensorMhaDescaleDS = 24,
+    miopenTensorMhaScaleDS = 25,
+    miopenTensorMhaScaleDQ = 26,
+    miopenTensorMhaScaleDK = 27,
+    miopenTensorMhaScaleDV = 28,
+    miopenTensorMhaDQ = 29,
+    miopenTensorMhaDK = 30,
+    miopenTensorMhaDV = 31,
+    miopenTensorMhaAmaxDQ = 32,
+    miopenTensorMhaAmaxDK = 33,
+    miopenTensorMhaAmaxDV = 34,
+    miopenTensorMhaAmaxDS = 35,
+    miopenTensorMhaBias = 36,
+    miopenTensorActivationX = 37,
+    miopenTensorActivationY = 38,
+    miopenTensorActivationDX = 39,
+    miopenTensorActivationDY = 40,
+    miopenTensorBiasX = 41,
+    miopenTensorBiasY = 42,
+    miopenTensorBias = 43,
+    miopenTensorSoftmaxX = 44,
+    miopenTensorSoftmaxY = 45,
+    miopenTensorSoftmaxDX = 46,
+    miopenTensorSoftmaxDY = 47,
+    miopenTensorBatchnormX = 48,
+    miopenTensorBatchnormY = 49,
+    miopenTensorBatchnormRunningMean = 50,
+    miopenTensorBatchnormRunningVariance = 51,
+    miopenTensorBatchnormSavedMean = 52,
+    miopenTensorBatchnormSavedVariance = 53,
+    miopenTensorBatchnormScale = 54,
+    miopenTensorBatchnormScaleDiff = 55,
+    miopenTensorBatchnormEstimatedMean = 56,
+    miopenTensorBatchnormEstimatedVariance = 57,
+    miopenTensorBatchnormBias = 58,
+    miopenTensorBatchnormBiasDiff = 59,
+    miopenTensorBatchnormDX = 60,
+    miopenTensorBatchnormDY = 61,
+    miopenTensorArgumentIsScalar = 1U << 31,
+    miopenTensorMhaMask = 1U << 31 | 1,
+    miopenScalarBatchnormExpAvgFactor = 1U << 31 | 2,
+    miopenScalarBatchnormEpsilon = 1U << 31 | 3
 } miopenTensorArgumentId_t;
 
 typedef enum {
@@ -582,6 +645,7 @@ miopenStatus_t miopenRNNBackwardWeights(miopenHandle_t, miopenRNNDescriptor_t, i
                                         const miopenTensorDescriptor_t *, const void *,
                                         miopenTensorDescriptor_t, void *, void *, size_t,
                                         const void *, size_t);
+#include "miopen/api_elements.h"
 miopenStatus_t miopenCreateDropoutDescriptor(miopenDropoutDescriptor_t *);
 miopenStatus_t miopenDestroyDropoutDescriptor(miopenDropoutDescriptor_t);
 miopenStatus_t miopenDropoutGetStatesSize(miopenHandle_t, size_t *);
@@ -593,6 +657,17 @@ miopenStatus_t miopenRestoreDropoutDescriptor(miopenDropoutDescriptor_t, miopenH
                                               miopenRNGType_t);
 miopenStatus_t miopenSetDropoutDescriptor(miopenDropoutDescriptor_t, miopenHandle_t, float, void *,
                                           size_t, unsigned long long, bool, bool, miopenRNGType_t);
+typedef enum { MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC = 0 } miopenCTCLossAlgo_t;
+
+typedef enum {
+    MIOPEN_ELEMENTWISE_AFFINE = 0, /* neither weight nor bias, despite its name */
+    MIOPEN_WEIGHT_BIAS = 1,
+    MIOPEN_ELEMENTWISE_AFFINE_FUSED_ADD = 2,
+    MIOPEN_WEIGHT_BIAS_FUSED_ADD = 3,
+    MIOPEN_ELEMENTWISE_AFFINE_T5 = 4,
+    MIOPEN_WEIGHT_BIAS_T5 = 5
+} miopenNormMode_t;
+
 miopenStatus_t miopenCreateConvProblem(miopenProblem_t *, miopenConvolutionDescriptor_t,
                                        miopenProblemDirection_t);
 miopenStatus_t miopenDestroyProblem(miopenProblem_t);
@@ -621,6 +696,11 @@ miopenStatus_t miopenGetSolutionSolverId(miopenSolution_t, uint64_t *);
 miopenStatus_t miopenGetSolverIdConvAlgorithm(uint64_t, miopenConvAlgorithm_t *);
 miopenStatus_t miopenSetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t);
 miopenStatus_t miopenGetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t *);
+
+#include "miopen/api_pool.h"
+#include "miopen/api_reduce.h"
+#include "miopen/api_norm.h"
+#include "miopen/api_fusion.h"
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,8 @@
 /* batchnorm.c: batch normalisation: training, inference, backward, in all their forms. */
-#include "miopen/activation.h"
+#include "miopen/batchnorm.h"
+
 #include "miopen/command_line.h"
 #include "miopen/log.h"
-#include "miopen/plans.h"
-#include "miopen/tensor.h"
 
 #include <float.h>
 #include <string.h>
@@ -33,11 +32,11 @@ static bool is_scalar(const void *pointer, float value)
 }
 
 /* Scale, bias and statistics: f32, one for each channel or for each element of an image. */
-static miopenStatus_t check_parameters(const struct call *call, const struct mi_tensor *x,
-                                       int64_t expected)
+static miopenStatus_t check_parameters(const struct mi_norm *norm, int64_t expected)
 {
+    const struct mi_tensor *x = norm->x;
     for (int i = 0; i < 4; i++) {
-        const struct mi_tensor *p = mi_tensor(call->parameters[i]);
+        const struct mi_tensor *p = norm->parameters[i];
         if (!p) return miopenStatusBadParm;
         if (p->dims != x->dims || mi_tensor_elements(p) != expected || p->size[1] != x->size[1])
             return mi_fail(miopenStatusBadParm, "parameters do not fit the tensor");
@@ -55,32 +54,28 @@ static bool packed(const struct mi_tensor *const *tensors, rmcp_layout layout)
     return true;
 }
 
-static miopenStatus_t translate(const struct call *call, struct mi_key *key)
+miopenStatus_t mi_norm_translate(const struct mi_norm *norm, struct mi_key *key)
 {
-    const struct mi_tensor *x = mi_tensor(call->x), *y = mi_tensor(call->y),
-                           *dx = call->pass == RMCP_BATCHNORM_BACKWARD ? mi_tensor(call->dx) : NULL;
+    const struct mi_tensor *x = norm->x, *y = norm->y,
+                           *dx = norm->pass == RMCP_BATCHNORM_BACKWARD ? norm->dx : NULL;
     const struct mi_tensor *tensors[] = { x, y, dx };
     memset(key, 0, sizeof *key);
-    if (!x || !y || (call->pass == RMCP_BATCHNORM_BACKWARD && !dx)) return miopenStatusBadParm;
-    if (call->mode != miopenBNPerActivation && call->mode != miopenBNSpatial)
-        return mi_fail(miopenStatusBadParm, "no batch norm mode %d", (int)call->mode);
+    if (!x || !y || (norm->pass == RMCP_BATCHNORM_BACKWARD && !dx)) return miopenStatusBadParm;
+    if (norm->mode != miopenBNPerActivation && norm->mode != miopenBNSpatial)
+        return mi_fail(miopenStatusBadParm, "no batch norm mode %d", (int)norm->mode);
     if (x->dims < 3 || x->dims > 5)
         return mi_fail(miopenStatusBadParm, "batch norm of a tensor of %d dimensions", x->dims);
     for (int i = 1; i < 3; i++)
         if (tensors[i] && (tensors[i]->dims != x->dims || tensors[i]->type != x->type ||
                            memcmp(tensors[i]->size, x->size, sizeof x->size) != 0))
             return mi_fail(miopenStatusBadParm, "the tensors' sizes or types differ");
-    for (int i = 0; i < 2; i++)
-        if ((call->one[i] || call->zero[i] || !i) &&
-            (!is_scalar(call->one[i], 1) || !is_scalar(call->zero[i], 0)))
-            return mi_fail(miopenStatusBadParm, "batch norm: only alpha 1 and beta 0");
     rmcp_batchnorm *p = &key->problem.batchnorm;
     if (!mi_type(x->type, &p->type))
         return mi_fail(miopenStatusNotImplemented, "batch norm of data type %d", (int)x->type);
     int64_t parameters = x->size[1];
-    for (int i = 2; call->mode == miopenBNPerActivation && i < x->dims; i++)
+    for (int i = 2; norm->mode == miopenBNPerActivation && i < x->dims; i++)
         parameters *= x->size[i];
-    miopenStatus_t status = check_parameters(call, x, parameters);
+    miopenStatus_t status = check_parameters(norm, parameters);
     if (status != miopenStatusSuccess) return status;
     if (!packed(tensors, RMCP_NCHW) && !packed(tensors, RMCP_NHWC))
         return mi_fail(miopenStatusBadParm, "batch norm: only tensors without gaps, all in one "
@@ -91,61 +86,88 @@ static miopenStatus_t translate(const struct call *call, struct mi_key *key)
     p->n = x->size[0];
     p->c = x->size[1];
     for (int i = 2; i < x->dims; i++) p->input[i - 2] = x->size[i];
-    p->mode = call->mode == miopenBNSpatial ? RMCP_SPATIAL : RMCP_PER_ACTIVATION;
-    p->running = call->running;
-    p->saved = call->saved;
+    p->mode = norm->mode == miopenBNSpatial ? RMCP_SPATIAL : RMCP_PER_ACTIVATION;
+    p->running = norm->running;
+    p->saved = norm->saved;
     /* To the engine 0 means a default; less than any f32 is as good as nothing. */
     p->epsilon =
-        call->epsilon >= 0 && call->epsilon < (double)FLT_MIN ? (double)FLT_MIN : call->epsilon;
-    p->momentum = call->running ? call->momentum : 0;
-    if (call->with_activation) {
-        const struct mi_activation *activation = mi_activation(call->activation);
+        norm->epsilon >= 0 && norm->epsilon < (double)FLT_MIN ? (double)FLT_MIN : norm->epsilon;
+    p->momentum = norm->running ? norm->momentum : 0;
+    if (norm->activation) {
         struct mi_engine_activation a;
-        if (!activation) return miopenStatusBadParm;
-        status = mi_activation_translate(activation, &a);
+        status = mi_activation_translate(norm->activation, &a);
         p->activation = a.kind;
         p->slope = a.slope;
         p->clamp_low = a.low;
         p->clamp_high = a.high;
     }
     key->operation = MI_OP_BATCHNORM;
-    key->pass = call->pass;
+    key->pass = norm->pass;
     return status;
 }
 
-static miopenStatus_t run(miopenHandle_t name, struct call *call)
+miopenStatus_t mi_norm_run(struct mi_handle *handle, const struct mi_key *key,
+                           rmcp_batchnorm_tensors *tensors)
 {
-    struct mi_key key;
-    miopenStatus_t status = translate(call, &key);
-    if (status != miopenStatusSuccess) return status;
-    struct mi_handle *handle = mi_handle_enter(name);
-    if (!handle) return miopenStatusBadParm;
-    if (mi_log_wants_commands()) mi_command_batchnorm(&key);
     const struct mi_engine *e = handle->engine;
     const struct mi_plans *plans;
-    rmcp_batchnorm_tensors *tensors = &call->tensors;
     tensors->struct_size = sizeof *tensors;
     handle->kernel_ms = 0;
-    status = mi_plans_get(handle, &key, &plans);
+    miopenStatus_t status = mi_plans_get(handle, key, &plans);
     if (status == miopenStatusSuccess) {
         tensors->workspace_bytes = plans->choice[0].workspace;
         status = mi_handle_scratch(handle, tensors->workspace_bytes, &tensors->workspace);
     }
-    if (status == miopenStatusSuccess) {
-        double seconds = 0;
-        rmcp_status done =
-            handle->profiling
-                ? e->rmcp_batchnorm_execute_timed(plans->choice[0].plan, handle->stream, tensors,
-                                                  &seconds)
-                : e->rmcp_batchnorm_execute(plans->choice[0].plan, handle->stream, tensors);
-        handle->kernel_ms = (float)(seconds * 1e3);
-        status = mi_status(done, "batch norm");
-    }
+    if (status != miopenStatusSuccess) return status;
+    double seconds = 0;
+    rmcp_status done =
+        handle->profiling
+            ? e->rmcp_batchnorm_execute_timed(plans->choice[0].plan, handle->stream, tensors,
+                                              &seconds)
+            : e->rmcp_batchnorm_execute(plans->choice[0].plan, handle->stream, tensors);
+    handle->kernel_ms = (float)(seconds * 1e3);
+    return mi_status(done, "batch norm");
+}
+
+static miopenStatus_t run(miopenHandle_t name, struct call *call)
+{
+    struct mi_norm norm = { .pass = call->pass,
+                            .mode = call->mode,
+                            .x = mi_tensor(call->x),
+                            .y = mi_tensor(call->y),
+                            .dx =
+                                call->pass == RMCP_BATCHNORM_BACKWARD ? mi_tensor(call->dx) : NULL,
+                            .epsilon = call->epsilon,
+                            .momentum = call->momentum,
+                            .running = call->running,
+                            .saved = call->saved,
+                            .activation =
+                                call->with_activation ? mi_activation(call->activation) : NULL };
+    for (int i = 0; i < 4; i++) norm.parameters[i] = mi_tensor(call->parameters[i]);
+    for (int i = 0; i < 2; i++)
+        if ((call->one[i] || call->zero[i] || !i) &&
+            (!is_scalar(call->one[i], 1) || !is_scalar(call->zero[i], 0)))
+            return mi_fail(miopenStatusBadParm, "batch norm: only alpha 1 and beta 0");
+    if (call->with_activation && !norm.activation) return miopenStatusBadParm;
+    struct mi_key key;
+    miopenStatus_t status = mi_norm_translate(&norm, &key);
+    if (status != miopenStatusSuccess) return status;
+    struct mi_handle *handle = mi_handle_enter(name);
+    if (!handle) return miopenStatusBadParm;
+    if (mi_log_wants_commands()) mi_command_batchnorm(&key);
+    status = mi_norm_run(handle, &key, &call->tensors);
     mi_handle_leave(handle);
     return status;
 }
 
-/* The shape of the parameters that belong to x. */
+struct mi_tensor mi_norm_parameters(const struct mi_tensor *x, miopenBatchNormMode_t mode)
+{
+    struct mi_tensor shape = { .type = miopenFloat, .dims = x->dims, .cast_type = -1 };
+    for (int i = 0; i < x->dims; i++)
+        shape.size[i] = i == 1 || (i > 1 && mode == miopenBNPerActivation) ? x->size[i] : 1;
+    return mi_tensor_packed(&shape, RMCP_NCHW);
+}
+
 miopenStatus_t miopenDeriveBNTensorDescriptor(miopenTensorDescriptor_t derived,
                                               miopenTensorDescriptor_t x_name,
                                               miopenBatchNormMode_t mode)
@@ -153,9 +175,9 @@ miopenStatus_t miopenDeriveBNTensorDescriptor(miopenTensorDescriptor_t derived,
     const struct mi_tensor *x = mi_tensor(x_name);
     if (!x || !mi_object(derived, MI_TENSOR) || x->dims < 3 || x->dims > 5)
         return mi_fail(miopenStatusBadParm, "miopenDeriveBNTensorDescriptor: bad argument");
+    const struct mi_tensor shape = mi_norm_parameters(x, mode);
     size_t size[MI_DIMS];
-    for (int i = 0; i < x->dims; i++)
-        size[i] = i == 1 || (i > 1 && mode == miopenBNPerActivation) ? (size_t)x->size[i] : 1;
+    for (int i = 0; i < x->dims; i++) size[i] = (size_t)shape.size[i];
     return miopenSetTensorDescriptorV2(derived, miopenFloat, x->dims, size, NULL);
 }
 

@@ -100,6 +100,28 @@ void mi_command_batchnorm(const struct mi_key *key)
     mi_log_command(text.at);
 }
 
+/* Sequences of each step; once when all steps have as many. */
+void mi_command_rnn(const struct mi_key *key)
+{
+    static const char *const modes[] = { "relu", "tanh", "lstm", "gru" };
+    const struct mi_rnn_problem *p = &key->problem.rnn;
+    const uint32_t pass = key->pass;
+    struct text text = { .length = 0 };
+    add(&text, "rnn%s -n %lld", type_suffix(p->rnn.type), (long long)p->rnn.batch);
+    for (uint64_t i = 0; p->n_runs > 1 && i < p->n_runs; i++)
+        for (int32_t k = i == 0; k < p->run[i].steps; k++) add(&text, ",%d", p->run[i].batch);
+    add(&text, " -k %lld -H %lld -W %lld -l %u -r %u -b %u -m %s -p %u", (long long)p->rnn.steps,
+        (long long)p->rnn.hidden, (long long)p->rnn.input, (unsigned)p->rnn.layers,
+        (unsigned)p->rnn.bidirectional, (unsigned)p->rnn.bias,
+        modes[p->rnn.mode <= RMCP_RNN_GRU ? p->rnn.mode : 0], (unsigned)p->rnn.skip);
+    if (p->rnn.dropout > 0) add(&text, " -U 1 -P %g", p->rnn.dropout);
+    add(&text, " -c %d -F %d -t 1", pass == RMCP_RNN_INFER,
+        pass == RMCP_RNN_BACKWARD_DATA      ? 2
+        : pass == RMCP_RNN_BACKWARD_WEIGHTS ? 4
+                                            : 1);
+    mi_log_command(text.at);
+}
+
 void mi_command_tensor(const char *operation, const struct mi_tensor *tensor, double alpha,
                        double alpha2, double beta)
 {

@@ -134,7 +134,7 @@ miopenStatus_t mi_conv_execute(struct mi_handle *handle, struct mi_conv *conv, u
     if (status != miopenStatusSuccess) return status;
     rmcp_conv_tensors tensors = { .struct_size = sizeof tensors };
     uint64_t room = aligned_workspace(memory, &tensors.workspace);
-    uint64_t given = memory->workspace ? memory->workspace_bytes : 0;
+    uint64_t given = memory->best ? UINT64_MAX : memory->workspace ? memory->workspace_bytes : 0;
     const struct mi_choice *choice = choose(plans, id, wanted, given, &status);
     if (!choice) return status;
 

@@ -47,6 +47,7 @@ struct mi_conv_memory {
     void *workspace;
     size_t workspace_bytes;
     double alpha, beta;
+    bool best; /* with memory of the handle's own where the workspace is too small for the best */
 };
 
 /* Execute the way `id` (0: the best that fits; `wanted` >= 0: one of that kind of algorithm, if it

@@ -105,6 +105,7 @@ static struct {
     int (*hipGetDevice)(int *device);
     int (*hipStreamIsCapturing)(void *stream, int *status);
     int (*hipGetLastError)(void);
+    int (*hipPointerGetAttributes)(void *attributes, const void *pointer);
 } hip;
 static pthread_once_t hip_once = PTHREAD_ONCE_INIT;
 
@@ -137,6 +138,8 @@ static void load_hip(void)
     memcpy(&hip.hipStreamIsCapturing, &function, sizeof function);
     function = find_hip("hipGetLastError");
     memcpy(&hip.hipGetLastError, &function, sizeof function);
+    function = find_hip("hipPointerGetAttributes");
+    memcpy(&hip.hipPointerGetAttributes, &function, sizeof function);
 }
 
 /* Whether a call of HIP's went well. A failure is taken off HIP's record: nobody else shall stumble
@@ -153,6 +156,20 @@ bool mi_is_capturing(void *stream)
     int status = 0;
     return hip.hipStreamIsCapturing && hip_well(hip.hipStreamIsCapturing(stream, &status)) &&
            status == 1;
+}
+
+/* The kinds of memory have other numbers in HIP 5 and 6; these fields have the same places in both.
+ * HIP 5 fails for memory that it does not know, HIP 6 says so. */
+bool mi_is_device_memory(const void *pointer)
+{
+    struct {
+        int kind, device;
+        void *on_device, *on_host;
+        char more[128];
+    } a = { 0 };
+    pthread_once(&hip_once, load_hip);
+    return hip.hipPointerGetAttributes && hip_well(hip.hipPointerGetAttributes(&a, pointer)) &&
+           a.on_device && !a.on_host;
 }
 
 /* ---- devices ---- */

@@ -17,6 +17,9 @@
     F(rmcp_plan_destroy)                                                                           \
     F(rmcp_plan_workspace)                                                                         \
     F(rmcp_plan_algorithm)                                                                         \
+    F(rmcp_case_plan)                                                                              \
+    F(rmcp_plan_run)                                                                               \
+    F(rmcp_plan_run_timed)                                                                         \
     F(rmcp_conv_describe)                                                                          \
     F(rmcp_conv_plan)                                                                              \
     F(rmcp_conv_candidates)                                                                        \
@@ -32,7 +35,8 @@
     F(rmcp_rnn_plan)                                                                               \
     F(rmcp_rnn_execute)                                                                            \
     F(rmcp_rnn_execute_timed)                                                                      \
-    F(rmcp_copy_to_device)
+    F(rmcp_copy_to_device)                                                                         \
+    F(rmcp_copy_to_host)
 
 struct mi_engine {
 #define F(name) __typeof__(&name) name;
@@ -50,6 +54,10 @@ miopenStatus_t mi_device(rmcp_device **out);
 
 /* Whether `stream` is being captured into a graph; false when HIP cannot say. */
 bool mi_is_capturing(void *stream);
+
+/* Whether `pointer` is memory of a GPU that the host must not follow, as HIP has it; false when HIP
+ * cannot say. */
+bool mi_is_device_memory(const void *pointer);
 
 /* MIOpen's status for the engine's, with the engine's message logged. */
 miopenStatus_t mi_status(rmcp_status status, const char *what);

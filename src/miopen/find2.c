@@ -1,9 +1,10 @@
-/* find2.c: Find-2.0 for convolutions: describe a problem, find its solutions, run one. */
+/* find2.c: Find-2.0: describe a problem, find its solutions, run one. */
 #include "miopen/find2.h"
 
 #include "miopen/command_line.h"
 #include "miopen/log.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- problems ---- */
@@ -31,7 +32,107 @@ miopenStatus_t miopenDestroyProblem(miopenProblem_t name)
 {
     struct mi_problem *problem = mi_object(name, MI_PROBLEM);
     if (name && !problem) return mi_fail(miopenStatusBadParm, "%p is no problem", (void *)name);
-    if (problem) mi_object_delete(problem);
+    if (!problem) return miopenStatusSuccess;
+    free(problem->task);
+    problem->task = NULL;
+    mi_object_delete(problem);
+    return miopenStatusSuccess;
+}
+
+/* A problem that is no convolution. */
+static miopenStatus_t create(miopenProblem_t *out, const struct mi_task_step *step)
+{
+    struct mi_problem *problem = mi_object_new(MI_PROBLEM, sizeof *problem);
+    if (!problem) return mi_fail(miopenStatusAllocFailed, "out of memory");
+    problem->task = mi_task_create(step);
+    if (!problem->task) {
+        mi_object_delete(problem);
+        return mi_fail(miopenStatusAllocFailed, "out of memory");
+    }
+    *out = (miopenProblem_t)(void *)problem;
+    return miopenStatusSuccess;
+}
+
+miopenStatus_t miopenCreateActivationProblem(miopenProblem_t *out,
+                                             miopenActivationDescriptor_t name,
+                                             miopenProblemDirection_t direction)
+{
+    const struct mi_activation *activation = mi_activation(name);
+    if (!out || !activation)
+        return mi_fail(miopenStatusBadParm, "miopenCreateActivationProblem: bad argument");
+    if ((unsigned)direction > miopenProblemDirectionBackward)
+        return mi_fail(miopenStatusBadParm, "no direction %d of an activation", (int)direction);
+    return create(out, &(struct mi_task_step){ .kind = MI_TASK_ACTIVATION,
+                                               .direction = direction,
+                                               .activation = *activation });
+}
+
+miopenStatus_t miopenCreateBiasProblem(miopenProblem_t *out, miopenProblemDirection_t direction)
+{
+    if (!out) return mi_fail(miopenStatusBadParm, "miopenCreateBiasProblem: NULL");
+    if (direction != miopenProblemDirectionForward)
+        return mi_fail(miopenStatusBadParm, "no direction %d of a bias", (int)direction);
+    return create(out, &(struct mi_task_step){ .kind = MI_TASK_BIAS, .direction = direction });
+}
+
+miopenStatus_t miopenCreateSoftmaxProblem(miopenProblem_t *out, miopenSoftmaxDescriptor_t name,
+                                          miopenProblemDirection_t direction)
+{
+    const struct mi_softmax *softmax = mi_softmax(name);
+    if (!out || !softmax)
+        return mi_fail(miopenStatusBadParm, "miopenCreateSoftmaxProblem: bad argument");
+    if ((unsigned)direction > miopenProblemDirectionBackward)
+        return mi_fail(miopenStatusBadParm, "no direction %d of a softmax", (int)direction);
+    return create(out, &(struct mi_task_step){
+                           .kind = MI_TASK_SOFTMAX, .direction = direction, .softmax = *softmax });
+}
+
+/* Running statistics are updated when they are given. */
+miopenStatus_t miopenCreateBatchnormProblem(miopenProblem_t *out, miopenBatchNormMode_t mode,
+                                            bool running, miopenProblemDirection_t direction)
+{
+    (void)running;
+    if (!out) return mi_fail(miopenStatusBadParm, "miopenCreateBatchnormProblem: NULL");
+    if (direction != miopenProblemDirectionForward && direction != miopenProblemDirectionBackward &&
+        direction != miopenProblemDirectionInference)
+        return mi_fail(miopenStatusBadParm, "no direction %d of batch norm", (int)direction);
+    return create(
+        out, &(struct mi_task_step){ .kind = MI_TASK_NORM, .direction = direction, .norm = mode });
+}
+
+/* What a convolution problem is as a step of a fused one. */
+static struct mi_task_step step_of(const struct mi_problem *problem)
+{
+    struct mi_task_step step = { .kind = MI_TASK_CONV, .convolution = problem->convolution };
+    step.direction = problem->pass == RMCP_CONV_FORWARD ? miopenProblemDirectionForward
+                     : problem->pass == RMCP_CONV_BACKWARD_DATA
+                         ? miopenProblemDirectionBackward
+                         : miopenProblemDirectionBackwardWeights;
+    for (uint32_t i = miopenTensorConvolutionX; i <= miopenTensorConvolutionY; i++)
+        if (problem->tensor[i].dims) mi_task_set(&step, i, &problem->tensor[i]);
+    return step;
+}
+
+/* The second is left as it is. */
+miopenStatus_t miopenFuseProblems(miopenProblem_t name, miopenProblem_t behind_name)
+{
+    struct mi_problem *problem = mi_object(name, MI_PROBLEM);
+    const struct mi_problem *behind = mi_object(behind_name, MI_PROBLEM);
+    if (!problem || !behind)
+        return mi_fail(miopenStatusBadParm, "miopenFuseProblems: bad argument");
+    struct mi_task *task = NULL, *second = NULL;
+    const struct mi_task_step first_step = step_of(problem), second_step = step_of(behind);
+    task = problem->task ? mi_task_copy(problem->task) : mi_task_create(&first_step);
+    second = behind->task ? mi_task_copy(behind->task) : mi_task_create(&second_step);
+    miopenStatus_t status = task && second ? mi_task_fuse(task, second)
+                                           : mi_fail(miopenStatusAllocFailed, "out of memory");
+    free(second);
+    if (status != miopenStatusSuccess) {
+        free(task);
+        return status;
+    }
+    free(problem->task);
+    problem->task = task;
     return miopenStatusSuccess;
 }
 
@@ -42,6 +143,9 @@ miopenStatus_t miopenSetProblemTensorDescriptor(miopenProblem_t name, miopenTens
     const struct mi_tensor *tensor = mi_tensor(tensor_name);
     if (!problem || !tensor)
         return mi_fail(miopenStatusBadParm, "miopenSetProblemTensorDescriptor: bad argument");
+    if (problem->task && problem->task->n > 1)
+        return mi_fail(miopenStatusBadParm, "a fused problem takes no more tensors");
+    if (problem->task) return mi_task_set(&problem->task->step[0], (uint32_t)id, tensor);
     if ((unsigned)id < miopenTensorConvolutionX || (unsigned)id > miopenTensorConvolutionY)
         return mi_fail(miopenStatusBadParm, "tensor %d is none of a convolution's", (int)id);
     problem->tensor[id] = *tensor;
@@ -168,6 +272,31 @@ static miopenStatus_t find(struct mi_handle *handle, const struct mi_problem *pr
     return status;
 }
 
+/* There is one way: the engine has chosen. */
+static miopenStatus_t find_task(struct mi_handle *handle, const struct mi_task *task,
+                                const struct mi_find_options *options, miopenSolution_t *list,
+                                size_t *n, size_t room)
+{
+    uint64_t workspace = 0;
+    miopenStatus_t status = mi_task_plan(handle, task, &workspace);
+    if (n) *n = 0;
+    if (status == miopenStatusUnsupportedOp) return miopenStatusSuccess; /* without a solution */
+    if (status != miopenStatusSuccess || room == 0) return status;
+    if (options && workspace > options->workspace_limit) workspace = 0; /* the handle has its own */
+    struct mi_solution *solution = mi_object_new(MI_SOLUTION, sizeof *solution);
+    if (solution) solution->task = mi_task_copy(task);
+    if (!solution || !solution->task) {
+        if (solution) mi_object_delete(solution);
+        return mi_fail(miopenStatusAllocFailed, "out of memory");
+    }
+    solution->id = mi_algorithm_id("parts");
+    solution->workspace = workspace;
+    strncpy(solution->algorithm, "parts", sizeof solution->algorithm - 1);
+    list[0] = (miopenSolution_t)(void *)solution;
+    if (n) *n = 1;
+    return miopenStatusSuccess;
+}
+
 miopenStatus_t miopenFindSolutions(miopenHandle_t name, miopenProblem_t problem_name,
                                    miopenFindOptions_t options_name, miopenSolution_t *list,
                                    size_t *n, size_t room)
@@ -176,12 +305,28 @@ miopenStatus_t miopenFindSolutions(miopenHandle_t name, miopenProblem_t problem_
     const struct mi_find_options *options = options_name ? options_of(options_name) : NULL;
     if (!problem || !list || (options_name && !options))
         return mi_fail(miopenStatusBadParm, "miopenFindSolutions: bad argument");
-    for (int i = miopenTensorConvolutionX; i <= miopenTensorConvolutionY; i++)
+    for (int i = miopenTensorConvolutionX; !problem->task && i <= miopenTensorConvolutionY; i++)
         if (!problem->tensor[i].dims)
             return mi_fail(miopenStatusInvalidValue, "the problem lacks tensor %d", i);
     struct mi_handle *handle = mi_handle_enter(name);
     if (!handle) return miopenStatusBadParm;
-    miopenStatus_t status = find(handle, problem, options, list, n, room);
+    miopenStatus_t status = problem->task ? find_task(handle, problem->task, options, list, n, room)
+                                          : find(handle, problem, options, list, n, room);
+    mi_handle_leave(handle);
+    return status;
+}
+
+static miopenStatus_t run_task(miopenHandle_t name, const struct mi_solution *solution, size_t n,
+                               const miopenTensorArgument_t *arguments, void *workspace,
+                               size_t workspace_bytes)
+{
+    if (workspace_bytes < solution->workspace)
+        return mi_fail(miopenStatusBadParm, "%llu bytes of workspace are needed, not %zu",
+                       (unsigned long long)solution->workspace, workspace_bytes);
+    struct mi_handle *handle = mi_handle_enter(name);
+    if (!handle) return miopenStatusBadParm;
+    miopenStatus_t status =
+        mi_task_run(handle, solution->task, n, arguments, workspace, workspace_bytes);
     mi_handle_leave(handle);
     return status;
 }
@@ -193,6 +338,7 @@ miopenStatus_t miopenRunSolution(miopenHandle_t name, miopenSolution_t solution_
     const struct mi_solution *solution = mi_object(solution_name, MI_SOLUTION);
     if (!solution || (n && !arguments))
         return mi_fail(miopenStatusBadParm, "miopenRunSolution: bad argument");
+    if (solution->task) return run_task(name, solution, n, arguments, workspace, workspace_bytes);
     struct mi_conv_call call = solution->call;
     struct mi_tensor *tensors[MI_ARGUMENTS] = { NULL, &call.x, &call.w, &call.y };
     const void *buffer[MI_ARGUMENTS] = { NULL };
@@ -232,7 +378,10 @@ miopenStatus_t miopenDestroySolution(miopenSolution_t name)
 {
     struct mi_solution *solution = mi_object(name, MI_SOLUTION);
     if (name && !solution) return mi_fail(miopenStatusBadParm, "%p is no solution", (void *)name);
-    if (solution) mi_object_delete(solution);
+    if (!solution) return miopenStatusSuccess;
+    free(solution->task);
+    solution->task = NULL;
+    mi_object_delete(solution);
     return miopenStatusSuccess;
 }
 

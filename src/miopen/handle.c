@@ -196,13 +196,14 @@ miopenStatus_t miopenGetTuningPolicy(miopenHandle_t name, miopenTuningPolicy_t *
     return miopenStatusSuccess;
 }
 
-miopenStatus_t mi_handle_scratch(struct mi_handle *handle, uint64_t bytes, rmcp_memory *out)
+static miopenStatus_t piece(struct mi_handle *handle, enum mi_use use, uint64_t bytes,
+                            rmcp_memory *out)
 {
     *out = (rmcp_memory){ NULL, 0 };
     if (!bytes) return miopenStatusSuccess;
     struct mi_scratch *mine = NULL;
     for (struct mi_scratch *s = handle->scratch; s && !mine; s = s->next)
-        if (s->stream == handle->stream && !s->retired) mine = s;
+        if (s->stream == handle->stream && s->use == use && !s->retired) mine = s;
     if (mine && mine->bytes >= bytes) {
         *out = mine->memory;
         return miopenStatusSuccess;
@@ -230,9 +231,20 @@ miopenStatus_t mi_handle_scratch(struct mi_handle *handle, uint64_t bytes, rmcp_
     }
     if (mine) mine->retired = true;
     fresh->stream = handle->stream;
+    fresh->use = use;
     fresh->bytes = wanted;
     fresh->next = handle->scratch;
     handle->scratch = fresh;
     *out = fresh->memory;
     return miopenStatusSuccess;
+}
+
+miopenStatus_t mi_handle_scratch(struct mi_handle *handle, uint64_t bytes, rmcp_memory *out)
+{
+    return piece(handle, MI_USE_SCRATCH, bytes, out);
+}
+
+miopenStatus_t mi_handle_between(struct mi_handle *handle, uint64_t bytes, rmcp_memory *out)
+{
+    return piece(handle, MI_USE_BETWEEN, bytes, out);
 }

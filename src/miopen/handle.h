@@ -12,8 +12,10 @@ struct mi_plan_table;
 /* Memory for what no caller gives memory for, one piece for each stream, so that streams do not
  * wait for each other. A piece that was too small is kept until the handle goes: a graph may refer
  * to it. */
+enum mi_use { MI_USE_SCRATCH, MI_USE_BETWEEN };
 struct mi_scratch {
     void *stream;
+    enum mi_use use;
     rmcp_memory memory;
     uint64_t bytes;
     bool retired, theirs; /* theirs: from the caller's allocator */
@@ -43,5 +45,8 @@ void mi_handle_leave(struct mi_handle *handle);
 /* At least `bytes` of device memory for work on the handle's stream. The next call for the same
  * stream may give the same memory. */
 miopenStatus_t mi_handle_scratch(struct mi_handle *handle, uint64_t bytes, rmcp_memory *out);
+
+/* The same for what one operation leaves to the next, each of which may use the former. */
+miopenStatus_t mi_handle_between(struct mi_handle *handle, uint64_t bytes, rmcp_memory *out);
 
 #endif

@@ -29,6 +29,11 @@ static struct pool pools[MI_KINDS] = {
     [MI_RNN] = { .lock = PTHREAD_MUTEX_INITIALIZER },
     [MI_DROPOUT] = { .lock = PTHREAD_MUTEX_INITIALIZER },
     [MI_SEQUENCE] = { .lock = PTHREAD_MUTEX_INITIALIZER },
+    [MI_POOL] = { .lock = PTHREAD_MUTEX_INITIALIZER },
+    [MI_LRN] = { .lock = PTHREAD_MUTEX_INITIALIZER },
+    [MI_SOFTMAX] = { .lock = PTHREAD_MUTEX_INITIALIZER },
+    [MI_REDUCE] = { .lock = PTHREAD_MUTEX_INITIALIZER },
+    [MI_CTC] = { .lock = PTHREAD_MUTEX_INITIALIZER },
 };
 
 /* Twins: open addressing, from the original's pointer to our object; 0 is free, 1 was used once. */

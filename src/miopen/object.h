@@ -18,6 +18,14 @@ enum mi_kind {
     MI_RNN,
     MI_DROPOUT,
     MI_SEQUENCE,
+    MI_POOL,
+    MI_LRN,
+    MI_SOFTMAX,
+    MI_REDUCE,
+    MI_CTC,
+    MI_FUSION_PLAN,
+    MI_FUSION_OP,
+    MI_OPERATOR_ARGS,
     MI_KINDS
 };
 

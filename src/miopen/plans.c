@@ -49,6 +49,7 @@ static size_t key_size(const struct mi_key *key)
     case MI_OP_CONV: return head + sizeof key->problem.conv;
     case MI_OP_BATCHNORM: return head + sizeof key->problem.batchnorm;
     case MI_OP_RNN: return head + sizeof key->problem.rnn;
+    case MI_OP_CASE: return head + (strlen(key->problem.text) / 8 + 1) * 8;
     default: return head + sizeof key->problem.tensor;
     }
 }
@@ -68,7 +69,7 @@ static uint64_t hash_key(const struct mi_key *key, size_t size)
 
 _Static_assert(sizeof(rmcp_conv) % 8 == 0 && sizeof(rmcp_batchnorm) % 8 == 0 &&
                    sizeof(rmcp_tensor) % 8 == 0 && sizeof(struct mi_rnn_problem) % 8 == 0 &&
-                   offsetof(struct mi_key, problem) % 8 == 0,
+                   RMCP_CASE_MAX % 8 == 0 && offsetof(struct mi_key, problem) % 8 == 0,
                "keys are hashed in whole words");
 
 /* Where the key is, or the free place where it belongs. */
@@ -258,6 +259,8 @@ static rmcp_status make(struct mi_handle *handle, const struct mi_key *key, stru
     struct mi_choice *choice = &out->choice[0];
     rmcp_status status =
         key->operation == MI_OP_RNN ? make_rnn(handle, key, &choice->plan)
+        : key->operation == MI_OP_CASE
+            ? e->rmcp_case_plan(handle->device, key->problem.text, NULL, &choice->plan)
         : key->operation == MI_OP_BATCHNORM
             ? e->rmcp_batchnorm_plan(handle->device, &key->problem.batchnorm,
                                      (rmcp_batchnorm_pass)key->pass, NULL, &choice->plan)

@@ -4,7 +4,7 @@
 
 #include "miopen/handle.h"
 
-enum mi_operation { MI_OP_CONV, MI_OP_BATCHNORM, MI_OP_TENSOR, MI_OP_RNN };
+enum mi_operation { MI_OP_CONV, MI_OP_BATCHNORM, MI_OP_TENSOR, MI_OP_RNN, MI_OP_CASE };
 
 /* A recurrent network; its batches are runs of equal ones, so that they can be compared. */
 enum { MI_RNN_RUNS = 96 };
@@ -25,6 +25,7 @@ struct mi_key {
         rmcp_batchnorm batchnorm;
         rmcp_tensor tensor;
         struct mi_rnn_problem rnn;
+        char text[RMCP_CASE_MAX]; /* zeros behind its end */
     } problem;
 };
 

@@ -34,6 +34,7 @@ struct mi_sequence {
     miopenRNNBaseLayout_t layout;
     int steps, batch, width;
     int *lengths;             /* of each sequence */
+    int *order;               /* the longest first; NULL: they are so */
     unsigned char padding[8]; /* one element      */
     bool padded;              /* that was given   */
 };
@@ -53,6 +54,9 @@ double mi_rnn_dropout(const struct mi_rnn *rnn);
 /* What the original asks for, in bytes, with `rows` rows of all steps; 0 when that is too much. */
 size_t mi_rnn_workspace_bytes(const struct mi_rnn *rnn, int64_t rows);
 size_t mi_rnn_reserve_bytes(const struct mi_rnn *rnn, int64_t rows);
+
+/* Bytes of all weights for that many inputs. */
+size_t mi_rnn_weights_bytes(const struct mi_rnn *rnn, int64_t input);
 
 /* Rows of all steps of an array of tensors, one for each step; 0 when one is no tensor of that
  * type. */

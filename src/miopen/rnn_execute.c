@@ -1,9 +1,9 @@
 /* rnn_execute.c: the passes of recurrent networks, with a tensor for each step or one for all
  * sequences. */
+#include "miopen/command_line.h"
 #include "miopen/log.h"
-#include "miopen/rnn.h"
+#include "miopen/rnn_rows.h"
 
-#include <limits.h>
 #include <string.h>
 
 static rmcp_memory at(const void *pointer)
@@ -11,23 +11,18 @@ static rmcp_memory at(const void *pointer)
     return (rmcp_memory){ (void *)(uintptr_t)pointer, 0 };
 }
 
-/* How the rows of x and y lie: one after the other, or with gaps where a sequence has ended. */
-enum gaps { NO_GAPS, BY_STEP, BY_SEQUENCE };
-
 /* One call, in whichever form it came. */
 struct call {
     const struct mi_rnn *rnn;
     rmcp_rnn_pass pass;
     struct mi_key key;
     int64_t rows;
-    enum gaps gaps;
-    int64_t steps; /* with gaps: those that no sequence has, too */
-    const struct mi_sequence *padding; /* whose element fills the gaps; NULL: 0 */
-    miopenTensorDescriptor_t h, c;     /* of those states that are given        */
+    struct mi_rnn_rows lie;        /* how those of x and y lie       */
+    miopenTensorDescriptor_t h, c; /* of those states that are given */
     rmcp_rnn_tensors tensors;
     void *workspace;
     const void *reserve;
-    size_t workspace_bytes, reserve_bytes;
+    size_t workspace_bytes, reserve_bytes, weights_bytes;
 };
 
 /* ---- problems ---- */
@@ -73,6 +68,7 @@ static miopenStatus_t begin(struct call *call, miopenRNNDescriptor_t name, rmcp_
     p->skip = rnn->input == miopenRNNskip;
     p->dropout = pass == RMCP_RNN_INFER ? 0 : mi_rnn_dropout(rnn);
     call->tensors.struct_size = sizeof call->tensors;
+    call->weights_bytes = SIZE_MAX; /* known for sequence tensors only */
     if (!mi_type(rnn->type, &p->type) || rnn->hidden < 1 || rnn->layers < 1)
         return mi_fail(miopenStatusBadParm, "RNN: the descriptor was not set");
     if (p->dropout >= 1)
@@ -99,8 +95,8 @@ static miopenStatus_t begin_steps(struct call *call, miopenRNNDescriptor_t name,
         status = add_step(call, in->size[0]);
     }
     if (rnn->padding == miopenRNNIOWithPadding && call->key.problem.rnn.n_runs > 1)
-        call->gaps = BY_STEP;
-    call->steps = steps;
+        call->lie.gaps = MI_RNN_BY_STEP;
+    call->lie.steps = steps;
     return status;
 }
 
@@ -117,80 +113,29 @@ static miopenStatus_t begin_sequences(struct call *call, miopenRNNDescriptor_t n
         y->width != mi_rnn_directions(rnn) * rnn->hidden ||
         memcmp(x->lengths, y->lengths, (size_t)x->batch * sizeof *x->lengths) != 0)
         return mi_fail(miopenStatusBadParm, "RNN: the sequences of x and y differ");
+    const int *order = x->order;
     for (int i = 0; i < x->batch; i++)
-        if (x->lengths[i] < 1 || (i > 0 && x->lengths[i] > x->lengths[i - 1]))
-            return mi_fail(miopenStatusNotImplemented,
-                           "RNN: sequences that are empty, or not the longest first");
+        if (x->lengths[i] < 1)
+            return mi_fail(miopenStatusNotImplemented, "RNN: sequence %d is empty", i);
+    if (order && x->layout == miopenRNNDataSeqMajorNotPadded)
+        return mi_fail(miopenStatusUnknownError, "RNN: without padding the longest comes first");
     miopenStatus_t status = begin(call, name, pass, x->width);
+    const int longest = x->lengths[order ? order[0] : 0];
     int batch = x->batch;
-    for (int t = 0; t < x->lengths[0] && status == miopenStatusSuccess; t++) {
-        while (x->lengths[batch - 1] <= t) batch--;
+    for (int t = 0; t < longest && status == miopenStatusSuccess; t++) {
+        while (x->lengths[order ? order[batch - 1] : batch - 1] <= t) batch--;
         status = add_step(call, batch);
     }
-    const bool full = call->key.problem.rnn.n_runs == 1 && x->lengths[0] == x->steps;
+    const bool full = call->key.problem.rnn.n_runs == 1 && longest == x->steps;
     if (x->layout == miopenRNNDataBatchMajorPadded && (x->steps > 1 || !full))
-        call->gaps = BY_SEQUENCE;
+        call->lie.gaps = MI_RNN_BY_SEQUENCE;
     else if (x->layout == miopenRNNDataSeqMajorPadded && !full)
-        call->gaps = BY_STEP;
-    call->padding = y->padded ? y : NULL;
-    call->steps = x->steps;
+        call->lie.gaps = MI_RNN_BY_STEP;
+    call->lie.steps = x->steps;
+    call->lie.order = order;
+    call->lie.fill = true;
+    call->lie.value = y->padded ? mi_type_number(y->type, y->padding) : 0;
     return status;
-}
-
-/* ---- padding ---- */
-
-/* Between a tensor with gaps and one without, all rows of `width` elements. */
-struct spread {
-    int64_t width, steps; /* steps: with those that no sequence has */
-    rmcp_memory with, without;
-};
-
-static miopenStatus_t copy_rows(struct mi_handle *handle, const struct call *call,
-                                const struct spread *s, bool gather)
-{
-    const struct mi_rnn_problem *p = &call->key.problem.rnn;
-    const int64_t batch = p->rnn.batch, bytes = (int64_t)mi_type_bytes(call->rnn->type) * s->width;
-    const bool by_step = call->gaps == BY_STEP;
-    int64_t t = 0, row = 0;
-    miopenStatus_t status = miopenStatusSuccess;
-    for (uint64_t i = 0; i < p->n_runs && status == miopenStatusSuccess; i++) {
-        const struct mi_rnn_run *run = &p->run[i];
-        const struct mi_tensor wide = {
-            .type = call->rnn->type,
-            .dims = 3,
-            .size = { run->steps, run->batch, s->width },
-            .stride = { by_step ? batch * s->width : s->width,
-                        by_step ? s->width : s->steps * s->width, 1 },
-        };
-        struct mi_tensor narrow = wide;
-        narrow.stride[0] = run->batch * s->width;
-        narrow.stride[1] = s->width;
-        rmcp_memory with = s->with, without = s->without;
-        with.offset += (uint64_t)(t * (by_step ? batch : 1) * bytes);
-        without.offset += (uint64_t)(row * bytes);
-        status = gather ? mi_tensor_copy(handle, 1, &wide, with, 0, &narrow, without)
-                        : mi_tensor_copy(handle, 1, &narrow, without, 0, &wide, with);
-        t += run->steps;
-        row += (int64_t)run->steps * run->batch;
-    }
-    return status;
-}
-
-/* What a tensor with gaps has in them. */
-static miopenStatus_t fill(struct mi_handle *handle, const struct call *call,
-                           const struct spread *s)
-{
-    const struct mi_tensor flat = { .type = call->rnn->type,
-                                    .dims = 1,
-                                    .size = { s->steps * call->key.problem.rnn.rnn.batch *
-                                              s->width },
-                                    .stride = { 1 } };
-    float value = 0;
-    if (call->padding && call->rnn->type == miopenFloat)
-        memcpy(&value, call->padding->padding, sizeof value);
-    const rmcp_tensor set = { .kind = RMCP_TENSOR_SET, .alpha = (double)value };
-    const rmcp_memory none = { NULL, 0 };
-    return mi_tensor_run(handle, set, NULL, none, NULL, none, &flat, s->with);
 }
 
 /* ---- running ---- */
@@ -235,12 +180,15 @@ static miopenStatus_t check(struct call *call)
         return mi_fail(miopenStatusBadParm, "RNN: an argument is NULL");
     if (call->pass != RMCP_RNN_INFER &&
         (!call->reserve || call->reserve_bytes < mi_rnn_reserve_bytes(call->rnn, call->rows)))
-        return mi_fail(miopenStatusBadParm, "RNN: %zu bytes of reserve space are not enough",
+        return mi_fail(miopenStatusUnknownError, "RNN: %zu bytes of reserve space are not enough",
                        call->reserve_bytes);
-    if ((backward || weights) &&
-        (!call->workspace || call->workspace_bytes < mi_rnn_workspace_bytes(call->rnn, call->rows)))
-        return mi_fail(miopenStatusBadParm, "RNN: %zu bytes of workspace are not enough",
+    if (((backward || weights) && !call->workspace) ||
+        call->workspace_bytes < mi_rnn_workspace_bytes(call->rnn, call->rows))
+        return mi_fail(miopenStatusUnknownError, "RNN: %zu bytes of workspace are not enough",
                        call->workspace_bytes);
+    if (call->weights_bytes < mi_rnn_weights_bytes(call->rnn, call->key.problem.rnn.rnn.input))
+        return mi_fail(miopenStatusUnknownError, "RNN: %zu bytes of weights are not enough",
+                       call->weights_bytes);
     return miopenStatusSuccess;
 }
 
@@ -262,7 +210,36 @@ static uint64_t aligned(int64_t bytes)
     return ((uint64_t)bytes + 255) / 256 * 256;
 }
 
-/* Execute between copies of x and y without gaps, which are behind the workspace. */
+/* A tensor that is copied to the engine before it executes, or back after it. */
+struct moved {
+    struct mi_rnn_pair pair;
+    bool state, result;
+};
+
+/* Put `*memory` behind what is used of `room` already, and remember that it is to be copied. */
+static void move(struct moved *list, int *n, rmcp_memory *memory, struct moved what, uint64_t bytes,
+                 rmcp_memory *room)
+{
+    if (!memory->base) return;
+    what.pair.theirs = *memory;
+    what.pair.ours = *memory = *room;
+    room->offset += bytes;
+    list[(*n)++] = what;
+}
+
+static miopenStatus_t copy_all(struct mi_handle *handle, const struct call *call,
+                               const struct moved *list, int n, bool back)
+{
+    miopenStatus_t status = miopenStatusSuccess;
+    for (int i = 0; i < n && status == miopenStatusSuccess; i++)
+        if (list[i].result == back)
+            status = (list[i].state ? mi_rnn_copy_state : mi_rnn_copy_rows)(
+                handle, &call->key.problem.rnn, call->rnn->type, &call->lie, &list[i].pair, back);
+    return status;
+}
+
+/* Execute between copies of x and y without gaps, and of states in the engine's order; they are
+ * behind the workspace. */
 static miopenStatus_t execute(struct mi_handle *handle, struct call *call,
                               const struct mi_choice *choice)
 {
@@ -270,39 +247,46 @@ static miopenStatus_t execute(struct mi_handle *handle, struct call *call,
     rmcp_rnn_tensors *t = &call->tensors;
     const rmcp_rnn *p = &call->key.problem.rnn.rnn;
     const bool backward = call->pass == RMCP_RNN_BACKWARD_DATA;
-    const bool weights = call->pass == RMCP_RNN_BACKWARD_WEIGHTS, gaps = call->gaps != NO_GAPS;
+    const bool weights = call->pass == RMCP_RNN_BACKWARD_WEIGHTS;
+    const bool gaps = call->lie.gaps != MI_RNN_NO_GAPS;
     const int64_t element = (int64_t)mi_type_bytes(call->rnn->type);
-    const int64_t width = mi_rnn_directions(call->rnn) * p->hidden;
-    const int64_t steps = call->steps;
-    rmcp_memory *x = backward ? &t->dx : &t->x, *y = backward ? &t->dy : &t->y;
+    const int64_t directions = mi_rnn_directions(call->rnn), width = directions * p->hidden;
+    rmcp_memory *states[] = { &t->hx, &t->cx, &t->dhy, &t->dcy, &t->hy, &t->cy, &t->dhx, &t->dcx };
+    enum { STATES = sizeof states / sizeof *states, RESULTS = 4 /* from which on */ };
     const uint64_t main = aligned((int64_t)choice->workspace);
     const uint64_t x_bytes = aligned(call->rows * p->input * element);
     const uint64_t y_bytes = aligned(call->rows * width * element);
-    miopenStatus_t status =
-        mi_handle_scratch(handle, main + (gaps ? x_bytes + y_bytes : 0), &t->workspace);
+    const uint64_t state_bytes = aligned(p->layers * p->batch * width * element);
+    miopenStatus_t status = mi_handle_scratch(handle,
+                                              main + (gaps ? x_bytes + y_bytes : 0) +
+                                                  (call->lie.order ? STATES * state_bytes : 0),
+                                              &t->workspace);
     if (status != miopenStatusSuccess) return status;
     t->workspace_bytes = choice->workspace;
-    struct spread in = { p->input, steps, *x, t->workspace };
-    struct spread out = { width, steps, *y, t->workspace };
-    in.without.offset += main;
-    out.without.offset += main + x_bytes;
+    struct moved list[2 + STATES];
+    int n = 0;
+    rmcp_memory room = t->workspace;
+    room.offset += main;
     if (gaps) {
-        *x = in.without;
-        *y = out.without;
-        status =
-            backward ? copy_rows(handle, call, &out, true) : copy_rows(handle, call, &in, true);
-        if (status != miopenStatusSuccess) return status;
+        struct moved x = { .pair = { .width = p->input }, .result = backward };
+        struct moved y = { .pair = { .width = width }, .result = !backward };
+        move(list, &n, backward ? &t->dx : &t->x, x, x_bytes, &room);
+        if (!weights) move(list, &n, backward ? &t->dy : &t->y, y, y_bytes, &room);
     }
+    for (int i = 0; call->lie.order && i < STATES; i++)
+        move(
+            list, &n, states[i],
+            (struct moved){ .pair = { .width = p->hidden }, .state = true, .result = i >= RESULTS },
+            state_bytes, &room);
+    status = copy_all(handle, call, list, n, false);
+    if (status != miopenStatusSuccess) return status;
     double seconds = 0;
     rmcp_status done = handle->profiling
                            ? e->rmcp_rnn_execute_timed(choice->plan, handle->stream, t, &seconds)
                            : e->rmcp_rnn_execute(choice->plan, handle->stream, t);
     handle->kernel_ms += (float)(seconds * 1e3);
     status = mi_status(done, "RNN");
-    if (status != miopenStatusSuccess || !gaps || weights) return status;
-    const struct spread *result = backward ? &in : &out;
-    status = fill(handle, call, result);
-    return status == miopenStatusSuccess ? copy_rows(handle, call, result, false) : status;
+    return status == miopenStatusSuccess ? copy_all(handle, call, list, n, true) : status;
 }
 
 static miopenStatus_t run(miopenHandle_t name, struct call *call)
@@ -314,6 +298,7 @@ static miopenStatus_t run(miopenHandle_t name, struct call *call)
     if (status != miopenStatusSuccess) return status;
     struct mi_handle *handle = mi_handle_enter(name);
     if (!handle) return miopenStatusBadParm;
+    if (mi_log_wants_commands()) mi_command_rnn(&call->key);
     handle->kernel_ms = 0;
     const struct mi_plans *plans;
     status = mi_plans_get(handle, &call->key, &plans);
@@ -425,7 +410,6 @@ miopenStatus_t miopenRNNForward(miopenHandle_t handle, miopenRNNDescriptor_t nam
                                 size_t w_bytes, void *workspace, size_t workspace_bytes,
                                 void *reserve, size_t reserve_bytes)
 {
-    (void)w_bytes;
     struct call call;
     const rmcp_rnn_pass pass = mode == miopenRNNTraining ? RMCP_RNN_TRAIN : RMCP_RNN_INFER;
     miopenStatus_t status = begin_sequences(&call, name, pass, x_name, y_name);
@@ -436,6 +420,7 @@ miopenStatus_t miopenRNNForward(miopenHandle_t handle, miopenRNNDescriptor_t nam
     call.tensors.hx = at(hx), call.tensors.cx = at(cx);
     call.tensors.hy = at(hy), call.tensors.cy = at(cy);
     call.workspace = workspace, call.workspace_bytes = workspace_bytes;
+    call.weights_bytes = w_bytes;
     call.reserve = reserve, call.reserve_bytes = reserve_bytes;
     return run(handle, &call);
 }
@@ -449,7 +434,7 @@ miopenStatus_t miopenRNNBackwardSeqData(miopenHandle_t handle, miopenRNNDescript
                                         size_t w_bytes, void *workspace, size_t workspace_bytes,
                                         void *reserve, size_t reserve_bytes)
 {
-    (void)y, (void)w_bytes;
+    (void)y;
     struct call call;
     miopenStatus_t status = begin_sequences(&call, name, RMCP_RNN_BACKWARD_DATA, x_name, y_name);
     if (status != miopenStatusSuccess) return status;
@@ -460,6 +445,7 @@ miopenStatus_t miopenRNNBackwardSeqData(miopenHandle_t handle, miopenRNNDescript
     call.tensors.dhy = at(dhy), call.tensors.dcy = at(dcy);
     call.tensors.dhx = at(dhx), call.tensors.dcx = at(dcx);
     call.workspace = workspace, call.workspace_bytes = workspace_bytes;
+    call.weights_bytes = w_bytes;
     call.reserve = reserve, call.reserve_bytes = reserve_bytes;
     return run(handle, &call);
 }
@@ -472,13 +458,14 @@ miopenStatus_t miopenRNNBackwardWeightsSeqTensor(miopenHandle_t handle, miopenRN
                                                  size_t workspace_bytes, const void *reserve,
                                                  size_t reserve_bytes)
 {
-    (void)y, (void)w_bytes;
+    (void)y;
     struct call call;
     miopenStatus_t status = begin_sequences(&call, name, RMCP_RNN_BACKWARD_WEIGHTS, x_name, y_name);
     if (status != miopenStatusSuccess) return status;
     call.h = h;
     call.tensors.x = at(x), call.tensors.dw = at(dw), call.tensors.hx = at(hx);
     call.workspace = workspace, call.workspace_bytes = workspace_bytes;
+    call.weights_bytes = w_bytes;
     call.reserve = reserve, call.reserve_bytes = reserve_bytes;
     return run(handle, &call);
 }

@@ -76,6 +76,13 @@ static miopenStatus_t describe(miopenTensorDescriptor_t name, const struct mi_rn
     return miopenSetTensorDescriptorV2(name, rnn->type, bias ? 1 : 2, size, NULL);
 }
 
+size_t mi_rnn_weights_bytes(const struct mi_rnn *rnn, int64_t input)
+{
+    int64_t elements = before(rnn, rnn->layers, input);
+    if (rnn->bias == miopenRNNwithBias) elements += 2 * rnn->layers * stack(rnn);
+    return (size_t)elements * mi_type_bytes(rnn->type);
+}
+
 miopenStatus_t miopenGetRNNParamsSize(miopenHandle_t handle, miopenRNNDescriptor_t name,
                                       miopenTensorDescriptor_t x, size_t *bytes,
                                       miopenDataType_t type)
@@ -88,10 +95,7 @@ miopenStatus_t miopenGetRNNParamsSize(miopenHandle_t handle, miopenRNNDescriptor
         return mi_fail(miopenStatusBadParm,
                        "RNN without input matrices: %d hidden units, %lld inputs", rnn->hidden,
                        (long long)input);
-    int64_t elements = before(rnn, rnn->layers, input);
-    if (rnn->layers == 0) elements = 0;
-    if (rnn->bias == miopenRNNwithBias) elements += 2 * rnn->layers * stack(rnn);
-    *bytes = (size_t)elements * mi_type_bytes(rnn->type);
+    *bytes = mi_rnn_weights_bytes(rnn, input);
     return miopenStatusSuccess;
 }
 

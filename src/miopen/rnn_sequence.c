@@ -31,9 +31,42 @@ miopenStatus_t miopenDestroySeqTensorDescriptor(miopenSeqTensorDescriptor_t name
     struct mi_sequence *sequence = mi_object(name, MI_SEQUENCE);
     if (!sequence) return mi_fail(miopenStatusBadParm, "no sequence tensor descriptor");
     free(sequence->lengths);
-    sequence->lengths = NULL;
+    free(sequence->order);
+    sequence->lengths = sequence->order = NULL;
     mi_object_delete(sequence);
     return miopenStatusSuccess;
+}
+
+struct ranked {
+    int length, index;
+};
+
+static int longer_first(const void *a, const void *b)
+{
+    const struct ranked *l = a, *r = b;
+    if (l->length != r->length) return l->length > r->length ? -1 : 1;
+    return l->index < r->index ? -1 : l->index > r->index;
+}
+
+/* The sequences, the longest first; `order` is NULL when they are so already. False: no memory. */
+static bool rank(const int *lengths, int batch, int **order)
+{
+    bool sorted = true;
+    for (int i = 1; i < batch; i++) sorted &= lengths[i] <= lengths[i - 1];
+    *order = NULL;
+    if (sorted) return true;
+    struct ranked *list = malloc((size_t)batch * sizeof *list);
+    int *made = malloc((size_t)batch * sizeof *made);
+    if (list && made) {
+        for (int i = 0; i < batch; i++) list[i] = (struct ranked){ lengths[i], i };
+        qsort(list, (size_t)batch, sizeof *list, longer_first);
+        for (int i = 0; i < batch; i++) made[i] = list[i].index;
+        *order = made;
+    } else {
+        free(made);
+    }
+    free(list);
+    return *order;
 }
 
 miopenStatus_t miopenSetRNNDataSeqTensorDescriptor(miopenSeqTensorDescriptor_t name,
@@ -54,11 +87,16 @@ miopenStatus_t miopenSetRNNDataSeqTensorDescriptor(miopenSeqTensorDescriptor_t n
         if (lengths[i] < 0 || lengths[i] > steps)
             return mi_fail(miopenStatusBadParm, "a sequence of length %d, at most %d", lengths[i],
                            steps);
-    int *copy = malloc((size_t)batch * sizeof *copy);
-    if (!copy) return mi_fail(miopenStatusAllocFailed, "out of memory");
+    int *copy = malloc((size_t)batch * sizeof *copy), *order = NULL;
+    if (!copy || !rank(lengths, batch, &order)) {
+        free(copy);
+        return mi_fail(miopenStatusAllocFailed, "out of memory");
+    }
     memcpy(copy, lengths, (size_t)batch * sizeof *copy);
     free(sequence->lengths);
+    free(sequence->order);
     sequence->lengths = copy;
+    sequence->order = order;
     sequence->type = type;
     sequence->layout = layout;
     sequence->steps = steps;

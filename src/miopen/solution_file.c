@@ -4,9 +4,11 @@
 
 #include "miopen/log.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* Numbers of 8 bytes each, the first two to recognise it, the last a sum over all others. */
+/* Numbers of 8 bytes each, the first two to recognise it, the last a sum over all others. For what
+ * is no single convolution the first four are followed by the bytes of task_file.c. */
 enum {
     MAGIC,
     FORM,
@@ -24,19 +26,69 @@ enum {
     WORDS
 };
 #define MAGIC_NUMBER UINT64_C(0x31504f504d434d52) /* "RMCMPOP1" */
-enum { FORM_NUMBER = 1 };
+enum { FORM_NUMBER = 1, TASK_FORM_NUMBER = 2, TASK_ID = 2, TASK_WORKSPACE, TASK_HEAD };
 
-static int64_t sum_of(const int64_t *words)
+static int64_t sum_of(const int64_t *words, size_t n)
 {
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
-    for (int i = 0; i < SUM; i++) sum = (sum ^ (uint64_t)words[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < n; i++) sum = (sum ^ (uint64_t)words[i]) * UINT64_C(0x100000001b3);
     return (int64_t)sum;
 }
 
 miopenStatus_t miopenGetSolutionSize(miopenSolution_t name, size_t *size)
 {
-    if (!mi_object(name, MI_SOLUTION) || !size) return miopenStatusBadParm;
-    *size = WORDS * sizeof(int64_t);
+    const struct mi_solution *solution = mi_object(name, MI_SOLUTION);
+    if (!solution || !size) return miopenStatusBadParm;
+    *size = solution->task ? (TASK_HEAD + 1) * sizeof(int64_t) + mi_task_size(solution->task)
+                           : WORDS * sizeof(int64_t);
+    return miopenStatusSuccess;
+}
+
+/* Sum over bytes that need not be aligned. */
+static int64_t sum_of_bytes(const char *data, size_t n_words)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n_words; i++) {
+        uint64_t word;
+        memcpy(&word, data + i * sizeof word, sizeof word);
+        sum = (sum ^ word) * UINT64_C(0x100000001b3);
+    }
+    return (int64_t)sum;
+}
+
+static void save_task(const struct mi_solution *solution, char *data)
+{
+    const int64_t head[TASK_HEAD] = { (int64_t)MAGIC_NUMBER, TASK_FORM_NUMBER,
+                                      (int64_t)solution->id, (int64_t)solution->workspace };
+    const size_t bytes = sizeof head + mi_task_size(solution->task);
+    memcpy(data, head, sizeof head);
+    mi_task_save(solution->task, data + sizeof head);
+    const int64_t sum = sum_of_bytes(data, bytes / sizeof sum);
+    memcpy(data + bytes, &sum, sizeof sum);
+}
+
+static miopenStatus_t load_task(miopenSolution_t *out, const char *data, size_t size)
+{
+    int64_t head[TASK_HEAD], sum;
+    if (size % sizeof sum || size < sizeof head + 2 * sizeof sum)
+        return mi_fail(miopenStatusVersionMismatch, "%zu bytes are no solution of this library",
+                       size);
+    memcpy(head, data, sizeof head);
+    memcpy(&sum, data + size - sizeof sum, sizeof sum);
+    if (sum != sum_of_bytes(data, size / sizeof sum - 1))
+        return mi_fail(miopenStatusVersionMismatch, "these bytes are no solution of this library");
+    struct mi_task *task = mi_task_load(data + sizeof head, size - sizeof head - sizeof sum);
+    if (!task) return mi_fail(miopenStatusBadParm, "a solution for a problem that cannot be");
+    struct mi_solution *solution = mi_object_new(MI_SOLUTION, sizeof *solution);
+    if (!solution) {
+        free(task);
+        return mi_fail(miopenStatusAllocFailed, "out of memory");
+    }
+    solution->task = task;
+    solution->id = (uint64_t)head[TASK_ID];
+    solution->workspace = (uint64_t)head[TASK_WORKSPACE];
+    strncpy(solution->algorithm, "parts", sizeof solution->algorithm - 1);
+    *out = (miopenSolution_t)(void *)solution;
     return miopenStatusSuccess;
 }
 
@@ -44,6 +96,10 @@ miopenStatus_t miopenSaveSolution(miopenSolution_t name, char *data)
 {
     const struct mi_solution *solution = mi_object(name, MI_SOLUTION);
     if (!solution || !data) return miopenStatusBadParm;
+    if (solution->task) {
+        save_task(solution, data);
+        return miopenStatusSuccess;
+    }
     int64_t words[WORDS] = { 0 };
     const struct mi_convolution *c = &solution->call.convolution;
     words[MAGIC] = (int64_t)MAGIC_NUMBER;
@@ -71,7 +127,7 @@ miopenStatus_t miopenSaveSolution(miopenSolution_t name, char *data)
     words[WORKSPACE] = (int64_t)solution->workspace;
     words[MICROSECONDS] = (int64_t)(solution->ms * 1e3f);
     memcpy(&words[NAME], solution->algorithm, sizeof solution->algorithm);
-    words[SUM] = sum_of(words);
+    words[SUM] = sum_of(words, SUM);
     memcpy(data, words, sizeof words);
     return miopenStatusSuccess;
 }
@@ -123,6 +179,10 @@ miopenStatus_t miopenLoadSolution(miopenSolution_t *out, const char *data, size_
     int64_t words[WORDS];
     if (!out || !data)
         return mi_fail(miopenStatusBadParm, "miopenLoadSolution: an argument is NULL");
+    int64_t begin[2] = { 0 };
+    memcpy(begin, data, size < sizeof begin ? size : sizeof begin);
+    if (begin[MAGIC] == (int64_t)MAGIC_NUMBER && begin[FORM] == TASK_FORM_NUMBER)
+        return load_task(out, data, size);
     if (size != sizeof words)
         return mi_fail(miopenStatusVersionMismatch, "%zu bytes are no solution of this library",
                        size);
@@ -130,7 +190,7 @@ miopenStatus_t miopenLoadSolution(miopenSolution_t *out, const char *data, size_
     struct mi_conv_call call = { .pass = (rmcp_conv_pass)words[PASS] };
     struct mi_conv conv;
     if (words[MAGIC] != (int64_t)MAGIC_NUMBER || words[FORM] != FORM_NUMBER ||
-        words[SUM] != sum_of(words))
+        words[SUM] != sum_of(words, SUM))
         return mi_fail(miopenStatusVersionMismatch, "these bytes are no solution of this library");
     if (words[PASS] < 0 || words[PASS] >= RMCP_CONV_PASSES ||
         !load_convolution(words, &call.convolution) || !load_tensor(&words[TENSORS], &call.x) ||

@@ -26,6 +26,9 @@ int64_t mi_tensor_span(const struct mi_tensor *tensor);
 int64_t mi_tensor_elements(const struct mi_tensor *tensor);
 size_t mi_type_bytes(miopenDataType_t type);
 
+/* One element of f16, bf16 or f32 as a number. */
+double mi_type_number(miopenDataType_t type, const void *element);
+
 /* Whether it lies without gaps in NCHW or NHWC order; dimensions of size 1 may have any stride. */
 bool mi_tensor_is_packed(const struct mi_tensor *tensor, rmcp_layout layout);
 

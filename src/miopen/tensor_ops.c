@@ -86,12 +86,12 @@ static double scalar(const void *pointer)
 }
 
 /* … but what a tensor is filled with or scaled by has its own type, f16 and bf16 too. */
-static double scalar_of(const struct mi_tensor *tensor, const void *pointer)
+double mi_type_number(miopenDataType_t type, const void *pointer)
 {
-    if (mi_type_bytes(tensor->type) != 2) return scalar(pointer);
+    if (mi_type_bytes(type) != 2) return scalar(pointer);
     uint16_t bits;
     memcpy(&bits, pointer, sizeof bits);
-    int width = tensor->type == miopenHalf ? 10 : 7, top = tensor->type == miopenHalf ? 31 : 255;
+    int width = type == miopenHalf ? 10 : 7, top = type == miopenHalf ? 31 : 255;
     int exponent = bits >> width & top, fraction = bits & ((1 << width) - 1);
     double value = exponent == top ? (fraction ? NAN : INFINITY)
                    : exponent      ? ldexp((1 << width) + fraction, exponent - top / 2 - width)
@@ -106,9 +106,10 @@ miopenStatus_t miopenSetTensor(miopenHandle_t name, miopenTensorDescriptor_t y_n
     if (!y_tensor || !y || !alpha) return miopenStatusBadParm;
     struct mi_handle *handle = mi_handle_enter(name);
     if (!handle) return miopenStatusBadParm;
-    mi_command_tensor("set", y_tensor, scalar_of(y_tensor, alpha), 0, 0);
+    mi_command_tensor("set", y_tensor, mi_type_number(y_tensor->type, alpha), 0, 0);
     handle->kernel_ms = 0;
-    rmcp_tensor problem = { .kind = RMCP_TENSOR_SET, .alpha = scalar_of(y_tensor, alpha) };
+    rmcp_tensor problem = { .kind = RMCP_TENSOR_SET,
+                            .alpha = mi_type_number(y_tensor->type, alpha) };
     miopenStatus_t status =
         mi_tensor_run(handle, problem, NULL, nowhere, NULL, nowhere, y_tensor, at(y));
     mi_handle_leave(handle);
@@ -122,9 +123,10 @@ miopenStatus_t miopenScaleTensor(miopenHandle_t name, miopenTensorDescriptor_t y
     if (!y_tensor || !y || !alpha) return miopenStatusBadParm;
     struct mi_handle *handle = mi_handle_enter(name);
     if (!handle) return miopenStatusBadParm;
-    mi_command_tensor("scale", y_tensor, scalar_of(y_tensor, alpha), 0, 0);
+    mi_command_tensor("scale", y_tensor, mi_type_number(y_tensor->type, alpha), 0, 0);
     handle->kernel_ms = 0;
-    rmcp_tensor problem = { .kind = RMCP_TENSOR_SCALE, .alpha = scalar_of(y_tensor, alpha) };
+    rmcp_tensor problem = { .kind = RMCP_TENSOR_SCALE,
+                            .alpha = mi_type_number(y_tensor->type, alpha) };
     miopenStatus_t status =
         mi_tensor_run(handle, problem, NULL, nowhere, NULL, nowhere, y_tensor, at(y));
     mi_handle_leave(handle);

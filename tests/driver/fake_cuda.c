@@ -284,7 +284,7 @@ API cuModuleLoadDataEx(void **module, const void *image, unsigned n, int *option
     int code = gate_used("cuModuleLoadDataEx", 1, 0);
     if (!code && (fake_cuda.bad_ptx || !strstr(image, ".version 6.0"))) {
         code = INVALID_PTX;
-        if (n == 2 && options[0] == 5 && options[1] == 6)
+        if (n >= 2 && options[0] == 5 && options[1] == 6)
             snprintf(values[0], (size_t)(uintptr_t)values[1], "line 3: no such\ninstruction");
     }
     return create(code, module, sizeof(struct module));

@@ -34,7 +34,7 @@ functions() { grep -o 'miopen[A-Za-z0-9_]* (' "$1" | sort -u; }
 # Ours: prototypes, and the enumerators.
 prototypes "$work/ours" || die "our own header does not compile"
 [ "$(wc -l <"$work/ours")" -gt 90 ] || die "the compiler lists $(wc -l <"$work/ours") functions only"
-grep -oE '\b(miopen|MIOPEN_)[A-Za-z0-9_]+ *= *[^=]' "$ours/api.h" | grep -oE '^[A-Za-z0-9_]+' | sort -u >"$work/names"
+grep -ohE '\b(miopen|MIOPEN_)[A-Za-z0-9_]+ *= *[^=]' "$ours"/api*.h | grep -oE '^[A-Za-z0-9_]+' | sort -u >"$work/names"
 [ "$(wc -l <"$work/names")" -gt 80 ] || die "$(wc -l <"$work/names") enumerators only"
 
 sed 's/.*/E(&)/' "$work/names" >"$work/enumerators"
@@ -84,7 +84,7 @@ check_sources() {
     for name in $(comm -23 "$work/names" "$work/words"); do
         echo "enum { $name = $(sed -n "s/^$name //p" "$work/ours.values") };"
     done >"$work/newer.h"
-    grep -oE '^} miopen[A-Za-z0-9_]+_t;' "$ours/api.h" | grep -oE 'miopen[A-Za-z0-9_]+' | sort -u | comm -23 - "$work/words" |
+    grep -ohE '^} miopen[A-Za-z0-9_]+_t;' "$ours"/api*.h | grep -oE 'miopen[A-Za-z0-9_]+' | sort -u | comm -23 - "$work/words" |
         sed 's/.*/typedef unsigned &;/' >>"$work/newer.h"
     for file in "$ours"/*.c; do
         [ -e "$file" ] || continue

@@ -44,13 +44,13 @@ torch=$work/site/torch/lib/libtorch_hip.so
 # ---- what is expected ----
 
 reaches_original() {
-    has '^version 77 create 77 softmax 77 destroy 77$'
+    has '^version 77 create 77 backend 77 destroy 77$'
     grep -q '^has .*librmcp' "$work/out" && fail "the engine was loaded for nothing"
     return 0
 }
 # Ours answers, nothing is loaded before the first handle, and the engine is one.
 reaches_ours() {
-    has '^version 0 create 0 softmax 6 destroy 0$'
+    has '^version 0 create 0 backend 6 destroy 0$'
     sed '/^after/,$d' "$work/out" | grep -q librmcp && fail "the engine is loaded before anybody asks"
     [ "$(sed '1,/^after/d' "$work/out" | grep -c librmcp)" = 1 ] || fail "not one engine"
     quiet
@@ -118,7 +118,7 @@ for bind in '' 1; do
     reaches_ours
     # Chained: those that ours has not.
     expect 0 env RMCP_MIOPEN_CHAIN=1 "$work/bin/loader" "local:$lib/libtorch_hip.so"
-    has 'softmax 77'
+    has 'backend 77'
 done
 unset LD_BIND_NOW
 expect 0 env RMCP_DISABLE=1 RMCP_MIOPEN_ORIGINAL="$work/system/libMIOpen.so.1" LD_LIBRARY_PATH="$work/dropin" "$work/bin/linked"

@@ -24,7 +24,13 @@ EXPLANATIONS = [
      "the original runs GEMM only where Find has measured it; ours runs whatever algorithm is named"),
     ("torch-norm/last*/inference", "^status .*Inference:6", "^right",
      "the original has no inference of batch norm for channels last on this chip"),
+    ("fusion/*", "^(status CompileFusionPlan:[78]|status FindSolutions:7|wrong fallback=none)$", "^right",
+     "the original has no kernel for that on this chip, or one that does not compile; ours executes the parts"),
     ("scaled/*", "^status Convolution:[67]", "^right", "the original takes alpha 1 and beta 0 only; ours computes both"),
+    ("rnn-parameters/*", "^wrong .*set:inf", "^right",
+     "the original writes a matrix transposed, all but the first; ours writes it as it is, so that it can be got again"),
+    ("*rnn*/*-half/*", "^right weights ([0-9]*) ", "^right weights ([0-9]*) ",
+     "the reserve space: everything inside is f32 in ours"),
     # Wrong calls
     ("hostile/*/*", "crash", ":3", "the original crashes; ours returns BadParm"),
     ("hostile/null_handle/*|hostile/null_conv_desc/*|hostile/null_x_desc/*|hostile/groups_misfit/*|hostile/channels_misfit/*",
@@ -64,6 +70,15 @@ EXPLANATIONS = [
      "ours refuses an unknown direction at once"),
     ("hostile/problem_id/*", "invalid:0,SetTensor-other:0", "invalid:3,SetTensor-other:3",
      "ours refuses tensors that a convolution does not have"),
+    ("hostile/rnn_reserve_*/*", "RNNForward-inference:7", "RNNForward-inference:0", "inference needs no reserve space in ours"),
+    ("hostile/rnn_sequence_misfit/*", "RNNForward-training:0", "RNNForward-training:3",
+     "the original does not look whether the sequences of x and y are as long; ours does"),
+    ("hostile/rnn_lengths/*", "=SetRNNDataSeqTensorDescriptor:0", "=SetRNNDataSeqTensorDescriptor:3",
+     "ours refuses a sequence that is longer than the longest"),
+    ("hostile/rnn_empty/*", "RNNForward-training:0", "RNNForward-training:6", "ours refuses empty sequences; so does PyTorch"),
+    ("hostile/task_missing/*", "FindSolutions:7", "FindSolutions:2", "InvalidValue, as for a convolution that lacks a tensor"),
+    ("hostile/task_alone/*", "FindSolutions:6", "FindSolutions:0", "ours finds solutions of single problems, too"),
+    ("hostile/task_foreign/*", "Descriptor:0$", "Descriptor:3$", "ours refuses tensors that an activation does not have"),
     ("hostile/load_*/*", "LoadSolution:7", "LoadSolution:10",
      "VersionMismatch tells a client that its file is not this library's"),
 ]
@@ -72,7 +87,10 @@ EXPLANATIONS = [
 def summary(folder, record):
     """A word or more that tell how a sequence went, without the numbers that every implementation has its own."""
     if record.kind != "hostile":
-        return sequence_check.verdict(folder, record)[0]
+        text = sequence_check.verdict(folder, record)[0]
+        if record.kind in ("rnn", "parameters"):
+            text += f" weights {record['weights']} reserve {record['reserve']}"
+        return text
     if "died" in record:
         return "crash"
     notes = [f"{key}={','.join(values)}" for key, values in record.all.items()

@@ -28,10 +28,11 @@ state=$(original_version; cat "$here"/sequence*.[ch] "$here"/sequence*.inc | sha
 echo "$state" >"$results/state"
 rm -rf "$results/ours"
 
-# The original's client is compiled with the original's header, ours with ours.
+# The original's client is compiled with the original's header, without C++'s default arguments; ours with ours.
+sed -E 's/ += +(-1|nullptr),/,/; s/ += +(false|0)\);/);/' "$root/usr/include/miopen/miopen.h" >"$inside/original.h"
 cp "$here"/sequence*.[ch] "$here"/sequence*.inc "$inside/"
 original_chroot 120 sh -c 'gcc -std=c11 -O1 -D_GNU_SOURCE -D__HIP_PLATFORM_AMD__ \
-    -DRMCP_MIOPEN_HEADER="<miopen/miopen.h>" -o sequence-original sequence*.c' ||
+    -DRMCP_MIOPEN_HEADER="\"original.h\"" -o sequence-original sequence*.c' ||
     die "the sequences do not compile with the original's header"
 cp "$build/tests/miopen/sequence" "$inside/"
 

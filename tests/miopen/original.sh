@@ -33,15 +33,15 @@ original_compiler() {
 }
 
 # original_chroot SECONDS COMMAND…: in the folder. What Debian's build lacks is made up for in the environment:
-# the assembler's path; -isystem /usr/include, which hides math.h; wave operations of gfx9 in batch norm; the
-# sources of Winograd kernels, which are not in the package.
+# the assembler's path; -isystem /usr/include, which hides math.h; wave operations of gfx9 in batch norm; a chip that
+# reductions know; the sources of Winograd kernels, which are not in the package.
 original_chroot() {
     limit=$1
     shift
     timeout "$limit" chroot "$root" env -C "$place" HOME="$place/home" XDG_CACHE_HOME="$place/home/cache" \
         TMPDIR="$place/tmp" OMP_WAIT_POLICY=passive RMCP_GUARD=0 \
         MIOPEN_EXPERIMENTAL_GCN_ASM_PATH=/usr/bin/clang-21 MIOPEN_DEBUG_CONV_WINOGRAD=0 MIOPEN_LOG_LEVEL=3 \
-        CCC_OVERRIDE_OPTIONS='# X-isystem +-DMIO_BN_GFX103X=1' "$@"
+        CCC_OVERRIDE_OPTIONS='# X-isystem +-DMIO_BN_GFX103X=1 +-DCK_AMD_GPU_GFX1030=1' "$@"
 }
 
 # shellcheck disable=SC2016 # dpkg's own variable

@@ -27,8 +27,10 @@ state=$(cat "$build/librmcp.so.0" "$build/src/miopen/libMIOpen.so.1" "$0" | sha2
 echo "$state" >"$results/state"
 mkdir -p "$inside/wheel"
 cp "$build/src/miopen/wheel/libMIOpen.so" "$inside/wheel/"
-"$python" "$here/onnx_resnet.py" "$inside/resnet.onnx"
-"$python" "$here/onnx_resnet.py" "$inside/resnet-f16.onnx" f16
+for model in alexnet googlenet resnet vgg; do
+    "$python" "$here/onnx_models.py" $model "$inside/$model.onnx"
+    "$python" "$here/onnx_models.py" $model "$inside/$model-f16.onnx" f16
+done
 
 # went_through_ours: the table of executed kernels has some of ours and none of the original's convolutions.
 ours=$(sed -n 's/^__kernel .* void \([a-z_0-9]*\)(.*/\1/p' "$here"/../../src/conv/kernels/*.cl | sort -u | tr '\n' '|')
@@ -80,7 +82,7 @@ for arguments in \
     # shellcheck disable=SC2086
     program "driver-$n" 'Weights Verifies OK' wheel/libMIOpen.so "$driver" $arguments -F 0 -V 1 -i 1 -t 0
 done
-for model in resnet resnet-f16; do
+for model in alexnet googlenet resnet vgg alexnet-f16 googlenet-f16 resnet-f16 vgg-f16; do
     program "migraphx-$model" 'verification passed' libMIOpen.so.1 migraphx-driver verify "$model.onnx" --gpu
 done
 finish programs

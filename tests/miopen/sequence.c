@@ -21,7 +21,8 @@ static const char usage[] =
     "leaves out;\n"
     "           default all\n"
     "Memory is HIP's, or the host's with RMCP_DEVICE=cpu. RMCP_SEQUENCE_SECONDS limits each "
-    "sequence (600).\n";
+    "sequence (120).\n"
+    "RMCP_SEQUENCE_NETS=N[:SEED] adds N random recurrent networks, random-SEED and so on.\n";
 
 static const char *library;
 static char **patterns;
@@ -140,6 +141,9 @@ int main(int argc, char **argv)
     conv_sequences();
     norm_sequences();
     tensor_sequences();
+    pool_sequences();
+    rnn_sequences();
+    fusion_sequences();
     free(done);
     fprintf(stderr, "sequence: %d sequences, %d died\n", n_run, n_died);
     return 0;

@@ -7,10 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The original's header, where the build names it; it is C++ in one place. */
+/* The original's header, where the build names it; it is C++ in one place, and has short names. */
 #ifdef RMCP_MIOPEN_HEADER
+#define MIOPEN_BETA_API 1
+#define SCALE MIOPEN_SCALE
 typedef struct miopenTensorArgument_t miopenTensorArgument_t;
 #include RMCP_MIOPEN_HEADER
+#undef SCALE
 #else
 #include "miopen/api.h"
 #endif
@@ -69,6 +72,7 @@ struct memory {
 struct memory memory_output(const char *name, size_t bytes);
 struct memory memory_input(const char *name, const struct tensor *tensor, uint32_t seed);
 struct memory memory_positive(const char *name, const struct tensor *tensor, uint32_t seed);
+struct memory memory_zero(const char *name, size_t bytes);
 struct memory memory_copy(const char *name, const void *bytes, size_t n_bytes);
 /* Reads it back, writes the dump, notes "NAME=changed" for an input and "guard=NAME" for a guard
  * that was written, and frees it. */
@@ -95,6 +99,9 @@ miopenTensorDescriptor_t describe(const struct tensor *tensor, enum setter sette
 void conv_sequences(void);
 void norm_sequences(void);
 void tensor_sequences(void);
+void pool_sequences(void);
+void rnn_sequences(void);
+void fusion_sequences(void);
 void hostile_sequences(void);
 /* A sequence: its record is begun, the handle is open, and its record is ended after it. */
 struct sequence {

@@ -20,6 +20,9 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
+import sequence_fusion_check
+import sequence_rnn_check
+
 U = 2.0 ** -24
 ROUNDING = {"f32": 2.0 ** -24, "f16": 2.0 ** -11, "bf16": 2.0 ** -8}
 SMALLEST = {"f32": 2.0 ** -149, "f16": 2.0 ** -24, "bf16": 2.0 ** -133}
@@ -218,7 +221,85 @@ def check_tensor(folder, record):
     return [("c", worst(read(folder, record, "c", key), want, steps, kind))]
 
 
-CHECKS = {"conv": check_conv, "norm": check_norm, "tensor": check_tensor}
+def taps(record, index, y_shape, in_windows):
+    """Places in the image as indices of places in windows, where the record counts so."""
+    window, stride, pad = (numbers(record[key]) for key in ("window", "stride", "pad"))
+    places, rest, result = [], index, torch.zeros_like(index)
+    for n in reversed(numbers(record["x.dims"])[2:]):
+        places.insert(0, rest % n)
+        rest = rest // n
+    for d, place in enumerate(places):
+        shape = [1] * len(y_shape)
+        shape[2 + d] = -1
+        begin = (torch.arange(y_shape[2 + d]) * stride[d] - pad[d]).reshape(shape)
+        result = result * window[d] + place - begin
+    return result if in_windows else index
+
+
+def check_pool(folder, record):
+    window, stride, pad = (numbers(record[key]) for key in ("window", "stride", "pad"))
+    mode, trains, kind = int(record["mode"]), record["trains"] == "1", record["x.type"]
+    x = read(folder, record, "x", "x").requires_grad_()
+    deep = len(window) == 3
+    if mode == 0:
+        want, index = (functional.max_pool3d if deep else functional.max_pool2d)(x, window, stride, pad,
+                                                                                 return_indices=True)
+    else:
+        want = (functional.avg_pool3d if deep else functional.avg_pool2d)(x, window, stride, pad,
+                                                                          count_include_pad=mode == 2)
+    length = math.prod(window) + 4
+    bound = torch.zeros(()) if mode == 0 else length * U * x.detach().abs().max()
+    results = [("y", worst(read(folder, record, "y", "y"), want.detach(), bound, kind))]
+    if trains and mode == 0:
+        type_of = [numpy.uint8, numpy.uint16, numpy.uint32, numpy.uint64][int(record["index_type"])]
+        path = os.path.join(folder, f"{record['client']}.{record['case']}.{record['pass']}.index")
+        with open(path, "rb") as file:
+            data = numpy.frombuffer(file.read(), dtype=type_of)[:want.numel()].astype(numpy.int64)
+        got = torch.from_numpy(data).reshape(want.shape)
+        same = torch.equal(got, taps(record, index, want.shape, record["index_mode"] == "0"))
+        results.append(("index", 0 if same else math.inf))
+    if trains:
+        dy = read(folder, record, "dy", "y")
+        want.backward(dy)
+        results.append(("dx", worst(read(folder, record, "dx", "x"), x.grad, length * U * dy.abs().max(), kind)))
+    return results
+
+
+def check_lrn(folder, record):
+    n, mode, kind = int(record["n"]), int(record["mode"]), record["x.type"]
+    alpha, beta, k = (float(record[key]) for key in ("alpha", "beta", "k"))
+    x = read(folder, record, "x", "x").requires_grad_()
+    less, more = (n - 1) // 2, n // 2
+    if mode == 0:
+        mean = functional.avg_pool2d(functional.pad(x * x, (less, more, less, more)), n, 1)
+    else:
+        square = (x * x).reshape(x.shape[0], 1, x.shape[1], -1)
+        mean = functional.avg_pool2d(functional.pad(square, (0, 0, less, more)), (n, 1), 1).reshape(x.shape)
+    scale = k + alpha * mean
+    want = x * scale ** -beta
+    # The original computes all of it in f16, when that is the type.
+    bound = want.detach().abs() * (200 * U if kind == "f32" else 8 * ROUNDING[kind])
+    results = [("y", worst(read(folder, record, "y", "x"), want.detach(), bound, kind))]
+    if record["trains"] == "1":
+        dy = read(folder, record, "dy", "x")
+        want.backward(dy)
+        size = (dy * scale.detach() ** -beta).abs() + 2 * alpha * beta * x.detach().abs() * (
+            want.detach() * dy / scale.detach()).abs().max()
+        results.append(("dx", worst(read(folder, record, "dx", "x"), x.grad, 400 * U * size, kind)))
+    return results
+
+
+def check_rnn(folder, record):
+    judge = sequence_rnn_check.check if record.kind == "rnn" else sequence_rnn_check.check_parameters
+    return judge(record, lambda name, key: read(folder, record, name, key, record["x.type"]))
+
+
+def check_fusion(folder, record):
+    return sequence_fusion_check.check(record, lambda name, key: read(folder, record, name, key))
+
+
+CHECKS = {"fusion": check_fusion, "conv": check_conv, "norm": check_norm, "tensor": check_tensor, "rnn": check_rnn,
+          "parameters": check_rnn, "pool": check_pool, "lrn": check_lrn}
 
 
 def verdict(folder, record):

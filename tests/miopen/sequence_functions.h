@@ -60,6 +60,22 @@
     F(miopenBatchNormalizationForwardTraining)                                                     \
     F(miopenBatchNormalizationForwardInference)                                                    \
     F(miopenBatchNormalizationBackward)                                                            \
+    F(miopenCreatePoolingDescriptor)                                                               \
+    F(miopenDestroyPoolingDescriptor)                                                              \
+    F(miopenSetPoolingIndexType)                                                                   \
+    F(miopenSetPoolingWorkSpaceIndexMode)                                                          \
+    F(miopenSet2dPoolingDescriptor)                                                                \
+    F(miopenSetNdPoolingDescriptor)                                                                \
+    F(miopenGetPoolingNdForwardOutputDim)                                                          \
+    F(miopenPoolingGetWorkSpaceSizeV2)                                                             \
+    F(miopenPoolingForward)                                                                        \
+    F(miopenPoolingBackward)                                                                       \
+    F(miopenCreateLRNDescriptor)                                                                   \
+    F(miopenDestroyLRNDescriptor)                                                                  \
+    F(miopenSetLRNDescriptor)                                                                      \
+    F(miopenLRNGetWorkSpaceSize)                                                                   \
+    F(miopenLRNForward)                                                                            \
+    F(miopenLRNBackward)                                                                           \
     F(miopenCreateConvProblem)                                                                     \
     F(miopenDestroyProblem)                                                                        \
     F(miopenSetProblemTensorDescriptor)                                                            \
@@ -79,6 +95,64 @@
     F(miopenGetSolutionWorkspaceSize)                                                              \
     F(miopenGetSolutionTime)                                                                       \
     F(miopenGetSolutionSolverId)                                                                   \
-    F(miopenGetSolverIdConvAlgorithm)
+    F(miopenGetSolverIdConvAlgorithm)                                                              \
+    F(miopenCreateSeqTensorDescriptor)                                                             \
+    F(miopenDestroySeqTensorDescriptor)                                                            \
+    F(miopenSetRNNDataSeqTensorDescriptor)                                                         \
+    F(miopenCreateRNNDescriptor)                                                                   \
+    F(miopenDestroyRNNDescriptor)                                                                  \
+    F(miopenSetRNNDescriptor)                                                                      \
+    F(miopenSetRNNPaddingMode)                                                                     \
+    F(miopenGetRNNWorkspaceSize)                                                                   \
+    F(miopenGetRNNTrainingReserveSize)                                                             \
+    F(miopenGetRNNTempSpaceSizes)                                                                  \
+    F(miopenGetRNNParamsSize)                                                                      \
+    F(miopenGetRNNParamsDescriptor)                                                                \
+    F(miopenGetRNNLayerParamSize)                                                                  \
+    F(miopenGetRNNLayerBiasSize)                                                                   \
+    F(miopenGetRNNLayerParam)                                                                      \
+    F(miopenGetRNNLayerBias)                                                                       \
+    F(miopenSetRNNLayerParam)                                                                      \
+    F(miopenSetRNNLayerBias)                                                                       \
+    F(miopenGetRNNLayerParamOffset)                                                                \
+    F(miopenGetRNNLayerBiasOffset)                                                                 \
+    F(miopenRNNForward)                                                                            \
+    F(miopenRNNBackwardSeqData)                                                                    \
+    F(miopenRNNBackwardWeightsSeqTensor)                                                           \
+    F(miopenRNNForwardTraining)                                                                    \
+    F(miopenRNNForwardInference)                                                                   \
+    F(miopenRNNBackwardData)                                                                       \
+    F(miopenRNNBackwardWeights)                                                                    \
+    F(miopenCreateFusionPlan)                                                                      \
+    F(miopenDestroyFusionPlan)                                                                     \
+    F(miopenCompileFusionPlan)                                                                     \
+    F(miopenFusionPlanGetOp)                                                                       \
+    F(miopenFusionPlanGetWorkSpaceSize)                                                            \
+    F(miopenFusionPlanConvolutionGetAlgo)                                                          \
+    F(miopenFusionPlanConvolutionSetAlgo)                                                          \
+    F(miopenCreateOpConvForward)                                                                   \
+    F(miopenCreateOpActivationForward)                                                             \
+    F(miopenCreateOpActivationBackward)                                                            \
+    F(miopenCreateOpBiasForward)                                                                   \
+    F(miopenCreateOpBatchNormInference)                                                            \
+    F(miopenCreateOpBatchNormForward)                                                              \
+    F(miopenCreateOpBatchNormBackward)                                                             \
+    F(miopenCreateOperatorArgs)                                                                    \
+    F(miopenDestroyOperatorArgs)                                                                   \
+    F(miopenSetOpArgsConvForward)                                                                  \
+    F(miopenSetOpArgsActivForward)                                                                 \
+    F(miopenSetOpArgsActivBackward)                                                                \
+    F(miopenSetOpArgsBatchNormInference)                                                           \
+    F(miopenSetOpArgsBatchNormForward)                                                             \
+    F(miopenSetOpArgsBatchNormBackward)                                                            \
+    F(miopenSetOpArgsBiasForward)                                                                  \
+    F(miopenExecuteFusionPlan)                                                                     \
+    F(miopenCreateActivationDescriptor)                                                            \
+    F(miopenSetActivationDescriptor)                                                               \
+    F(miopenDestroyActivationDescriptor)                                                           \
+    F(miopenCreateActivationProblem)                                                               \
+    F(miopenCreateBiasProblem)                                                                     \
+    F(miopenCreateBatchnormProblem)                                                                \
+    F(miopenFuseProblems)
 
 #endif

@@ -188,6 +188,13 @@ struct memory memory_output(const char *name, size_t bytes)
     return memory;
 }
 
+struct memory memory_zero(const char *name, size_t bytes)
+{
+    struct memory memory = make(name, bytes, 0);
+    upload(&memory);
+    return memory;
+}
+
 struct memory memory_copy(const char *name, const void *bytes, size_t n_bytes)
 {
     struct memory memory = make(name, n_bytes, 0);

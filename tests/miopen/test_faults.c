@@ -105,12 +105,243 @@ static int use_rnn(miopenHandle_t handle)
                                           part[1], part[4], work, part[5], reserve);
     if (!status)
         status = miopenRNNForwardInference(handle, rnn, STEPS, xs, part[0], h, NULL, h, NULL, x,
-                                           part[1], ys, part[2], h, NULL, h, NULL, NULL, 0);
+                                           part[1], ys, part[2], h, NULL, h, NULL, part[4], work);
     miopenDestroyTensorDescriptor(x);
     miopenDestroyTensorDescriptor(y);
     miopenDestroyTensorDescriptor(h);
     miopenDestroyRNNDescriptor(rnn);
     miopenDestroyDropoutDescriptor(dropout);
+    return status;
+}
+
+/* CTC loss with labels on the host, and normalisations, both passes. */
+static int use_losses(miopenHandle_t handle)
+{
+    const int size[] = { 4, 2, 5 }, inner[] = { 5 }, outer[] = { 8 };
+    const int labels[] = { 1, 2, 2 }, label_lengths[] = { 1, 2 }, input_lengths[] = { 3, 4 };
+    miopenCTCLossDescriptor_t ctc = NULL;
+    miopenTensorDescriptor_t x = NULL, w = NULL, row = NULL;
+    size_t bytes = 0;
+    char *part[8];
+    for (int i = 0; i < 8; i++) part[i] = space + i * (SPACE / 8);
+    int status = miopenCreateCTCLossDescriptor(&ctc);
+    if (!status) status = miopenCreateTensorDescriptor(&x);
+    if (!status) status = miopenCreateTensorDescriptor(&w);
+    if (!status) status = miopenCreateTensorDescriptor(&row);
+    if (!status) status = miopenSetTensorDescriptor(x, miopenFloat, 3, size, NULL);
+    if (!status) status = miopenSetTensorDescriptor(w, miopenFloat, 1, inner, NULL);
+    if (!status) status = miopenSetTensorDescriptor(row, miopenFloat, 1, outer, NULL);
+    if (!status)
+        status = miopenGetCTCLossWorkspaceSize(handle, x, x, labels, label_lengths, input_lengths,
+                                               MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC, ctc, &bytes);
+    if (!status)
+        status = miopenCTCLoss(handle, x, part[0], labels, label_lengths, input_lengths, part[1], x,
+                               part[2], MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC, ctc, part[3], bytes);
+    if (!status)
+        status = miopenLayerNormForward(handle, MIOPEN_WEIGHT_BIAS, x, part[0], w, part[1], w,
+                                        part[2], 1e-5f, 2, x, part[3], row, part[4], row, part[5]);
+    if (!status)
+        status = miopenLayerNormBackward(handle, MIOPEN_WEIGHT_BIAS, NULL, 0, x, part[3], x,
+                                         part[0], w, part[1], row, part[4], row, part[5], 2, x,
+                                         part[2], w, part[6], w, part[7]);
+    if (!status)
+        status = miopenT5LayerNormForward(handle, MIOPEN_WEIGHT_BIAS_T5, x, part[0], w, part[1],
+                                          1e-5f, x, part[3], row, part[5]);
+    if (!status)
+        status =
+            miopenT5LayerNormBackward(handle, MIOPEN_WEIGHT_BIAS_T5, NULL, 0, x, part[3], x,
+                                      part[0], w, part[1], row, part[5], x, part[2], w, part[6]);
+    miopenDestroyTensorDescriptor(x);
+    miopenDestroyTensorDescriptor(w);
+    miopenDestroyTensorDescriptor(row);
+    miopenDestroyCTCLossDescriptor(ctc);
+    return status;
+}
+
+/* An activation, dropout, a loss that is summed, and Adam with outputs apart. */
+static int use_elements(miopenHandle_t handle)
+{
+    const float one = 1, zero = 0;
+    const int sizes[] = { 40, 50 }, single[] = { 1 };
+    miopenActivationDescriptor_t activation = NULL;
+    miopenDropoutDescriptor_t dropout = NULL;
+    miopenTensorDescriptor_t x = NULL, scalar = NULL;
+    char *part[12];
+    for (int i = 0; i < 12; i++) part[i] = space + i * (SPACE / 16);
+    int status = miopenCreateActivationDescriptor(&activation);
+    if (!status) status = miopenCreateDropoutDescriptor(&dropout);
+    if (!status) status = miopenCreateTensorDescriptor(&x);
+    if (!status) status = miopenCreateTensorDescriptor(&scalar);
+    if (!status) status = miopenSetTensorDescriptor(x, miopenFloat, 2, sizes, NULL);
+    if (!status) status = miopenSetTensorDescriptor(scalar, miopenFloat, 1, single, NULL);
+    if (!status) status = miopenSetActivationDescriptor(activation, miopenActivationTANH, 1, 1, 0);
+    if (!status)
+        status = miopenActivationForward(handle, activation, &one, x, part[0], &zero, x, part[1]);
+    if (!status)
+        status = miopenActivationBackward(handle, activation, &one, x, part[1], x, part[2], x,
+                                          part[0], &zero, x, part[3]);
+    if (!status)
+        status = miopenSetDropoutDescriptor(dropout, handle, 0.5f, part[4], 1024, 1, false, true,
+                                            MIOPEN_RNG_PSEUDO_XORWOW);
+    if (!status)
+        status = miopenDropoutForward(handle, dropout, x, x, part[0], x, part[1], part[5], 2000);
+    if (!status)
+        status = miopenSoftMarginLossForward(handle, x, part[0], x, part[1], scalar, part[2],
+                                             MIOPEN_LOSS_REDUCTION_MEAN, NULL, 0);
+    if (!status)
+        status = miopenFusedAdamWithOutput(
+            handle, x, part[0], x, part[6], NULL, NULL, x, part[1], x, part[2], x, part[7], x,
+            part[3], x, part[8], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 0.1f, 0.9f,
+            0.999f, 0, 1e-8f, false, false, false, NULL, NULL, NULL, NULL);
+    miopenDestroyTensorDescriptor(x);
+    miopenDestroyTensorDescriptor(scalar);
+    miopenDestroyActivationDescriptor(activation);
+    miopenDestroyDropoutDescriptor(dropout);
+    return status;
+}
+
+/* Max pooling and LRN, both passes. */
+static int use_pool(miopenHandle_t handle)
+{
+    const float one = 1, zero = 0;
+    miopenPoolingDescriptor_t pool = NULL;
+    miopenLRNDescriptor_t lrn = NULL;
+    miopenTensorDescriptor_t x = NULL, y = NULL;
+    char *part[5];
+    for (int i = 0; i < 5; i++) part[i] = space + i * (SPACE / 8);
+    int status = miopenCreatePoolingDescriptor(&pool);
+    if (!status) status = miopenCreateLRNDescriptor(&lrn);
+    if (!status) status = miopenCreateTensorDescriptor(&x);
+    if (!status) status = miopenCreateTensorDescriptor(&y);
+    if (!status) status = miopenSet4dTensorDescriptor(x, miopenFloat, 2, 3, 8, 8);
+    if (!status) status = miopenSet4dTensorDescriptor(y, miopenFloat, 2, 3, 4, 4);
+    if (!status) status = miopenSet2dPoolingDescriptor(pool, miopenPoolingMax, 2, 2, 0, 0, 2, 2);
+    if (!status) status = miopenSetLRNDescriptor(lrn, miopenLRNCrossChannel, 3, 1, 0.75, 1);
+    if (!status)
+        status = miopenPoolingForward(handle, pool, &one, x, part[0], &zero, y, part[1], true,
+                                      part[2], SPACE / 8);
+    if (!status)
+        status = miopenPoolingBackward(handle, pool, &one, y, part[1], y, part[1], x, part[0],
+                                       &zero, x, part[3], part[2]);
+    if (!status)
+        status = miopenLRNForward(handle, lrn, &one, x, part[0], &zero, x, part[1], true, part[2]);
+    if (!status)
+        status = miopenLRNBackward(handle, lrn, &one, x, part[1], x, part[3], x, part[0], &zero, x,
+                                   part[4], part[2]);
+    miopenDestroyTensorDescriptor(x);
+    miopenDestroyTensorDescriptor(y);
+    miopenDestroyPoolingDescriptor(pool);
+    miopenDestroyLRNDescriptor(lrn);
+    return status;
+}
+
+/* Sequence tensors with gaps whose longest is the last: copied there and back. */
+static int use_sequences(miopenHandle_t handle)
+{
+    miopenRNNDescriptor_t rnn = NULL;
+    miopenSeqTensorDescriptor_t x = NULL, y = NULL;
+    miopenTensorDescriptor_t h = NULL;
+    const int lengths[] = { 1, 3, 2 }, states[] = { 1, 3, UNITS };
+    size_t work = 0, reserve = 0;
+    char *part[8];
+    for (int i = 0; i < 8; i++) part[i] = space + i * (SPACE / 8);
+    int status = miopenCreateRNNDescriptor(&rnn);
+    if (!status) status = miopenCreateTensorDescriptor(&h);
+    if (!status) status = miopenCreateSeqTensorDescriptor(&x);
+    if (!status) status = miopenCreateSeqTensorDescriptor(&y);
+    if (!status) status = miopenSetTensorDescriptor(h, miopenFloat, 3, states, NULL);
+    if (!status)
+        status = miopenSetRNNDescriptor(rnn, UNITS, 1, miopenRNNlinear, miopenRNNunidirection,
+                                        miopenGRU, miopenRNNNoBias, miopenRNNdefault, miopenFloat);
+    miopenSeqTensorDescriptor_t sequences[] = { x, y };
+    for (int i = 0; i < 2 && !status; i++)
+        status = miopenSetRNNDataSeqTensorDescriptor(
+            sequences[i], miopenFloat, miopenRNNDataBatchMajorPadded, 3, 3, UNITS, lengths, NULL);
+    if (!status)
+        status = miopenGetRNNTempSpaceSizes(handle, rnn, x, miopenRNNTraining, &work, &reserve);
+    if (!status)
+        status = miopenRNNForward(handle, rnn, miopenRNNTraining, x, part[0], h, part[3], part[6],
+                                  h, NULL, NULL, y, part[2], part[1], SPACE / 8, part[4], work,
+                                  part[5], reserve);
+    if (!status)
+        status = miopenRNNBackwardSeqData(handle, rnn, y, part[2], part[2], h, part[3], NULL,
+                                          part[6], h, NULL, NULL, NULL, x, part[7], part[1],
+                                          SPACE / 8, part[4], work, part[5], reserve);
+    miopenDestroyTensorDescriptor(h);
+    miopenDestroySeqTensorDescriptor(x);
+    miopenDestroySeqTensorDescriptor(y);
+    miopenDestroyRNNDescriptor(rnn);
+    return status;
+}
+
+/* Convolution, bias, batch norm and ReLU in one plan, which is two launches. */
+static int use_fusion(miopenHandle_t handle)
+{
+    miopenFusionPlanDescriptor_t plan = NULL;
+    miopenFusionOpDescriptor_t conv_op = NULL, bias_op = NULL, norm_op = NULL, relu_op = NULL;
+    miopenOperatorArgs_t args = NULL;
+    miopenTensorDescriptor_t b = NULL;
+    const int k[] = { 1, conv.shape.k, 1, 1 };
+    const float one = 1, zero = 0;
+    int status = miopenCreateTensorDescriptor(&b);
+    if (!status) status = miopenSetTensorDescriptor(b, miopenFloat, 4, k, NULL);
+    if (!status) status = miopenCreateFusionPlan(&plan, miopenVerticalFusion, conv.x_desc);
+    if (!status) status = miopenCreateOpConvForward(plan, &conv_op, conv.desc, conv.w_desc);
+    if (!status) status = miopenCreateOpBiasForward(plan, &bias_op, b);
+    if (!status) status = miopenCreateOpBatchNormInference(plan, &norm_op, miopenBNSpatial, b);
+    if (!status) status = miopenCreateOpActivationForward(plan, &relu_op, miopenActivationRELU);
+    if (!status) status = miopenCompileFusionPlan(handle, plan);
+    if (!status) status = miopenCreateOperatorArgs(&args);
+    if (!status) status = miopenSetOpArgsConvForward(args, conv_op, &one, &zero, conv.w);
+    if (!status) status = miopenSetOpArgsBiasForward(args, bias_op, &one, &zero, space);
+    if (!status)
+        status = miopenSetOpArgsBatchNormInference(args, norm_op, &one, &zero, space, space, space,
+                                                   space, 1e-5);
+    if (!status) status = miopenSetOpArgsActivForward(args, relu_op, &one, &zero, 0, 0, 0);
+    if (!status)
+        status =
+            miopenExecuteFusionPlan(handle, plan, conv.x_desc, conv.x, conv.y_desc, conv.y, args);
+    miopenDestroyOperatorArgs(args);
+    miopenDestroyFusionPlan(plan);
+    miopenDestroyTensorDescriptor(b);
+    return status;
+}
+
+/* Softmax both ways, an extreme with its index, a concatenation, a k-th value. */
+static int use_reductions(miopenHandle_t handle)
+{
+    miopenReduceTensorDescriptor_t reduce = NULL;
+    miopenTensorDescriptor_t x = NULL, y = NULL, both = NULL;
+    const int whole[] = { 6, 32 }, part[] = { 6, 1 }, twice[] = { 12, 32 };
+    const float one = 1, zero = 0;
+    char *at[5];
+    for (int i = 0; i < 5; i++) at[i] = space + i * (SPACE / 8);
+    int status = miopenCreateReduceTensorDescriptor(&reduce);
+    if (!status) status = miopenCreateTensorDescriptor(&x);
+    if (!status) status = miopenCreateTensorDescriptor(&y);
+    if (!status) status = miopenCreateTensorDescriptor(&both);
+    if (!status) status = miopenSetTensorDescriptor(x, miopenFloat, 2, whole, NULL);
+    if (!status) status = miopenSetTensorDescriptor(y, miopenFloat, 2, part, NULL);
+    if (!status) status = miopenSetTensorDescriptor(both, miopenFloat, 2, twice, NULL);
+    if (!status)
+        status = miopenSetReduceTensorDescriptor(
+            reduce, MIOPEN_REDUCE_TENSOR_MAX, miopenFloat, MIOPEN_PROPAGATE_NAN,
+            MIOPEN_REDUCE_TENSOR_FLATTENED_INDICES, MIOPEN_32BIT_INDICES);
+    if (!status) status = miopenSoftmaxForward(handle, &one, x, at[0], &zero, x, at[1]);
+    if (!status) status = miopenSoftmaxBackward(handle, &one, x, at[1], x, at[0], &zero, x, at[2]);
+    if (!status)
+        status = miopenReduceTensor(handle, reduce, at[3], SPACE / 8, NULL, 0, &one, x, at[0],
+                                    &zero, y, at[1]);
+    const miopenTensorDescriptor_t xs[] = { x, x };
+    const void *const memory[] = { at[0], at[1] };
+    if (!status) status = miopenCatForward(handle, 2, xs, memory, both, at[2], 0);
+    if (!status)
+        status = miopenKthvalueForward(handle, x, at[0], y, at[1], y, (size_t *)(void *)at[3], 7, 1,
+                                       true);
+    miopenDestroyTensorDescriptor(x);
+    miopenDestroyTensorDescriptor(y);
+    miopenDestroyTensorDescriptor(both);
+    miopenDestroyReduceTensorDescriptor(reduce);
     return status;
 }
 
@@ -205,6 +436,42 @@ static void recurrent_networks(void **state)
     fail_calls(use_rnn, true);
 }
 
+static void losses_and_norms(void **state)
+{
+    (void)state;
+    fail_calls(use_losses, true);
+}
+
+static void elements(void **state)
+{
+    (void)state;
+    fail_calls(use_elements, true);
+}
+
+static void pooling(void **state)
+{
+    (void)state;
+    fail_calls(use_pool, true);
+}
+
+static void sequence_tensors(void **state)
+{
+    (void)state;
+    fail_calls(use_sequences, true);
+}
+
+static void fusion(void **state)
+{
+    (void)state;
+    fail_calls(use_fusion, true);
+}
+
+static void reductions(void **state)
+{
+    (void)state;
+    fail_calls(use_reductions, true);
+}
+
 /* ---- the first use of a process ---- */
 
 /* Call number `at` of the very first life fails. 0: as it should be, 1: all calls were made, 2:
@@ -271,9 +538,17 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_use), /* the first: its children are the first users */
-        cmocka_unit_test(immediate_mode),     cmocka_unit_test(find_mode),
-        cmocka_unit_test(batch_norm),         cmocka_unit_test(tensor_operations),
+        cmocka_unit_test(immediate_mode),
+        cmocka_unit_test(find_mode),
+        cmocka_unit_test(batch_norm),
+        cmocka_unit_test(tensor_operations),
         cmocka_unit_test(recurrent_networks),
+        cmocka_unit_test(elements),
+        cmocka_unit_test(pooling),
+        cmocka_unit_test(sequence_tensors),
+        cmocka_unit_test(fusion),
+        cmocka_unit_test(reductions),
+        cmocka_unit_test(losses_and_norms),
     };
     if (argc < 2) return 99;
     hostile_begin(argv[1]);

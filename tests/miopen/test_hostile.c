@@ -72,7 +72,7 @@ static void every_function_takes_null(void **state)
 }
 
 /* A new object of each kind, all of them set to something. */
-enum { N_KINDS = 9 };
+enum { N_KINDS = 10 };
 static void *object_of(int kind)
 {
     const int size[4] = { 2, 8, 9, 7 }, one[2] = { 1, 1 };
@@ -86,6 +86,7 @@ static void *object_of(int kind)
         miopenRNNDescriptor_t rnn;
         miopenDropoutDescriptor_t dropout;
         miopenSeqTensorDescriptor_t sequence;
+        miopenCTCLossDescriptor_t ctc;
         void *any;
     } o = { 0 };
     miopenConvolutionDescriptor_t convolution = NULL;
@@ -109,10 +110,10 @@ static void *object_of(int kind)
     case 6: GOOD(miopenCreateDropoutDescriptor(&o.dropout)); break;
     case 7:
         GOOD(miopenCreateSeqTensorDescriptor(&o.sequence));
-        GOOD(miopenSetRNNDataSeqTensorDescriptor(o.sequence, miopenFloat,
-                                                 miopenRNNDataBatchMajorPadded, 9, 2, 8, one,
-                                                 NULL));
+        GOOD(miopenSetRNNDataSeqTensorDescriptor(
+            o.sequence, miopenFloat, miopenRNNDataBatchMajorPadded, 9, 2, 8, one, NULL));
         break;
+    case 8: GOOD(miopenCreateCTCLossDescriptor(&o.ctc)); break;
     default:
         convolution = object_of(2);
         GOOD(miopenCreateConvProblem(&o.problem, convolution, miopenProblemDirectionForward));
@@ -134,6 +135,7 @@ static void destroy_object(int kind, void *object)
     case 5: status = miopenDestroyRNNDescriptor(object); break;
     case 6: status = miopenDestroyDropoutDescriptor(object); break;
     case 7: status = miopenDestroySeqTensorDescriptor(object); break;
+    case 8: status = miopenDestroyCTCLossDescriptor(object); break;
     default: status = miopenDestroyProblem(object); break;
     }
     /* The function under test may have been the one that destroys it. */

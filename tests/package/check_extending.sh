@@ -19,18 +19,21 @@ awk -v root="$work/" '
         system("mkdir -p \"" folder "\"")
     }' docs/extending.md
 cd "$work"
-ls src/conv/algo/pointwise_loops.c src/ops/negate/negate.c src/ops/negate/algo/loops.c
+ls src/conv/algo/pointwise_loops.c src/ops/negate/negate.c src/ops/negate/algo/loops.c src/ops/negate/algo/reference.c
 meson setup build -Dkernel_targets= >log 2>&1 || { cat log; exit 1; }
 ninja -C build rmcp >log 2>&1 || { cat log; exit 1; }
-build/rmcp plan --device cpu --explain n1c8h4w4k8 n1c8h4w4k8r3s3p1 negate:n1000 >table
+build/rmcp plan --device cpu --explain n1c8h4w4k8 n1c8h4w4k8r3s3p1 negate:8x125:f32 >table
 cat table
 grep -q 'pointwise_loops .*us' table || { echo "it does not apply to a 1x1 case"; exit 1; }
 grep -q 'pointwise_loops .*forward only' table || { echo "its refusal is not shown"; exit 1; }
 grep -q '^ *\* loops ' table || { echo "the operation has no plan"; exit 1; }
 build/rmcp verify --device cpu --algorithm pointwise_loops n2c8h4w4k8:fwd n1c3h5w7k9:fwd
-build/rmcp verify --device cpu negate:n1 negate:n1000 | tee log
-grep -q '^4 runs, 0 failures' log
+build/rmcp verify --device cpu negate:1 negate:8x125:scale3 negate:2x3x5:bf16:x/15x1x3:y/40x10x2 | tee log
+grep -q '^6 runs, 0 failures' log
 build/rmcp verify --device cpu --suite fuzz --operation negate --cases 50 | grep -q '^50 runs, 0 failures'
-build/rmcp bench --device cpu negate:n100000 | grep -q 'loops *negate:n100000'
-! build/rmcp verify negate:n0 2>log || { echo "a wrong case was taken"; exit 1; }
-grep -q 'negate:n0' log
+build/rmcp bench --device cpu negate:100x1000 | grep -q 'loops *negate:100x1000'
+for wrong in 0 3x 2:f64 2:scale 2:scale0 2:scale1:scale2 2x2:y/0x1 2x2:y/1 2x2:x/1x1x1 2x2:f16:f32 1x1x1x1x1x1 \
+    99999999999999x99999999999999 2x2:y/9223372036854775807x1; do
+    ! build/rmcp verify --device cpu "negate:$wrong" 2>log >/dev/null || { echo "negate:$wrong was taken"; exit 1; }
+    grep -q "case '" log || { cat log; exit 1; }
+done

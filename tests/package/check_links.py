@@ -17,7 +17,8 @@ CODE = re.compile(r"`([^`\n]+)`")
 # From `src/core/plan.c`: and then a block is a quotation.
 QUOTE = re.compile(r"From\s`([^`\n]+)`:\n\n```c\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # A file that the reader is told to make.
-TO_BE_MADE = {"src/conv/algo/pointwise_loops.c", "src/ops/negate/negate.c", "src/ops/negate/algo/loops.c"}
+TO_BE_MADE = {"src/conv/algo/pointwise_loops.c", "src/ops/negate/negate.c", "src/ops/negate/algo/loops.c",
+              "src/ops/negate/algo/reference.c"}
 FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 

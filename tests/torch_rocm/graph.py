@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes build.ninja for PyTorch's HIP code: graph.py FOLDER ORDER-FILE TARGET TYPES, with FOLDER as the chroot has it below
-/torch. TYPES are letters: f (float), h (half), l (int64), i (int32), b (bool): kernels for others are left out.
+/torch. TYPES are letters: f (float), h (half), l (int64), i (int32), b (bool): kernels for others are left out. A few files
+have double, too: GradScaler's reciprocal of the scale.
 
 Each kernel file is compiled twice by itself: for the host, once for all targets (the code is an external symbol then,
 which link.py fills), and for the card, once a target. ninja goes through a file's edges in the order of the file."""
@@ -21,6 +22,7 @@ INCLUDES = (
 )
 COMMON = f"-std=c++20 -fPIC -ffunction-sections -fdata-sections -w {DEFINES} {INCLUDES}"
 HIP = f"clang++-21 -x hip -D__HIPCC__=1 -fno-gpu-rdc -fclang-abi-compat=17 {COMMON}"
+WITH_DOUBLE = ("Copy", "UnaryFractionKernels")  # their headers are headers.py's second set, which nothing else includes
 # What only programs with NVIDIA's libraries, tests and Composable Kernel have.
 LEFT_OUT = ("/test/", "/flash_attn/", "/bgemm_kernels/", "/ck_", "HIPTest.cpp", "nvrtc_stub", "Everything", "AutocastRNN.cpp")
 
@@ -67,15 +69,19 @@ def main():
     )  # fmt: skip
     files = in_order(files, order)
     n_needed = sum(stem_of(name) in order for name in files)
-    lines = ["ninja_required_version = 1.5", "builddir = /torch/log-" + target]
+    lines = ["ninja_required_version = 1.5", "builddir = /torch/log"]  # one for all targets: the host's objects are shared
+    for_host = "-O0 --cuda-host-only"
+    for_card = f"-O3 --cuda-device-only --no-gpu-bundle-output --offload-arch={target}"
     hip = f"{HIP} -DRMCP_TYPES='\"{types}\"'"
-    host = f"{hip} -O0 --cuda-host-only"
-    card = f"{hip} -O3 --cuda-device-only --no-gpu-bundle-output --offload-arch={target}"
+    host, card = f"{hip} {for_host}", f"{hip} {for_card}"
+    double = f"{HIP} -DRMCP_TYPES='\"{types}d\"'".replace("-I/torch/headers ", "-I/torch/headers-double -I/torch/headers ")
+    double += " -include /torch/kernel_prefix.h -MMD -MF $out.d -c $in -o $out"
     compiled = "-Xclang -include-pch -Xclang"
     header = "-fsyntax-only -Xclang -emit-pch -Xclang -o -Xclang $out $in"
     lines += rule("cxx", f"g++ -O0 {COMMON} -include /torch/prefix.h -MMD -MF $out.d -c $in -o $out")
     lines += rule("host", f"{host} -cuid=$id {compiled} /torch/host.pch -MMD -MF $out.d -c $in -o $out")
     lines += rule("card", f"{card} {compiled} /torch/{target}.pch -MMD -MF $out.d -c $in -o $out")
+    lines += rule("host_double", f"{double} {for_host} -cuid=$id") + rule("card_double", f"{double} {for_card}")
     lines += rule("cxx_header", f"g++ -O0 {COMMON} -x c++-header -MMD -MF $out.d -c $in -o $out")
     lines += ["rule host_header", f"  command = {host} -cuid=header {header}"]
     lines += ["rule card_header", f"  command = {card} {header}"]
@@ -89,8 +95,11 @@ def main():
             lines.append(f"build /torch/host/{stem}.o: cxx {name} | /torch/prefix.h.gch")
             objects.append(f"/torch/host/{stem}.o")
         else:
-            lines += [f"build /torch/host/{stem}.o: host {name} | /torch/host.pch", f"  id = {stem}"]
-            lines += [f"build /torch/{target}/{stem}.co: card {name} | /torch/{target}.pch"]
+            kind, host_pch, card_pch = "", " | /torch/host.pch", f" | /torch/{target}.pch"
+            if stem_of(name) in WITH_DOUBLE:
+                kind, host_pch, card_pch = "_double", "", ""
+            lines += [f"build /torch/host/{stem}.o: host{kind} {name}{host_pch}", f"  id = {stem}"]
+            lines += [f"build /torch/{target}/{stem}.co: card{kind} {name}{card_pch}"]
             objects += [f"/torch/host/{stem}.o", f"/torch/{target}/{stem}.co"]
         if i == n_needed - 1:
             needed = list(objects)

@@ -21,6 +21,7 @@ ORIGINAL = {
     "MIOPEN_EXPERIMENTAL_GCN_ASM_PATH": "/usr/bin/clang-21", "MIOPEN_DEBUG_CONV_WINOGRAD": "0", "MIOPEN_LOG_LEVEL": "3",
     "CCC_OVERRIDE_OPTIONS": "# X-isystem +-DMIO_BN_GFX103X=1",
 }  # fmt: skip
+WITH_BATCH_NORM = ["resnet18", "vgg11_bn", "mobilenet_v2", "densenet", "unet"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -47,6 +48,15 @@ def owner_of(kernel):
     return "MIOpen"
 
 
+def patterns_of(reports):
+    """Places of each rule in each kernel."""
+    places = {}
+    for match in filter(None, (re.match(r"pattern: kernel (\S+) on .*?: ([a-z]+(?:-[a-z]+)+): ", text) for text in reports)):
+        rules = places.setdefault(match[1], {})
+        rules[match[2]] = rules.get(match[2], 0) + 1
+    return places
+
+
 class Cell:
     """One program: a model, a mode, a way, and the options of rmcp sim."""
 
@@ -55,15 +65,17 @@ class Cell:
         self.model, self.mode, self.way, self.own_norm, self.sim, self.limit = model, mode, way, own_norm, list(sim), limit
         words = [model, mode, way] + ["own-norm"] * own_norm + [re.sub(r"\W+", "_", o) for o in self.sim]
         self.base = f"{self.folder}/results/" + ".".join(words)
-        self.state = arguments.state
+        self.state, self.kept = arguments.state, arguments.kept
 
     def command(self):
         environment = {
             "HOME": "/torch/home", "XDG_CACHE_HOME": "/torch/home/cache", "LD_LIBRARY_PATH": "/torch", "RMCP_GUARD": "0",
-            "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "RMCP_LIBRARY": "/torch/rmcp/librmcp.so.0", **ORIGINAL,
+            "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "RMCP_LIBRARY": "/torch/rmcp/librmcp.so.0",
         }  # fmt: skip
         if self.way == "dropin":
             environment["TORCH_ROCM_MIOPEN"] = "/torch/rmcp/libMIOpen.so.1"
+        if self.way == "original":
+            environment.update(ORIGINAL, MIOPEN_ENABLE_LOGGING="1")  # its functions by name, to tell which one failed
         words = ["chroot", self.root, "env", "-C", "/torch/rmcp"] + [f"{k}={v}" for k, v in environment.items()]
         words += ["./rmcp", "sim", "--json", "--stats", "--allow-reports"] + self.sim + ["--", "timeout", str(self.limit)]
         # Optimizers over lists of tensors are late in order.txt.
@@ -74,11 +86,13 @@ class Cell:
     def measure(self):
         try:
             kept = json.load(open(self.base + ".json"))
-            if kept["state"] == self.state:
+            if self.kept or kept["state"] == self.state:
                 kept["words"] = self.why(open(self.base + ".log", errors="replace").read(), kept)
                 return kept
         except (OSError, ValueError, KeyError):
             pass
+        if self.kept:
+            return {"result": None, "words": "not measured"}
         began = time.time()
         with open(self.base + ".log", "wb") as log:
             done = subprocess.run(self.command(), stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL)
@@ -94,6 +108,7 @@ class Cell:
                 found["kernels"][owner] = found["kernels"].get(owner, 0) + row["dispatches"]
             found["findings"] = summary["findings"]
             found["reports"] = summary.get("reports", [])[:40]
+            found["patterns"] = patterns_of(summary.get("reports", []))
         except (ValueError, KeyError) as error:
             found["summary"] = f"{type(error).__name__}: {done.stdout[:200]!r}"
         result = re.search(r"(?m)^RESULT (.*)$", text)
@@ -111,7 +126,7 @@ class Cell:
             return f"not done after {self.limit} s"
         for pattern in (
             r"torch_rocm: (not compiled: .*)", r"(Memory access fault.*)", r"(HW Exception by GPU.*)", r"(HSA_STATUS_ERROR\w*.*)",
-            r"(miopenStatus\w+)", r"(?m)^((?:\w+\.)*\w*Error: .*)$",
+            r"(miopenStatus[A-Z]\w+)", r"(?m)^((?:\w+\.)*\w*Error: .*)$",
         ):  # fmt: skip
             match = re.search(pattern, text)
             if match:
@@ -120,10 +135,16 @@ class Cell:
 
 
 def missing_call(cell):
-    """The MIOpen function in which the original failed, by PyTorch's message or MIOpen's log."""
-    text = open(cell.base + ".log", errors="replace").read()
-    match = re.search(r"MIOpen Error: .*|Error \[(\w+)\].*|(miopen[A-Z]\w+)\(.*failed", text)
-    return match[0][:120] if match else ""
+    """The MIOpen function in which the original failed, and what its compiler or itself said, by its log."""
+    if not os.path.exists(cell.base + ".log"):
+        return ""
+    before, error, after = open(cell.base + ".log", errors="replace").read().partition("MIOpen Error: ")
+    if not error:
+        return ""
+    calls = re.findall(r"miopenStatus_t (miopen\w+)\(", before)
+    compiler = re.findall(r"(?m)^\S+?:\d+:\d+: (error: .*)$", before)
+    said = compiler[0] if compiler else after.splitlines()[0]
+    return f"in {calls[-1] if calls else 'MIOpen'}: `{said[:120]}`".replace("|", "/")
 
 
 def show(found):
@@ -134,7 +155,13 @@ def show(found):
     worst = max((v for k, v in result.items() if isinstance(v, dict)), key=lambda v: v["card"] / v["bound"])
     kernels = ", ".join(f"{n} {owner}" for owner, n in sorted(found.get("kernels", {}).items()) if owner != "HIP")
     verdict = "right" if result["right"] else "**WRONG**"
+    verdict += "".join(f" (not judged: {text})" for text in result.get("unjudged", []))
     return f"{verdict}, {worst['card']:.1e} (CPU {worst['cpu']:.1e}); {kernels}; {found.get('findings', '?')} reports"
+
+
+def say(arguments, text):
+    if not arguments.kept:
+        print(text, file=sys.stderr, flush=True)
 
 
 def table_of_models(arguments):
@@ -154,12 +181,14 @@ def table_of_models(arguments):
                 found = cell.measure()
                 text = show(found)
                 if way == "original" and not (found["result"] and found["result"]["right"]):
-                    again = Cell(arguments, model, mode, way, own_norm=True, limit=arguments.limit).measure()
-                    text += f" {missing_call(cell)}; with PyTorch's own batch norm: {show(again)}"
+                    text += " " + missing_call(cell)
+                    if model in WITH_BATCH_NORM:
+                        again = Cell(arguments, model, mode, way, own_norm=True, limit=arguments.limit)
+                        text += f"; with PyTorch's own batch norm: {show(again.measure())} {missing_call(again)}"
                 elif way != "original":
                     failed |= not (found["result"] and found["result"]["right"])
                 cells.append(text)
-                print(f"{model} {mode} {way}: {text}", file=sys.stderr, flush=True)
+                say(arguments, f"{model} {mode} {way}: {text}")
             rows.append(f"| {model} | {mode} | " + " | ".join(cells) + " |")
     print("| model | mode | " + " | ".join(arguments.ways) + " |\n|---|---|" + "---|" * len(arguments.ways))
     print("\n".join(rows))
@@ -185,12 +214,31 @@ def story(arguments):
         cells = []
         for model in arguments.models:
             options_here = (["--override", "10.3.0", "--checks=-patterns"] if override else []) + options
-            cell = Cell(arguments, model, arguments.modes[0], way, way == "original", options_here, arguments.limit)
+            cell = Cell(arguments, model, arguments.modes[0], way, False, options_here, arguments.limit)
             found = cell.measure()
             acted = ", ".join(f"{rule} {n} times" for rule, n in found.get("acted_out", {}).items() if n)
             cells.append(show(found) + (f"; acted out {acted}" if acted else ""))
-            print(f"{name} {model}: {cells[-1]}", file=sys.stderr, flush=True)
+            say(arguments, f"{name} {model}: {cells[-1]}")
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def where(arguments):
+    """Whose kernels have the patterns, in the code that a model executes under the override; nothing is acted out."""
+    print("\n| model, way | whose | kernels with a pattern | places |\n|---|---|---|---|")
+    for model in arguments.models:
+        for way in ("original", "dropin"):
+            cell = Cell(arguments, model, arguments.modes[0], way, False, ["--override", "10.3.0"], arguments.limit)
+            found = cell.measure()
+            for owner in ("MIOpen", "rocBLAS", "PyTorch", "HIP", "RMCP"):
+                names = [name for name in found.get("names", {}) if owner_of(name) == owner]
+                rules = {}
+                for name, places in found.get("patterns", {}).items():
+                    for rule, n in places.items() if owner_of(name) == owner else ():
+                        rules[rule] = rules.get(rule, 0) + n
+                n_with = len({name for name in found.get("patterns", {}) if owner_of(name) == owner})
+                text = ", ".join(f"{rule} {n}" for rule, n in sorted(rules.items())) or "none"
+                if names:
+                    print(f"| {model}, {way} | {owner} | {n_with} of {len(names)} | {text} |", flush=True)
 
 
 def main():
@@ -199,6 +247,7 @@ def main():
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--modes", default=",".join(MODES))
     parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--kept", action="store_true", help="what was measured, with whichever libraries; run nothing")
     parser.add_argument("--limit", type=int, default=900, help="seconds for one program")
     parser.add_argument("--story", action="store_true", help="the table of gfx1030's code under the override")
     parser.add_argument("--chance", default="0.01", help="how often a rule is acted out")
@@ -210,7 +259,11 @@ def main():
                  "rmcp/cell.py", "rmcp/models.py", "rmcp/card.py"):  # fmt: skip
         digest.update(open(f"{arguments.root}/torch/{name}", "rb").read())
     arguments.state = digest.hexdigest()
-    sys.exit(story(arguments) if arguments.story else int(table_of_models(arguments)))
+    if arguments.story:
+        story(arguments)
+        where(arguments)
+        return
+    sys.exit(int(table_of_models(arguments)))
 
 
 if __name__ == "__main__":

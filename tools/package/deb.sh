@@ -30,6 +30,7 @@ echo dpkg >"$dist/rmcp-$version.dist-info/INSTALLER"
 mkdir -p "$work/root/usr/share/doc/rmcp"
 cp "$root"/README.md "$work/root/usr/share/doc/rmcp/"
 cp -R "$root/docs" "$work/root/usr/share/doc/rmcp/docs"
+gzip -9n "$work"/root/usr/share/man/man1/*.1
 
 # split PACKAGE PATH…: moves installed paths into the folder of a package.
 split() {
@@ -47,7 +48,8 @@ split() {
 split librmcp0 "$lib/librmcp.so.*"
 split librmcp-dev "$lib/librmcp.so" "$lib/pkgconfig" /usr/include
 split libmiopen-rmcp "$lib/rmcp/libMIOpen.so.1" "$lib/rmcp/wheel"
-split rmcp /usr/bin/rmcp "$lib/rmcp/librmcp-sim.so" /usr/share/doc/rmcp
+split rmcp /usr/bin/rmcp "$lib/rmcp/librmcp-sim.so" /usr/share/doc/rmcp /usr/share/man /usr/share/bash-completion \
+    /usr/share/zsh /usr/share/fish
 split python3-rmcp /usr/lib/python3
 left=$(find "$work/root" -type f -o -type l)
 [ -z "$left" ] || fail "these belong to no package: $left"

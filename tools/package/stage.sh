@@ -23,6 +23,7 @@ cp "$(one bin/rmcp)" "$stage/bin/rmcp"
 cp -P "$libraries"/librmcp.so* "$stage/lib/"
 cp -R "$libraries/rmcp/." "$stage/lib/rmcp/"
 cp -R "$(dirname "$(one include/rmcp.h)")" "$stage/include"
+for shared in man bash-completion zsh fish; do cp -R "$(one "share/$shared")" "$stage/share/"; done
 mkdir "$stage/lib/pkgconfig"
 # shellcheck disable=SC2016 # pkg-config's own variables
 sed -e 's|^prefix=.*|prefix=${pcfiledir}/../..|' -e 's|^libdir=.*|libdir=${prefix}/lib|' \

@@ -29,7 +29,7 @@ static const struct side {
     int64_t side;
     double efficiency;
     int64_t at_once, least;
-} sides[] = { { 128, 0.60, 1, 1 }, { 64, 0.50, 4, 2 } };
+} sides[] = { { 128, 0.72, 2, 1 }, { 64, 0.50, 4, 2 } };
 enum { N_SIDES = sizeof sides / sizeof *sides };
 
 /* How a problem is cut. Rows and channels are those of the filters: rows are made, channels are
@@ -448,7 +448,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 
 const struct rmcp_algo rmcp_algo_conv_winograd_4x4 = {
     .name = "winograd_4x4",
-    .version = 2,
+    .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
     .error_factor = 8,
     .refuse = refuse,

@@ -1,8 +1,8 @@
 /* submit.c: loads kernels into a CUDA context and puts launch records on its streams. */
 #include "driver/cuda/submit.h"
 
-#include "gpu/params.h"
 #include "gpu/images.h"
+#include "gpu/params.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,17 +38,28 @@ static void one_line(char *text)
         if (*text == '\n' || *text == '\r') *text = ' ';
 }
 
+/* The most registers that a variant's work-items may have, so that a second workgroup has room
+ * beside the first; 0: as many as the compiler likes. */
+static unsigned most_registers(const struct rmcp_kernel *row)
+{
+    static const char option[] = "-DREGISTERS=";
+    const char *at = strstr(row->options, option);
+    return at ? (unsigned)strtoul(at + sizeof option - 1, NULL, 10) : 0;
+}
+
 /* Compiled by the driver, or taken from where it keeps what it compiled (CUDA_CACHE_PATH). */
 static int load_module(const struct rmcp_cuda *cuda, const char *ptx, const struct rmcp_kernel *row,
                        struct rmcp_gpu_kernel *kernel, char *log, size_t log_size,
                        const char **doing)
 {
-    enum { ERROR_LOG_BUFFER = 5, ERROR_LOG_BUFFER_BYTES = 6, MAX_THREADS_PER_BLOCK = 0 };
-    int options[] = { ERROR_LOG_BUFFER, ERROR_LOG_BUFFER_BYTES };
-    void *values[] = { log, (void *)(uintptr_t)log_size };
+    enum { MAX_REGISTERS = 0, ERROR_LOG_BUFFER = 5, ERROR_LOG_BUFFER_BYTES = 6 };
+    enum { MAX_THREADS_PER_BLOCK = 0 };
+    const unsigned registers = most_registers(row);
+    int options[] = { ERROR_LOG_BUFFER, ERROR_LOG_BUFFER_BYTES, MAX_REGISTERS };
+    void *values[] = { log, (void *)(uintptr_t)log_size, (void *)(uintptr_t)registers };
     int most = 0;
     *doing = "cuModuleLoadDataEx";
-    int code = cuda->ModuleLoadDataEx(&kernel->module, ptx, 2, options, values);
+    int code = cuda->ModuleLoadDataEx(&kernel->module, ptx, registers ? 3 : 2, options, values);
     if (code) {
         kernel->module = NULL;
         return code;

@@ -37,7 +37,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_gemm_split_k;
 const struct rmcp_algo rmcp_algo_gemm_split_k = {
     .name = "split_k",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

@@ -26,7 +26,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_gemm_tiled;
 const struct rmcp_algo rmcp_algo_gemm_tiled = {
     .name = "tiled",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

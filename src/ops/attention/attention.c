@@ -1,0 +1,125 @@
+/* attention.c: multi-head attention as an operation: its case strings and tensors. */
+#include "ops/attention/attention.h"
+
+#include "base/random.h"
+
+#include <math.h>
+
+extern const struct rmcp_operation rmcp_operation_attention;
+extern const struct rmcp_algo *const rmcp_algos_attention[];
+
+static const char *const passes[] = { "fwd", "bwd", NULL };
+static const char *const masks[] = { "full", "causal", NULL };
+static const char *const biases[] = { "unbiased", "bias", NULL };
+static const char *const saves[] = { "unsaved", "saved", NULL };
+static const struct rmcp_trait traits[] = { { "pass", passes },          { "mask", masks },
+                                            { "bias", biases },          { "statistics", saves },
+                                            { "type", rmcp_type_names }, { NULL, NULL } };
+static const struct rmcp_form_number numbers[] = { { "scale", 1 }, { "keys", 0 }, { NULL, 0 } };
+static const char *const tensors[] = { "q",    "k",  "v",  "bias", "o",  "m",
+                                       "zinv", "do", "dq", "dk",   "dv", NULL };
+
+struct rmcp_att_sizes rmcp_att_sizes(const struct rmcp_form *form)
+{
+    const int64_t keys = (int64_t)form->number[RMCP_ATT_KEYS];
+    return (struct rmcp_att_sizes){ .heads = form->size[0] * form->size[1],
+                                    .queries = form->size[2],
+                                    .keys = keys ? keys : form->size[2],
+                                    .depth = form->size[3] };
+}
+
+static rmcp_status shape(struct rmcp_form *form)
+{
+    const double keys = form->number[RMCP_ATT_KEYS];
+    if (form->dims != 4)
+        return rmcp_fail(RMCP_E_ARG,
+                         "the size is %u numbers, not samples, heads, queries and depth",
+                         form->dims);
+    if (!(keys >= 0 && keys <= 0x1p31) || keys != (double)(int64_t)keys)
+        return rmcp_fail(RMCP_E_ARG, "keys are %g; 1 to 2^31 is known", keys);
+    if (!isfinite(form->number[RMCP_ATT_SCALE]))
+        return rmcp_fail(RMCP_E_ARG, "scale is %g", form->number[RMCP_ATT_SCALE]);
+    const bool backward = form->word[RMCP_ATT_PASS] == RMCP_ATT_BACKWARD;
+    const rmcp_type type = (rmcp_type)form->type;
+    const struct rmcp_att_sizes s = rmcp_att_sizes(form);
+    const int64_t other[] = { form->size[0], form->size[1], s.keys, s.depth };
+    const int64_t scores[] = { form->size[0], form->size[1], s.queries, s.keys };
+    rmcp_form_whole(form, RMCP_ATT_Q, false);
+    rmcp_form_part(form, RMCP_ATT_K, type, false, 4, other);
+    rmcp_form_part(form, RMCP_ATT_V, type, false, 4, other);
+    if (form->word[RMCP_ATT_BIASED])
+        rmcp_form_part(form, RMCP_ATT_BIAS, RMCP_F32, false, 4, scores);
+    if (backward || form->word[RMCP_ATT_SAVED]) {
+        rmcp_form_part(form, RMCP_ATT_M, RMCP_F32, !backward, 3, form->size);
+        rmcp_form_part(form, RMCP_ATT_ZINV, RMCP_F32, !backward, 3, form->size);
+    }
+    if (!backward) {
+        rmcp_form_whole(form, RMCP_ATT_O, true);
+        return RMCP_OK;
+    }
+    rmcp_form_whole(form, RMCP_ATT_DO, false);
+    rmcp_form_whole(form, RMCP_ATT_DQ, true);
+    rmcp_form_part(form, RMCP_ATT_DK, type, true, 4, other);
+    rmcp_form_part(form, RMCP_ATT_DV, type, true, 4, other);
+    return RMCP_OK;
+}
+
+static const struct rmcp_form_rules rules = {
+    .operation = &rmcp_operation_attention,
+    .tensors = tensors,
+    .numbers = numbers,
+    .shape = shape,
+    .evaluate = rmcp_att_evaluate,
+};
+
+static rmcp_status parse(const char *text, void *problems, size_t *count)
+{
+    return rmcp_form_parse(&rules, text, problems, count);
+}
+
+static double flops(const void *problem)
+{
+    const struct rmcp_form *form = problem;
+    const struct rmcp_att_sizes s = rmcp_att_sizes(form);
+    const double products = form->word[RMCP_ATT_PASS] == RMCP_ATT_BACKWARD ? 5 : 2;
+    return products * 2 * (double)s.heads * (double)s.queries * (double)s.keys * (double)s.depth;
+}
+
+static const char *const trials[] = { "1x2x9x8:%s:scale0.0625:saved",
+                                      "1x1x5x4:%s:scale0.0625:keys300:bias:causal", NULL };
+
+static void draw(uint64_t seed, void *problem)
+{
+    struct rmcp_random r = { seed };
+    const int depth = (int)rmcp_random_between(&r, 1, 24);
+    const int queries = (int)rmcp_random_between(&r, 1, rmcp_random_below(&r, 4) ? 12 : 70);
+    rmcp_form_draw(&rules, problem, "%dx%dx%dx%d:%s:%s:%s:%s:%s:scale%s:keys%d",
+                   (int)rmcp_random_between(&r, 1, 3), (int)rmcp_random_between(&r, 1, 3), queries,
+                   depth, passes[rmcp_random_below(&r, 2)], masks[rmcp_random_below(&r, 2)],
+                   biases[rmcp_random_below(&r, 3) == 0], saves[rmcp_random_below(&r, 2)],
+                   rmcp_type_names[rmcp_random_below(&r, 3)],
+                   rmcp_random_below(&r, 2) ? "0.0625" : "-0.03",
+                   rmcp_random_below(&r, 3) ? 0 : (int)rmcp_random_between(&r, 1, 300));
+}
+
+const struct rmcp_operation rmcp_operation_attention = {
+    .name = "attention",
+    .problem_bytes = sizeof(struct rmcp_form),
+    .n_slots = RMCP_ATT_SLOTS,
+    .algos = rmcp_algos_attention,
+    .slot = rmcp_form_slot,
+    .type = rmcp_form_type,
+    .flops = flops,
+    .bytes = rmcp_form_bytes,
+    .parse = parse,
+    .print = rmcp_form_print,
+    .traits = traits,
+    .trait = rmcp_form_trait,
+    .trials = trials,
+    .draw = draw,
+    .fill = rmcp_form_fill,
+    .reference_begin = rmcp_form_reference_begin,
+    .reference_end = rmcp_form_reference_end,
+    .expect = rmcp_form_expect,
+    .expect_cost = rmcp_form_expect_cost,
+};

@@ -1,0 +1,27 @@
+/* softmax.h: softmax as an operation: its words and its tensors. */
+#ifndef RMCP_OPS_SOFTMAX_H
+#define RMCP_OPS_SOFTMAX_H
+
+#include "core/form.h"
+
+extern const struct rmcp_operation rmcp_operation_softmax;
+
+enum { RMCP_SOFTMAX_X, RMCP_SOFTMAX_Y, RMCP_SOFTMAX_DY, RMCP_SOFTMAX_DX };
+enum { RMCP_SOFTMAX_FORWARD, RMCP_SOFTMAX_BACKWARD };
+enum { RMCP_SOFTMAX_PASS, RMCP_SOFTMAX_TYPE, RMCP_SOFTMAX_ALGORITHM, RMCP_SOFTMAX_MODE };
+enum { RMCP_SOFTMAX_ACCURATE, RMCP_SOFTMAX_FAST, RMCP_SOFTMAX_LOG };
+enum { RMCP_SOFTMAX_CHANNEL, RMCP_SOFTMAX_INSTANCE };
+enum { RMCP_SOFTMAX_ALPHA, RMCP_SOFTMAX_BETA };
+
+static inline bool rmcp_softmax_log(const struct rmcp_form *form)
+{
+    return form->word[RMCP_SOFTMAX_ALGORITHM] == RMCP_SOFTMAX_LOG;
+}
+
+/* Whether dimension `d` is one that is summed over. */
+static inline bool rmcp_softmax_along(const struct rmcp_form *form, unsigned d)
+{
+    return form->word[RMCP_SOFTMAX_MODE] == RMCP_SOFTMAX_CHANNEL ? d == 1 : d >= 1;
+}
+
+#endif
