@@ -281,7 +281,7 @@ static rmcp_status read_pool(struct line *line)
     if (!status) status = number_of(line, 'M', &place);
     if (status) return status;
     static const char *const bits[] = { "8", "16", "32", "64" };
-    const char *width = bits[0];
+    const char *width = bits[place ? 2 : 0]; /* logs do not say: wide enough */
     for (int i = 0; i < 4; i++)
         if (!strncmp(index, "miopenIndexUint", 15) && !strcmp(index + 15, bits[i])) width = bits[i];
     int crosses = 0;
@@ -345,14 +345,16 @@ static rmcp_status read_lrn(struct line *line)
 {
     int64_t n;
     char sizes[96], head[128], tail[3 * VALUE + 64];
+    /* A word by hand, a number in a log. */
+    const char *mode = text_of(line, 'm');
+    const bool crosses = !strncmp(mode, "cross", 5) || !strcmp(mode, "1");
     rmcp_status status = read_sizes(line, sizes, sizeof sizes);
     if (!status) status = number_of(line, 'N', &n);
     for (const char *p = "ABK"; *p && !status; p++) status = check_real(line, *p);
     if (status) return status;
     snprintf(head, sizeof head, "lrn:%s:%s", sizes, line->type);
-    snprintf(tail, sizeof tail, ":%s:n%" PRId64 ":alpha%s:beta%s:k%s",
-             strncmp(text_of(line, 'm'), "cross", 5) ? "within" : "cross", n, text_of(line, 'A'),
-             text_of(line, 'B'), text_of(line, 'K'));
+    snprintf(tail, sizeof tail, ":%s:n%" PRId64 ":alpha%s:beta%s:k%s", crosses ? "cross" : "within",
+             n, text_of(line, 'A'), text_of(line, 'B'), text_of(line, 'K'));
     return both_ways(line, head, tail);
 }
 

@@ -47,6 +47,8 @@ means "$driver pool -n 1 -c 2 -H 8 -W 8 -y 2 -x 3 -v 2 -u 1 -p 1 -q 0 -m avg -F 
 means "$driver poolfp16 --input 2x3x4x8x8 -m max -I miopenIndexUint32 -F 2" pool:2x3x4x8x8:bwd:f16:u32:window3x3x3:stride1x1x1
 means "$driver activ -n 1 -c 2 -H 8 -W 8 -m 2 -A 0.5 --forw 2" act:1x2x8x8:bwd:tanh:f32:alpha0.5:beta1:gamma1
 means "$driver lrn -m cross -n 2 -c 8 --forw 1" lrn:2x8x32x32:fwd:f32:alpha0.001
+means "$driver lrn -m 0 -n 2 -c 8 --forw 1" lrn:2x8x32x32:fwd:within:f32:alpha0.001
+means "$driver lrn -m 1 -n 2 -c 8 -A 0.0001 --forw 1" lrn:2x8x32x32:fwd:f32
 means "$driver softmaxbfp16 -n 1 -c 10 -H 1 -W 1 -a 2" softmax:1x10x1x1:fwd:bf16:log softmax:1x10x1x1:bwd:bf16:log
 refuses "$driver foo -n 1" "operation 'foo' is not known"
 refuses "$driver conv -n" "'-n' has no value"
@@ -62,8 +64,8 @@ refuses "$driver" "no field"
 if [ -n "$sequence" ]; then
     mkdir "$work/results"
     RMCP_DEVICE=cpu RMCP_GUARD=0 RMCP_LIBRARY=$librmcp MIOPEN_ENABLE_LOGGING_CMD=1 "$sequence" --together "$library" "$work/results" \
-        'torch-2.12*/*/forward' 'torch-2.12-rnn/*/*' 'torch-norm/*/*' 'fusion/*/*' >"$work/log" 2>&1 || die "the sequences"
-    grep -a 'MIOpenDriver \(conv\|bnorm\|rnn\)' "$work/log" | sort -u >"$work/lines"
+        'torch-2.12*/*/forward' 'torch-2.12-rnn/*/*' 'torch-norm/*/*' 'fusion/*/*' '*pool*/*/*' '*lrn*/*/*' >"$work/log" 2>&1 || die "the sequences"
+    grep -a 'MIOpenDriver \(conv\|bnorm\|rnn\|pool\|lrn\|activ\)' "$work/log" | sort -u >"$work/lines"
     [ "$(wc -l <"$work/lines")" -gt 40 ] || fail "only $(wc -l <"$work/lines") lines"
     while IFS= read -r line; do
         "$rmcp" verify --list "$line" >>"$work/cases" 2>>"$work/refused" || fail "$line: $(tail -n 1 "$work/refused")"

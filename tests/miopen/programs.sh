@@ -1,22 +1,23 @@
 #!/bin/bash
 # Programs that others wrote, on our drop-in, on a simulated card under sid's ROCm 6.4: MIOpenDriver, which judges
-# convolutions with its own code on the CPU, and MIGraphX's driver, which judges a small ResNet with its own.
+# convolutions with its own code on the CPU, and MIGraphX's driver, which judges models like AlexNet, GoogLeNet, ResNet
+# and VGG with its own.
 #
 # usage: programs.sh BUILD-FOLDER [RESULTS-FOLDER]
 #   RESULTS-FOLDER  keeps what the programs printed (default: miopen-programs in the build folder): with the same
 #                   libraries a program that was right is not run again
 #
-# Both need functions that RMCP leaves to the original (C++ methods of descriptors, pooling), so the original is
-# chained behind ours (RMCP_MIOPEN_CHAIN=1). MIOpenDriver calls C++ functions of libMIOpen, which only the original
-# has: ours is preloaded under its other name, and each C function is ours. Its batch norm (bnorm) passes descriptors
-# that no C function made, which ours cannot know: it is left out. Nor does its GPU reference run, which asks for one
-# of the original's kernels by number: it verifies on the CPU.
+# MIOpenDriver calls C++ functions of libMIOpen, which only the original has, so the original is chained behind ours
+# (RMCP_MIOPEN_CHAIN=1), which is preloaded under its other name: each C function is ours. MIGraphX needs nothing of the
+# original. MIOpenDriver's batch norm (bnorm) passes descriptors that no C function made, which ours cannot know: it is
+# left out. Nor does its GPU reference run, which asks for one of the original's kernels by number: it verifies on the
+# CPU.
 # Needs root, debootstrap, a mirror (4 GB once). Exit status 1 after a failure, 77 where the chroot cannot be made.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../support/lib.sh"
 . "$here/original.sh"
-[ $# -ge 1 ] || { sed -n '2,17s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 build=$(cd "$1" && pwd)
 results=${2:-$build/miopen-programs}
 mkdir -p "$results"
@@ -33,7 +34,8 @@ for model in alexnet googlenet resnet vgg; do
 done
 
 # went_through_ours: the table of executed kernels has some of ours and none of the original's convolutions.
-ours=$(sed -n 's/^__kernel .* void \([a-z_0-9]*\)(.*/\1/p' "$here"/../../src/conv/kernels/*.cl | sort -u | tr '\n' '|')
+ours=$(sed -n 's/^__kernel .* void \([a-z_0-9]*\)(.*/\1/p' "$here"/../../src/conv/kernels/*.cl "$here"/../../src/ops/*/kernels/*.cl |
+    sort -u | tr '\n' '|')
 went_through_ours() {
     grep -Eq " (${ours%|})\$" "$file" && ! grep -Eq 'naive_conv|Im2.*Col|miopenSp3Asm|gcnAsmConv|MIOpenConv' "$file"
 }
@@ -50,7 +52,7 @@ program() {
         return 0
     fi
     status=0
-    original_chroot 900 env RMCP_MIOPEN_CHAIN=1 RMCP_MIOPEN_ORIGINAL=/usr/lib/x86_64-linux-gnu/libMIOpen.so.1 \
+    original_chroot 900 env RMCP_MIOPEN_CHAIN="$chain" RMCP_MIOPEN_ORIGINAL=/usr/lib/x86_64-linux-gnu/libMIOpen.so.1 \
         RMCP_LIBRARY="$place/librmcp.so.0" MIOPEN_DRIVER_USE_GPU_REFERENCE=0 LD_PRELOAD="$place/$library" \
         MIOPEN_ENABLE_LOGGING_CMD=1 ./rmcp sim --stats -- "$@" >"$file" 2>&1 || status=$?
     if [ "$status" = 0 ] && grep -Eq "$pattern" "$file" && ! grep -q 'FAILED' "$file" && went_through_ours; then
@@ -62,6 +64,7 @@ program() {
     fi
 }
 
+chain=1
 driver=/usr/libexec/rocm/libmiopen1-tests/MIOpenDriver
 n=0
 # All three passes of each, in find mode and, with -S 0, in immediate mode.
@@ -82,6 +85,7 @@ for arguments in \
     # shellcheck disable=SC2086
     program "driver-$n" 'Weights Verifies OK' wheel/libMIOpen.so "$driver" $arguments -F 0 -V 1 -i 1 -t 0
 done
+chain=0
 for model in alexnet googlenet resnet vgg alexnet-f16 googlenet-f16 resnet-f16 vgg-f16; do
     program "migraphx-$model" 'verification passed' libMIOpen.so.1 migraphx-driver verify "$model.onnx" --gpu
 done

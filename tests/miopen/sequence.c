@@ -144,6 +144,7 @@ int main(int argc, char **argv)
     pool_sequences();
     rnn_sequences();
     fusion_sequences();
+    softmax_problem_sequences();
     free(done);
     fprintf(stderr, "sequence: %d sequences, %d died\n", n_run, n_died);
     return 0;

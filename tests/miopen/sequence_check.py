@@ -294,11 +294,27 @@ def check_rnn(folder, record):
     return judge(record, lambda name, key: read(folder, record, name, key, record["x.type"]))
 
 
+def check_softmax(folder, record):
+    x, kind = read(folder, record, "dy" if record["pass"] == "backward" else "x", "x"), record["x.type"]
+    given, log = read(folder, record, "given", "x"), record["algorithm"] == "2"
+    axes = [1] if record["mode"] == "1" else [1, 2, 3]
+    if record["pass"] == "forward":
+        want = x - x.logsumexp(axes, keepdim=True)
+        want, bound = (want, 16 * U * (want.abs() + 1)) if log else (want.exp(), 16 * U * want.exp())
+    else:
+        factor = given.exp() if log else given
+        total = (x if log else x * given).sum(axes, keepdim=True)
+        size = (x.abs() if log else (x * given).abs()).sum(axes, keepdim=True)
+        want = x - factor * total if log else factor * (x - total)
+        bound = 8 * U * (x.abs() + factor.abs() * size) * math.sqrt(math.prod(x.shape[a] for a in axes))
+    return [("out", worst(read(folder, record, "out", "x"), want, bound, kind))]
+
+
 def check_fusion(folder, record):
     return sequence_fusion_check.check(record, lambda name, key: read(folder, record, name, key))
 
 
-CHECKS = {"fusion": check_fusion, "conv": check_conv, "norm": check_norm, "tensor": check_tensor, "rnn": check_rnn,
+CHECKS = {"fusion": check_fusion, "softmax": check_softmax, "conv": check_conv, "norm": check_norm, "tensor": check_tensor, "rnn": check_rnn,
           "parameters": check_rnn, "pool": check_pool, "lrn": check_lrn}
 
 

@@ -153,6 +153,9 @@
     F(miopenCreateActivationProblem)                                                               \
     F(miopenCreateBiasProblem)                                                                     \
     F(miopenCreateBatchnormProblem)                                                                \
-    F(miopenFuseProblems)
+    F(miopenFuseProblems)                                                                          \
+    F(miopenCreateSoftmaxDescriptor)                                                               \
+    F(miopenSetSoftmaxDescriptor)                                                                  \
+    F(miopenCreateSoftmaxProblem)
 
 #endif
