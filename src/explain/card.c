@@ -176,7 +176,8 @@ static bool override_value(const char *text, size_t size, char chip[static 16])
     return false;
 }
 
-/* Does the word at `at` stand there as an example of how such words look, as in clang's messages? */
+/* Does the word at `at` stand there as an example of how such words look, as in clang's messages?
+ */
 static bool is_example(const char *text, size_t at)
 {
     static const char mark[] = "e.g., '";

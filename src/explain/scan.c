@@ -300,6 +300,20 @@ static rmcp_status read_all(struct scanner *s, int fd)
     return RMCP_OK;
 }
 
+/* Do the lines of this guess have a signature that says as much, or the same? */
+static bool is_said(const struct explain_result *r, const struct guess *guess,
+                    const struct explain_signature *signature)
+{
+    for (size_t i = 0; i < r->n_matches; i++) {
+        const struct explain_match *m = &r->matches[i];
+        if (m->signature == signature) return true;
+        if (m->line == guess->line && guess->count <= m->count &&
+            signature->weight <= m->signature->weight)
+            return true;
+    }
+    return false;
+}
+
 /* Where no signature says more than that something ended: the most that the words of the lines
  * tell. */
 static void add_guess(struct scanner *s)
@@ -314,7 +328,7 @@ static void add_guess(struct scanner *s)
         if (!guess->count || (needs_amd && !amd) || (last && r->n_matches)) continue;
         const struct explain_signature *signature = explain_signatures;
         while (signature->id && strcmp(signature->id, id)) signature++;
-        if (!signature->id) continue;
+        if (!signature->id || is_said(r, guess, signature)) continue;
         memmove(&r->matches[1], &r->matches[0], r->n_matches++ * sizeof *r->matches);
         r->matches[0] = (struct explain_match){
             .signature = signature, .count = guess->count, .line = guess->line, .by_words = true

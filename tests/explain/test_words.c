@@ -140,12 +140,54 @@ static void test_threads(void **state)
     }
 }
 
+/* A line that a signature understands is not answered by its words as well, unless these say
+ * more; words of other lines are asked all the same. */
+static void test_line_is_said(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        first("python: can't open file '/srv/amd_build/build_amd.py': [Errno 2] No such "
+              "file or directory\nGPU: AMD Radeon RX 6700 XT\n"),
+        "file-missing");
+    assert_int_equal(result.n_matches, 1);
+    assert_string_equal(first("AMD Radeon RX 6700 XT\nFailure during GPU discovery\n"),
+                        "runner-lost");
+    assert_int_equal(result.n_matches, 1);
+    assert_string_equal(first("FileNotFoundError: [Errno 2] No such file or directory: "
+                              "'.zluda/zluda.exe'\nRX 6700 XT\n"),
+                        "zluda");
+    assert_string_equal(
+        first("RX 6700 XT\nFailure during GPU discovery\nvkCreateDevice failed: -3\n"),
+        "vulkan-error");
+}
+
+/* A core dump is the card's affair only where the log speaks of one; a chip in a compiler's
+ * example is no card. */
+static void test_beside_the_point(void **state)
+{
+    (void)state;
+    static const char dump[] =
+        "host systemd-coredump[7]: Process 5 (shell) of user 1000 dumped core.\n";
+    char text[256];
+    assert_string_equal(first(dump), "");
+    snprintf(text, sizeof text, "kernel: amdgpu 0000:04:00.0: amdgpu: SMU is resumed\n%s", dump);
+    assert_string_equal(first(text), "uncaught");
+    assert_string_equal(
+        first("clang: error: invalid target ID 'native'; format is a processor name (e.g., "
+              "'gfx908:sramecc+:xnack-')\n"),
+        "compiler-skew");
+    assert_string_equal(result.card.chip, "");
+    first("clang: error: invalid target ID 'gfx908:x'\n");
+    assert_string_equal(result.card.chip, "gfx908");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),     cmocka_unit_test(test_topic_and_trouble),
-        cmocka_unit_test(test_tracebacks), cmocka_unit_test(test_broken_lines),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_tables),           cmocka_unit_test(test_topic_and_trouble),
+        cmocka_unit_test(test_tracebacks),       cmocka_unit_test(test_broken_lines),
+        cmocka_unit_test(test_threads),          cmocka_unit_test(test_line_is_said),
+        cmocka_unit_test(test_beside_the_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@ parameters that the card had before it; and of what all steps changed of the par
 step is judged by the rounding of an earlier one. The bound is four times the distance that PyTorch's own float32 on
 the CPU has there, and 1e-5 (with autocast two times that of its float16, and 1e-3). A value that lies at the kink of a
 ReLU may fall to either side and change gradients by far more: what is beyond the bound is held against four times
-what changes on the CPU when the parameters' last bits change ("kink"). Where the CPU itself is more than
+what changes on the CPU when the parameters change a little, so that the outputs move as far as the card's ("kink"). Where the CPU itself is more than
 0.25 away, as in float16 through many batch norms over a few pixels, a bound says nothing: "unjudged" tells so.
 --own-norm: batch norms by PyTorch's own kernels. --single: optimizers go through the tensors one by one. --cpu: as if the
 CPU were the card, to try this program."""
@@ -91,17 +91,17 @@ def train(model, x, target):
     return steps, [p.detach().cpu() for p in model.parameters()]
 
 
-def on_host(model, before, x, target, dtype, seed=None):
-    """The same step on the CPU, from the same parameters. In autocast, float32 is what the CPU makes of it.
+def on_host(model, before, x, target, dtype, seed=0, change=0.0):
+    """The same step on the CPU, from the same parameters, or from parameters that are changed by up to that part of them.
 
-    With a seed the last bit or two of every parameter are changed, up or down."""
+    In autocast, float32 is what the CPU makes of it."""
     model = copy.deepcopy(model).to(dtype)
-    generator = torch.Generator().manual_seed(seed or 0)
+    generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter, value in zip(model.parameters(), before):
             parameter.copy_(value)
-            if seed is not None:
-                parameter.mul_(1 + 2**-22 * (2 * torch.rand(parameter.shape, generator=generator, dtype=dtype) - 1))
+            if change:
+                parameter.mul_(1 + change * (2 * torch.rand(parameter.shape, generator=generator, dtype=dtype) - 1))
     half = mode == "autocast" and dtype == torch.float32
     if half:  # as on the card: small gradients must not vanish in float16
         scaler = torch.amp.GradScaler("cpu", init_scale=256.0)
@@ -109,6 +109,14 @@ def on_host(model, before, x, target, dtype, seed=None):
         return [outputs], [p.grad / 256 for p in model.parameters()]
     outputs = step_of(model, x.to(dtype), target, "cpu", half)
     return [outputs], [p.grad for p in model.parameters()]
+
+
+def nearby(model, before, x, target, far, right):
+    """Gradients on the CPU where the outputs have moved as far as the card's, at eight places."""
+    change = 2.0**-22
+    first, _ = on_host(model, before, x, target, torch.float64, 0, change)
+    change *= max(1.0, far / distance(first, right))
+    return [on_host(model, before, x, target, torch.float64, seed, change)[1] for seed in range(8)]
 
 
 def replay(steps, dtype):
@@ -168,8 +176,7 @@ def main():
             judge(result, "outputs", [outputs], plain[0], right[0])
             moved = []
             if not within(gradients, plain[1], right[1]):
-                for seed in range(8):
-                    moved.append(on_host(model, before, x, target, torch.float64, seed)[1])
+                moved = nearby(model, before, x, target, distance([outputs], right[0]), right[0])
             judge(result, "gradients", gradients, plain[1], right[1], moved)
         updates = [p - q for p, q in zip(last, steps[0][0])]
         judge(result, "updates", updates, replay(steps, torch.float32), replay(steps, torch.float64))

@@ -80,7 +80,7 @@ static void fill(const void *problem, unsigned slot, enum rmcp_data data, uint64
                 i % 2 ? rmcp_random_between(&r, 0, most) : rmcp_random_between(&r, least, steps);
         } else {
             value = rmcp_random_below(&r, classes);
-            if (roomy && i % labels && rmcp_random_below(&r, 4) == 0) value = last;
+            if (roomy && i % t->size[1] && rmcp_random_below(&r, 4) == 0) value = last;
             while (classes > 2 && (value == blank || (!roomy && value == last)))
                 value = (value + 1) % classes;
             if (classes == 2) value = 1 - blank;

@@ -75,13 +75,22 @@ INLINE struct chunk chunk_of(const struct rmcp_lines *l, const struct share *s, 
     struct chunk c;
     c.at = s->at;
     c.first = (int)s->first;
-    uint rest = there;
-    if (!COLUMNS) {
-        rest = divide(there, l->chunks);
-        c.first = (int)((there - rest * l->chunks.divisor) * LANES);
+    if (COLUMNS && l->n_along <= 1) { /* no division where one loop is all there is */
+        c.at.a += there * l->turn[0].a;
+        c.at.b += there * l->turn[0].b;
+        c.at.c += there * l->turn[0].c;
+        c.at.d += there * l->turn[0].d;
+    } else if (!COLUMNS && l->n_along == 0) {
+        c.first = (int)(there * LANES);
+    } else {
+        uint rest = there;
+        if (!COLUMNS) {
+            rest = divide(there, l->chunks);
+            c.first = (int)((there - rest * l->chunks.divisor) * LANES);
+        }
+        UNROLL for (uint i = 0; i < 4; i++) if (i < l->n_along) rest =
+            take_line_turn(l->turn[i], rest, &c.at);
     }
-    UNROLL for (uint i = 0; i < 4; i++) if (i < l->n_along) rest =
-        take_line_turn(l->turn[i], rest, &c.at);
     if (!COLUMNS && l->align)
         c.first -= (int)((uint)(ulong)(a + c.at.a * (uint)sizeof(element)) / (uint)sizeof(element) %
                          LANES);
@@ -114,6 +123,13 @@ INLINE uint load_chunk(struct lanes *x, const struct rmcp_lines *l, const struct
         x->word[k] = *(__global const bits *)(p + nearest * step * (uint)sizeof(element));
     }
     return SINGLY;
+}
+
+/* What stands for elements that are not there. */
+INLINE void mask_chunk(float *v, const struct rmcp_lines *l, const struct chunk *c, float other)
+{
+    if (c->whole) return;
+    UNROLL for (int k = 0; k < LANES; k++) if (!is_there(l, c, k)) v[k] = other;
 }
 
 /* v, and `beta` of what was there before, to a chunk of a tensor. */

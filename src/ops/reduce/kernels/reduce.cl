@@ -17,13 +17,18 @@ INLINE float nothing_of(uint merge)
     return merge == RMCP_REDUCE_SUM ? 0.0f : merge == RMCP_REDUCE_PRODUCT ? 1.0f : -INFINITY;
 }
 
-INLINE float prepared(const struct rmcp_reduce_args *f, float v)
+/* The kind is the same for all work-items: no choice inside the loops. */
+INLINE void prepare(const struct rmcp_reduce_args *f, float *v)
 {
-    return f->before == RMCP_REDUCE_NEGATED    ? -v
-           : f->before == RMCP_REDUCE_ABSOLUTE ? (v < 0 ? -v : v)
-           : f->before == RMCP_REDUCE_SQUARED  ? v * v
-           : f->before == RMCP_REDUCE_NOT_ZERO ? (v == 0 ? 1.0f : v)
-                                               : v;
+    if (f->before == RMCP_REDUCE_NEGATED) {
+        UNROLL for (int k = 0; k < LANES; k++) v[k] = -v[k];
+    } else if (f->before == RMCP_REDUCE_ABSOLUTE) {
+        UNROLL for (int k = 0; k < LANES; k++) v[k] = v[k] < 0 ? -v[k] : v[k];
+    } else if (f->before == RMCP_REDUCE_SQUARED) {
+        UNROLL for (int k = 0; k < LANES; k++) v[k] *= v[k];
+    } else if (f->before == RMCP_REDUCE_NOT_ZERO) {
+        UNROLL for (int k = 0; k < LANES; k++) v[k] = v[k] == 0 ? 1.0f : v[k];
+    }
 }
 
 /* Whether a is to be taken rather than b: NaN above all, of equals the first. */
@@ -59,12 +64,16 @@ INLINE void gather(struct best *h, const struct rmcp_reduce_args *f, const struc
         UNROLL for (uint i = 0; i < KEEP; i++)
         {
             value_lanes(v[i], &raw[i], TYPE, way[i]);
-            counts[i] = 0;
-            UNROLL for (int k = 0; k < LANES; k++)
-            {
-                counts[i] |=
+            counts[i] = (1u << LANES) - 1;
+            if (f->ignore || !c[i].whole) {
+                counts[i] = 0;
+                UNROLL for (int k = 0; k < LANES; k++) counts[i] |=
                     is_there(l, &c[i], k) && !(f->ignore && v[i][k] != v[i][k]) ? 1u << k : 0;
-                v[i][k] = counts[i] >> k & 1 ? prepared(f, v[i][k]) : nothing_of(f->merge);
+            }
+            prepare(f, v[i]);
+            if (f->ignore || !c[i].whole) {
+                UNROLL for (int k = 0; k < LANES; k++) if (!(counts[i] >> k & 1)) v[i][k] =
+                    nothing_of(f->merge);
             }
         }
         float block[WIDTH];
@@ -77,6 +86,9 @@ INLINE void gather(struct best *h, const struct rmcp_reduce_args *f, const struc
             UNROLL for (uint i = 0; i < KEEP; i++) UNROLL for (int k = 0; k < LANES; k++)
                 block[OF(k)] *= v[i][k];
             UNROLL for (uint w = 0; w < WIDTH; w++) h[w].value *= block[w];
+        } else if (!f->indices) { /* NaN, once there, stays */
+            UNROLL for (uint i = 0; i < KEEP; i++) UNROLL for (int k = 0; k < LANES; k++) h[OF(k)]
+                .value = v[i][k] > h[OF(k)].value || v[i][k] != v[i][k] ? v[i][k] : h[OF(k)].value;
         } else {
             UNROLL for (uint i = 0; i < KEEP; i++) UNROLL for (int k = 0; k < LANES; k++)
             {

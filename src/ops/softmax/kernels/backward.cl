@@ -59,6 +59,8 @@ __kernel WORKGROUP(THREADS) void softmax_backward(TENSOR(y), TENSOR(dy), RESULT(
                 {
                     value_lanes(y[i], &raw_y[i], TYPE, way_y[i]);
                     value_lanes(dy[i], &raw_dy[i], TYPE, way_dy[i]);
+                    mask_chunk(y[i], l, &c[i], 0);
+                    mask_chunk(dy[i], l, &c[i], 0);
                 }
             }
             if (time == 0) {
@@ -66,8 +68,7 @@ __kernel WORKGROUP(THREADS) void softmax_backward(TENSOR(y), TENSOR(dy), RESULT(
                 UNROLL for (uint w = 0; w < WIDTH; w++) block[w] = 0;
                 UNROLL for (uint i = 0; i < KEEP; i++) UNROLL for (int k = 0; k < LANES; k++)
                 {
-                    const float term = f.log ? dy[i][k] : y[i][k] * dy[i][k];
-                    block[OF(k)] += is_there(l, &c[i], k) ? term : 0.0f;
+                    block[OF(k)] += f.log ? dy[i][k] : y[i][k] * dy[i][k];
                 }
                 UNROLL for (uint w = 0; w < WIDTH; w++) sum[w] += block[w];
                 continue;
@@ -75,9 +76,13 @@ __kernel WORKGROUP(THREADS) void softmax_backward(TENSOR(y), TENSOR(dy), RESULT(
             UNROLL for (uint i = 0; i < KEEP; i++)
             {
                 float dx[LANES];
-                UNROLL for (int k = 0; k < LANES; k++) dx[k] =
-                    f.alpha * (f.log ? dy[i][k] - exp_of(y[i][k]) * sum[OF(k)]
-                                     : y[i][k] * (dy[i][k] - sum[OF(k)]));
+                if (f.log) {
+                    UNROLL for (int k = 0; k < LANES; k++) dx[k] =
+                        f.alpha * (dy[i][k] - exp_of(y[i][k]) * sum[OF(k)]);
+                } else {
+                    UNROLL for (int k = 0; k < LANES; k++) dx[k] =
+                        f.alpha * (y[i][k] * (dy[i][k] - sum[OF(k)]));
+                }
                 store_chunk(l, &c[i], ADDRESS(dx), c[i].at.c, l->vector.c, dx, f.beta);
             }
         }

@@ -63,17 +63,22 @@ __kernel WORKGROUP(THREADS) void softmax_forward(TENSOR(x), RESULT(y), RESULT(pa
         }
     }
     /* The first time for the sums, the second for the results. */
-    const bool once = s.end - s.begin <= stride;
+    const bool once = s.end - s.begin <= stride && f.stage == RMCP_SOFTMAX_ALL;
+    float own[WIDTH], lost[WIDTH];
     for (uint time = f.stage == RMCP_SOFTMAX_APPLY; time < 2; time++) {
         if (time == 1) {
+            UNROLL for (uint w = 0; w < WIDTH; w++) own[w] = h[w].top;
             merge_lines(h, l, &s, tops, sums);
             if (f.stage == RMCP_SOFTMAX_PARTS) break;
+            UNROLL for (uint w = 0; w < WIDTH; w++)
+            {
+                lost[w] = f.log ? log_of(h[w].sum) : 1.0f / h[w].sum;
+                if (once && !f.log)
+                    lost[w] *= shrink(own[w] - h[w].top); /* which the terms are relative to */
+            }
         }
-        float lost[WIDTH];
-        UNROLL for (uint w = 0; w < WIDTH; w++) lost[w] =
-            f.log ? log_of(h[w].sum) : 1.0f / h[w].sum;
         for (uint next = s.exists ? s.begin + s.lane : s.end; next < s.end; next += stride) {
-            if (time == 0 || !once || f.stage == RMCP_SOFTMAX_APPLY) {
+            if (time == 0 || !once) {
                 struct lanes raw[KEEP];
                 uint way[KEEP];
                 UNROLL for (uint i = 0; i < KEEP; i++)
@@ -81,33 +86,42 @@ __kernel WORKGROUP(THREADS) void softmax_forward(TENSOR(x), RESULT(y), RESULT(pa
                     c[i] = chunk_of(l, &s, next + i * l->lanes, ADDRESS(x));
                     way[i] = load_chunk(&raw[i], l, &c[i], ADDRESS(x), c[i].at.a, l->vector.a);
                 }
-                UNROLL for (uint i = 0; i < KEEP; i++) value_lanes(v[i], &raw[i], TYPE, way[i]);
+                UNROLL for (uint i = 0; i < KEEP; i++)
+                {
+                    value_lanes(v[i], &raw[i], TYPE, way[i]);
+                    mask_chunk(v[i], l, &c[i], -INFINITY);
+                }
             }
             if (time == 0) {
-                float top[WIDTH];
-                UNROLL for (uint w = 0; w < WIDTH; w++) top[w] = h[w].top;
+                float top[WIDTH], part[WIDTH];
+                UNROLL for (uint w = 0; w < WIDTH; w++) top[w] = h[w].top, part[w] = 0;
+                UNROLL for (uint i = 0; i < KEEP; i++) UNROLL for (int k = 0; k < LANES; k++)
+                    top[OF(k)] = v[i][k] > top[OF(k)] ? v[i][k] : top[OF(k)];
                 UNROLL for (uint i = 0; i < KEEP; i++) UNROLL for (int k = 0; k < LANES; k++)
                 {
-                    if (!is_there(l, &c[i], k)) v[i][k] = -INFINITY;
-                    top[OF(k)] = v[i][k] > top[OF(k)] ? v[i][k] : top[OF(k)];
+                    const float term = shrink(v[i][k] - base_of(top[OF(k)]));
+                    part[OF(k)] += term;
+                    if (once && !f.log) v[i][k] = term;
                 }
                 UNROLL for (uint w = 0; w < WIDTH; w++)
                 {
-                    if (top[w] > h[w].top) h[w].sum *= exp_of(h[w].top - top[w]);
+                    if (top[w] > h[w].top) h[w].sum *= shrink(h[w].top - top[w]);
                     h[w].top = top[w];
+                    h[w].sum += part[w];
                 }
-                UNROLL for (uint i = 0; i < KEEP; i++) UNROLL for (int k = 0; k < LANES; k++)
-                    h[OF(k)]
-                        .sum += term_of(v[i][k], top[OF(k)]);
                 continue;
             }
             UNROLL for (uint i = 0; i < KEEP; i++)
             {
                 float y[LANES];
-                UNROLL for (int k = 0; k < LANES; k++)
-                {
-                    const float x = v[i][k] - h[OF(k)].top;
-                    y[k] = f.alpha * (f.log ? x - lost[OF(k)] : exp_of(x) * lost[OF(k)]);
+                if (f.log) {
+                    UNROLL for (int k = 0; k < LANES; k++) y[k] =
+                        f.alpha * ((v[i][k] - h[OF(k)].top) - lost[OF(k)]);
+                } else if (once) {
+                    UNROLL for (int k = 0; k < LANES; k++) y[k] = f.alpha * (v[i][k] * lost[OF(k)]);
+                } else {
+                    UNROLL for (int k = 0; k < LANES; k++) y[k] =
+                        f.alpha * (shrink(v[i][k] - h[OF(k)].top) * lost[OF(k)]);
                 }
                 store_chunk(l, &c[i], ADDRESS(y), c[i].at.c, l->vector.c, y, f.beta);
             }
