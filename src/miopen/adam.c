@@ -12,7 +12,7 @@ enum {
     SQUARE,
     MOST,
     COPY,
-    SCALE,
+    GRAD_SCALE,
     INF,
     STEP,
     SLOTS
@@ -75,7 +75,7 @@ static bool fits(const struct adam *a, bool *states_apart)
            (!a->tensor[MOST] || a->tensor[MOST]->type == state) &&
            (!a->tensor[COPY] || a->tensor[COPY]->type == miopenHalf) &&
            (!*states_apart || a->tensor[GRAD]->type == param->type) &&
-           scalar_of(a->tensor[SCALE], 4) && scalar_of(a->tensor[INF], 1) &&
+           scalar_of(a->tensor[GRAD_SCALE], 4) && scalar_of(a->tensor[INF], 1) &&
            scalar_of(a->tensor[STEP], 4) && (!a->amsgrad || a->tensor[MOST]);
 }
 
@@ -112,9 +112,9 @@ static miopenStatus_t run(miopenHandle_t name, const struct adam *a)
     mi_case_begin_sizes(&c, "adam", &n, 1, a->tensor[PARAM]->type);
     mi_case_put(&c, ":%s%s%s%s%s%s", a->kind, a->amsgrad ? ":amsgrad" : "",
                 a->maximize ? ":maximize" : "", a->tensor[STEP] ? ":counted" : "",
-                a->tensor[SCALE] ? (a->tensor[INF] ? ":amp" : ":scaled")
-                : a->tensor[INF] ? ":guarded"
-                                 : "",
+                a->tensor[GRAD_SCALE] ? (a->tensor[INF] ? ":amp" : ":scaled")
+                : a->tensor[INF]      ? ":guarded"
+                                      : "",
                 a->tensor[COPY] ? ":copied" : "");
     if (states_apart)
         mi_case_put(&c, ":states_f32");
@@ -170,7 +170,7 @@ miopenStatus_t miopenFusedAdam(miopenHandle_t handle, miopenTensorDescriptor_t p
     must(&a, SQUARE, square_name, square);
     if (amsgrad) must(&a, MOST, most_name, most);
     may(&a, STEP, step_name, step);
-    may(&a, SCALE, scale_name, scale);
+    may(&a, GRAD_SCALE, scale_name, scale);
     may(&a, INF, inf_name, inf);
     return run(handle, &a);
 }
@@ -214,7 +214,7 @@ miopenStatus_t miopenFusedAdamWithOutput(
         must(&a, STEP, step_name, step);
         from(&a, STEP, step_in_name, step_in);
     }
-    may(&a, SCALE, scale_name, scale);
+    may(&a, GRAD_SCALE, scale_name, scale);
     may(&a, INF, inf_name, inf);
     return run(handle, &a);
 }
@@ -242,7 +242,7 @@ miopenStatus_t miopenTransformersAdamW(miopenHandle_t handle, miopenTensorDescri
     must(&a, MEAN, mean_name, mean);
     must(&a, SQUARE, square_name, square);
     may(&a, STEP, step_name, step);
-    may(&a, SCALE, scale_name, scale);
+    may(&a, GRAD_SCALE, scale_name, scale);
     may(&a, INF, inf_name, inf);
     return run(handle, &a);
 }
@@ -279,7 +279,7 @@ miopenStatus_t miopenTransformersAdamWWithOutput(
         must(&a, STEP, step_name, step);
         from(&a, STEP, step_in_name, step_in);
     }
-    may(&a, SCALE, scale_name, scale);
+    may(&a, GRAD_SCALE, scale_name, scale);
     may(&a, INF, inf_name, inf);
     return run(handle, &a);
 }

@@ -27,7 +27,7 @@ prototypes() {
     # shellcheck disable=SC2086 # a list of flags
     compiler $flags "$@" -aux-info "$work/all" -fsyntax-only "$work/one.c" || return 1
     sed -n 's|^/\*.*\*/ extern \(.*miopen.*\);.*|\1|p' "$work/all" |
-        sed -E 's/const ([A-Za-z0-9_]+) ([,)])/\1\2/g; s/_Bool/bool/g' | grep -o '^.* \**miopen[A-Za-z0-9_]* (.*' | sort -u >"$out"
+        sed -E 's/const ([A-Za-z0-9_]+( int)?) ([,)])/\1\3/g; s/_Bool/bool/g' | grep -o '^.* \**miopen[A-Za-z0-9_]* (.*' | sort -u >"$out"
 }
 functions() { grep -o 'miopen[A-Za-z0-9_]* (' "$1" | sort -u; }
 
