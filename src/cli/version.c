@@ -25,7 +25,7 @@ static void print_targets(void)
 {
     struct rmcp_kernel_target target;
     uint64_t bytes = 0, packed = 0;
-    printf("kernels:    %s%s%s\n", rmcp_kernel_compiler(),
+    printf("kernels:     %s%s%s\n", rmcp_kernel_compiler(),
            *rmcp_kernel_compiler() && *rmcp_kernel_missing() ? "; " : "", rmcp_kernel_missing());
     for (size_t i = 0; rmcp_kernel_target_at(i, &target); i++) {
         printf("  %-8s %5" PRIu64 " KiB, packed %4" PRIu64 " KiB, for %s\n", target.name,
@@ -86,12 +86,12 @@ int cli_version(int argc, char **argv)
         add_targets(object);
         return cli_print_json(object, "rmcp.version/1");
     }
-    printf("rmcp %s\ndrivers:   ", rmcp_version());
+    printf("rmcp %s\ndrivers:    ", rmcp_version());
     for (size_t i = 0; rmcp_drivers[i]; i++) printf(" %s", rmcp_drivers[i]->name);
-    printf("\ncpu:        %s\n", cpu);
+    printf("\ncpu:         %s\n", cpu);
     for (size_t o = 0; rmcp_operations[o]; o++) {
         snprintf(name, sizeof name, "%s:", rmcp_operations[o]->name);
-        printf("%-11s", name);
+        printf("%-12s", name);
         for (const struct rmcp_algo *const *algo = rmcp_operations[o]->algos; *algo; algo++)
             printf(" %s/%u", (*algo)->name, (unsigned)(*algo)->version);
         printf("\n");

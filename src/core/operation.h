@@ -151,8 +151,8 @@ static inline bool rmcp_type_is_integer(rmcp_type type)
 /* The largest error of rounding a value to a type: relative, or that of its smallest number. */
 double rmcp_rounding_error(rmcp_type type, double value);
 
-/* Whether a sum in f32 of terms that add up to `magnitude` may overflow on its way; false for NaN and
- * Inf, which are values of the caller's. */
+/* Whether a sum in f32 of terms that add up to `magnitude` may overflow on its way; false for NaN
+ * and Inf, which are values of the caller's. */
 bool rmcp_sum_overflows(double magnitude);
 
 #endif

@@ -111,8 +111,8 @@ static void trials_exist(void **state)
                 size_t count = 0;
                 const struct rmcp_operation *found = NULL;
                 snprintf(pattern, sizeof pattern, "%s%s%s",
-                         operation->nameless ? "" : operation->name,
-                         operation->nameless ? "" : ":", *trial);
+                         operation->nameless ? "" : operation->name, operation->nameless ? "" : ":",
+                         *trial);
                 const char *hole = strstr(pattern, "%s");
                 snprintf(text, sizeof text, "%.*s%s%s", (int)(hole ? hole - pattern : 255), pattern,
                          hole ? rmcp_type_names[type] : "", hole ? hole + 2 : "");

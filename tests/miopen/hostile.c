@@ -109,7 +109,8 @@ void hostile_assert_right(const struct client_conv *conv, enum client_pass pass)
     double *expected = calloc(n, sizeof *expected);
     assert_non_null(expected);
     reference(conv, pass, x, w, y, expected);
-    /* Of integers: a product that is left out makes 1 at the least, a transform on a GPU far less. */
+    /* Of integers: a product that is left out makes 1 at the least, a transform on a GPU far less.
+     */
     for (size_t i = 0; i < n; i++)
         if (!(fabs((double)got[i] - expected[i]) < 0.125))
             fail_msg("pass %d, element %zu: %g, expected %g", (int)pass, i, (double)got[i],

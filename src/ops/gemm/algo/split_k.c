@@ -10,8 +10,7 @@ static struct rmcp_matmul_way choose(const struct rmcp_request *request)
 
 static const char *refuse(const struct rmcp_request *request)
 {
-    const char *why =
-        rmcp_matmul_family_refuse(&rmcp_gemm_of(request)->product, RMCP_MATMUL_SPLIT);
+    const char *why = rmcp_matmul_family_refuse(&rmcp_gemm_of(request)->product, RMCP_MATMUL_SPLIT);
     if (why) return why;
     return choose(request).splits ? NULL : "two parts exceed the device's largest buffer";
 }
