@@ -77,6 +77,11 @@ struct rmcp_form_rules {
                                                beginning of another's, nor of a word or a list */
     const struct rmcp_form_list *lists;     /* the same     */
 
+    /* Intermediate values reach far beyond the inputs (squares, exponentials, products of sums):
+     * where an input is NaN, infinite, above 2^60 or below 2^-60, f32 may overflow on the way and
+     * whatever comes out is right. */
+    bool fragile;
+
     /* Check sizes (each is at least 1, their product no more than 2^48), words, numbers and lists;
      * describe the tensors. The message need not name the case. */
     rmcp_status (*shape)(struct rmcp_form *form);

@@ -106,6 +106,7 @@ static rmcp_status shape(struct rmcp_form *form)
 }
 
 const struct rmcp_form_rules rmcp_adam_rules = {
+    .fragile = true,
     .operation = &rmcp_operation_adam,
     .tensors = tensors,
     .numbers = numbers,

@@ -65,6 +65,7 @@ static rmcp_status shape(struct rmcp_form *form)
 }
 
 static const struct rmcp_form_rules rules = {
+    .fragile = true,
     .operation = &rmcp_operation_attention,
     .tensors = tensors,
     .numbers = numbers,

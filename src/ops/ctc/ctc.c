@@ -42,6 +42,7 @@ static rmcp_status shape(struct rmcp_form *form)
 }
 
 static const struct rmcp_form_rules rules = {
+    .fragile = true,
     .operation = &rmcp_operation_ctc,
     .tensors = tensors,
     .numbers = numbers,

@@ -70,6 +70,7 @@ static rmcp_status evaluate(const struct rmcp_form *form, const struct rmcp_form
 }
 
 const struct rmcp_form_rules rmcp_glu_rules = {
+    .fragile = true,
     .operation = &rmcp_operation_glu,
     .tensors = tensors,
     .numbers = numbers,

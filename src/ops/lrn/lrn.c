@@ -182,6 +182,7 @@ const struct rmcp_operation rmcp_operation_lrn = {
 };
 
 static const struct rmcp_form_rules rules = {
+    .fragile = true,
     .operation = &rmcp_operation_lrn,
     .tensors = tensors,
     .numbers = numbers,

@@ -96,6 +96,7 @@ static rmcp_status evaluate(const struct rmcp_form *form, const struct rmcp_form
 }
 
 const struct rmcp_form_rules rmcp_multimargin_rules = {
+    .fragile = true,
     .operation = &rmcp_operation_multimargin,
     .tensors = tensors,
     .numbers = numbers,

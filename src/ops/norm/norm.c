@@ -85,6 +85,7 @@ static rmcp_status shape(struct rmcp_form *form)
 }
 
 static const struct rmcp_form_rules rules = {
+    .fragile = true,
     .operation = &rmcp_operation_norm,
     .tensors = tensors,
     .numbers = numbers,

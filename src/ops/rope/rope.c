@@ -56,6 +56,7 @@ static rmcp_status evaluate(const struct rmcp_form *form, const struct rmcp_form
 }
 
 const struct rmcp_form_rules rmcp_rope_rules = {
+    .fragile = true,
     .operation = &rmcp_operation_rope,
     .tensors = tensors,
     .shape = shape,

@@ -84,6 +84,7 @@ static rmcp_status evaluate(const struct rmcp_form *form, const struct rmcp_form
 }
 
 const struct rmcp_form_rules rmcp_softmargin_rules = {
+    .fragile = true,
     .operation = &rmcp_operation_softmargin,
     .tensors = tensors,
     .shape = shape,
