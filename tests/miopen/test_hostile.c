@@ -18,12 +18,13 @@ static miopenHandle_t handle;
 typedef int any_function(void *, void *, void *, void *, void *, void *, void *, void *, void *,
                          void *, void *, void *, void *, void *, void *, void *, void *, void *,
                          void *, void *, void *, void *, void *, void *, void *, void *, void *,
-                         void *, double, double, double, double, double, double, double, double);
+                         void *, void *, void *, void *, void *, void *, void *, void *, void *,
+                         double, double, double, double, double, double, double, double);
 
 static int call(any_function *f, void *first, void *p)
 {
     return f(first, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p, p,
-             0, 0, 0, 0, 0, 0, 0, 0);
+             p, p, p, p, p, p, p, p, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
 /* Of the list: the next function, its name in `name`; NULL at the end. */
@@ -143,10 +144,10 @@ static void destroy_object(int kind, void *object)
 }
 
 /* First an object of the right kind or of a wrong one, then NULL, or memory that is no object of
- * ours. */
+ * ours; the lowest byte of its address is 0, since C has no bool but 0 and 1. */
 static void every_function_takes_strangers(void **state)
 {
-    static _Alignas(64) char memory[65536];
+    static _Alignas(256) char memory[65536];
     (void)state;
     for (int kind = 0; kind <= N_KINDS; kind++)
         for (int with_memory = 0; with_memory < 2; with_memory++) {
