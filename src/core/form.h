@@ -78,7 +78,7 @@ struct rmcp_form_rules {
     const struct rmcp_form_list *lists;     /* the same     */
 
     /* Intermediate values reach far beyond the inputs (squares, exponentials, products of sums):
-     * where an input is NaN, infinite, above 2^60 or below 2^-60, f32 may overflow on the way and
+     * where an input is NaN, infinite or above 2^60, f32 may overflow on the way and
      * whatever comes out is right. */
     bool fragile;
 

@@ -53,8 +53,7 @@ static bool prepare(const struct rmcp_form *form, const void *const *host, struc
                 const double value = rmcp_load_any(host[slot], (rmcp_type)t->type,
                                                    packed ? i : rmcp_form_place(t, i));
                 s->in[slot][i] = value;
-                s->open = s->open || (form->rules->fragile && value != 0 &&
-                                      !(fabs(value) < 0x1p60 && fabs(value) > 0x1p-60));
+                s->open = s->open || (form->rules->fragile && !(fabs(value) < 0x1p60));
             }
         }
         if (t->written && (!(s->out[slot] = dense(t)) || !(s->allowed[slot] = dense(t))))

@@ -94,8 +94,12 @@ static void forward(const struct rmcp_form *form, const struct rmcp_lrn *lrn,
 
 static double ratio(const struct rmcp_form_values *values, int64_t index)
 {
-    return values->in[RMCP_LRN_Y][index] * values->in[RMCP_LRN_DY][index] /
-           values->in[RMCP_LRN_SCALE][index];
+    const double scale = values->in[RMCP_LRN_SCALE][index];
+    const double product = values->in[RMCP_LRN_Y][index] * values->in[RMCP_LRN_DY][index];
+    /* Scales are positive: of one that nearly is none f32 has no reciprocal, and a product that f32
+     * loses at its lower end comes back by a small one. */
+    const bool small = scale < 0x1p-20 && fabs(product) < 0x1p-100;
+    return !(scale > 0x1p-100) || small ? (double)INFINITY : product / scale;
 }
 
 static void backward(const struct rmcp_form *form, const struct rmcp_lrn *lrn,
