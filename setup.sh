@@ -193,6 +193,10 @@ run_tests() {
     ok=$(count Ok) bad=$(count Fail) late=$(count Timeout) skip=$(count Skipped)
     passed=$((passed + ${ok:-0}))
     failed=$((failed + ${bad:-0} + ${late:-0}))
+    # A failed test's line, its command, and what it said between two rules.
+    awk -v folder="$folder" '
+        / (FAIL|TIMEOUT|ERROR) / && /^ *[0-9]+\/[0-9]+ / { print folder ":" $0; rules = 2; next }
+        rules { print; if (/^―――/) rules-- }' "$log" >>"$failures"
     skipped=$((skipped + ${skip:-0}))
     [ $status = 0 ] || [ $((${bad:-0} + ${late:-0})) -gt 0 ] || { cat "$log" >&2; failed=$((failed + 1)); }
 }
@@ -218,6 +222,8 @@ run_all_tests() {
     compile build-fuzz
     run_tests build-fuzz --suite fuzz
     say "all tests"
+    # Last, so that whoever sees only the end of the output sees what failed.
+    tail -n 300 "$failures"
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" = 0 ]
 }
@@ -225,7 +231,8 @@ run_all_tests() {
 # Threads that wait for work spin by default, which is slow where other work has the cores.
 export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+failures=$(mktemp)
+trap 'rm -f "$log" "$failures"' EXIT
 case ${1-} in
 demo) demo ;;
 test) run_all_tests ;;
