@@ -83,14 +83,22 @@ def check_factors(device, seed):
     means = [t.grad * factor for t, factor in zip(wide, (ds, ds, s))]
     expected = {word: t * f[f"to_{word}"] for word, t in zip(("dq", "dk", "dv"), means)}
     expected["amax"] = torch.stack([gradient.abs().max()] + [t.abs().max() for t in means])
-    return compare(ours, expected, case_torch.CLOSE[NAMES[name]], text, seed) and good
+    floor = cancelled(weights.detach(), weights.grad, wide[0].detach(), wide[1].detach(), scale)
+    floor = {word: value * ds * f[f"to_{word}"] for word, value in floor.items()}
+    return compare(ours, expected, case_torch.CLOSE[NAMES[name]], text, seed, floor) and good
 
 
-def compare(ours, expected, close, text, seed):
+def cancelled(weights, gradients, q, k, scale):
+    """What rounding in f32 leaves in dq and dk where gradients of scores cancel; with one key all do."""
+    terms = weights * (gradients.abs() + (weights * gradients).sum(3, keepdim=True).abs()) * abs(scale) * 32 * 2.0**-24
+    return {"dq": (terms @ k.abs()).max().item(), "dk": (terms.transpose(2, 3) @ q.abs()).max().item()}
+
+
+def compare(ours, expected, close, text, seed, floor={}):
     good = True
     for name, value in ours.items():
         far = case_torch.distance(value, expected[name].detach())
-        if not far <= close:
+        if not (far <= close or (value.double() - expected[name]).abs().max() <= floor.get(name, 0)):
             print(f"wrong: {text}, {name}, seed {seed}: {far:.2e} beyond {close:.2e}")
             good = False
     return good
@@ -118,13 +126,16 @@ def check(device, seed):
     if causal:
         scores = scores.masked_fill(torch.ones(queries, keys).tril() == 0, float("-inf"))
     most = scores.amax(3)
-    o = scores.softmax(3) @ wide[2]
+    weights = scores.softmax(3)
+    weights.retain_grad()
+    o = weights @ wide[2]
     o.backward(do.double())
     expected = {"o": o, "m": most, "zinv": 1 / (scores - most[..., None]).exp().sum(3)}
     given |= {"m": most.detach().float(), "zinv": expected["zinv"].detach().float(), "do": do}
     ours |= case_torch.run(device, text + ":bwd", given, {"dq": q.shape, "dk": k.shape, "dv": v.shape})
     expected |= {name: t.grad for name, t in zip(("dq", "dk", "dv"), wide)}
-    return compare(ours, expected, case_torch.CLOSE[dtype], text, seed)
+    floor = cancelled(weights.detach(), weights.grad, wide[0].detach(), wide[1].detach(), scale)
+    return compare(ours, expected, case_torch.CLOSE[dtype], text, seed, floor)
 
 
 def main():
