@@ -206,6 +206,8 @@ run_all_tests() {
     # shellcheck disable=SC2086
     install_packages $test_packages
     build
+    # Tests of random problems draw others each time, except here: a change is judged by what it does, not by the dice.
+    export RMCP_SEED="${RMCP_SEED:-1}"
     say "tests"
     run_tests build
     say "tests under AddressSanitizer and UndefinedBehaviorSanitizer"
