@@ -187,7 +187,7 @@ run_tests() {
     folder=$1
     shift
     status=0
-    meson test -C "$folder" --no-rebuild --print-errorlogs "$@" >"$log" 2>&1 || status=$?
+    meson test -C "$folder" --no-rebuild --timeout-multiplier 4 --print-errorlogs "$@" >"$log" 2>&1 || status=$?
     sed -n -e '/^ *[0-9]*\/[0-9]* /{p;d}' -e '/^[―=-]\{8\}/,$p' "$log"
     count() { sed -n "s/^$1: *\([0-9]*\).*/\1/p" "$log" | tail -n 1; }
     ok=$(count Ok) bad=$(count Fail) late=$(count Timeout) skip=$(count Skipped)
