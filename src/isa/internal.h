@@ -88,9 +88,10 @@ static inline const struct isa_row *isa_slot(unsigned chip, unsigned slot)
     return row->chips >> chip & 1 ? row : NULL;
 }
 
-static inline uint32_t bits(uint32_t word, unsigned high, unsigned low)
+/* The first two words as fields.h counts their bits. */
+static inline uint64_t isa_first_two(const struct isa_inst *in)
 {
-    return word >> low & ((2u << (high - low)) - 1);
+    return in->word[0] | (uint64_t)in->word[1] << 32;
 }
 
 /* The families of memory encodings, in decode_mem.c; false when refused. */
