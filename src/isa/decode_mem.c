@@ -201,6 +201,17 @@ static unsigned mimg_data_regs(const struct isa_row *row, unsigned wanted)
     return wanted <= 5 ? wanted : 0;
 }
 
+void isa_image_wants(const struct isa_inst *in, unsigned *data, unsigned *address)
+{
+    unsigned wanted = in->row->flags & ISA_GATHER ? 4 : 0;
+    if (!wanted)
+        for (unsigned i = 0; i < 4; i++) wanted += in->dmask >> i & 1;
+    if (!wanted) wanted = 1;
+    if (in->d16) wanted = (wanted + 1) / 2;
+    *data = wanted + in->tfe;
+    *address = mimg_address_words(in);
+}
+
 static bool push_addresses(struct isa_inst *in, unsigned n)
 {
     unsigned v = get(isa_first_two(in), AT_MIMG_VADDR);
@@ -265,12 +276,9 @@ bool isa_decode_mimg(struct isa_inst *in, size_t n_words)
         address = least;
     }
 
-    unsigned wanted = row->flags & ISA_GATHER ? 4 : 0, want_address = mimg_address_words(in);
-    if (!wanted)
-        for (unsigned i = 0; i < 4; i++) wanted += in->dmask >> i & 1;
-    if (!wanted) wanted = 1;
-    if (in->d16) wanted = (wanted + 1) / 2;
-    wanted = mimg_data_regs(row, wanted + in->tfe);
+    unsigned wanted, want_address;
+    isa_image_wants(in, &wanted, &want_address);
+    wanted = mimg_data_regs(row, wanted);
     unsigned vdata = get(w, AT_MIMG_VDATA), vaddr = get(w, AT_MIMG_VADDR);
     if (vdata + data > 256 || (!in->n_nsa && vaddr + address > 256)) return false;
     bool fits = wanted && want_address >= least && want_address <= most && vdata + wanted <= 256 &&

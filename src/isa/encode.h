@@ -37,8 +37,12 @@ const char *isa_refusal(const struct isa_inst *inst);
 /* All fields equal but `word`, whose spare bits may differ. */
 bool isa_same(const struct isa_inst *a, const struct isa_inst *b);
 
-/* A new instruction without operands, all modifiers at rest: what is written without any. */
+/* A new instruction without operands, its modifiers at rest: whole registers in SDWA, each lane its
+ * own in DPP, both halves in VOP3P. */
 void isa_start(struct isa_inst *inst, unsigned id, unsigned form);
+
+/* Codes for isa_add besides those of isa.h. */
+enum { ISA_LITERAL = 255 /* set the operand's value */, ISA_OFF = 512 /* no register */ };
 
 /* Add an operand by its code in the encoding (a scalar register, ISA_VGPR0 + v, a special or an
  * inline constant); operands stand in the order in which isa_decode gives them. NULL when there are

@@ -103,6 +103,13 @@ bool isa_decode_mimg(struct isa_inst *in, size_t n_words);
 bool isa_decode_exp(struct isa_inst *in);
 bool isa_decode_vintrp(struct isa_inst *in);
 
+/* isa_is_legal for one operand. */
+bool isa_operand_is_legal(const struct isa_inst *in, const struct isa_operand *op);
+
+/* The registers of data and of address that the modifiers of an image instruction ask for. LLVM
+ * decodes it with fewer where it has no form of that size. */
+void isa_image_wants(const struct isa_inst *in, unsigned *data, unsigned *address);
+
 /* Append an operand. Each returns false when the code names no such register. */
 struct isa_operand *isa_push(struct isa_inst *in, enum isa_role role, unsigned access);
 bool isa_push_vgpr(struct isa_inst *in, enum isa_role role, unsigned access, unsigned v,
