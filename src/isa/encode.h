@@ -18,6 +18,7 @@ extern "C" {
  * Returns the number of words, or 0 when the chip has no such instruction, an operand or modifier
  * has no place in its words, or LLVM's assembler would refuse it (too many scalar operands, an
  * offset that the chip ignores): `why` then says so in a line; it is "" else. 160 bytes suffice.
+ * One form is ours alone: v_pk_fmac_f16 with DPP, which LLVM does not know and AMD's kernels have.
  * Bits that mean nothing are as LLVM's assembler leaves them.
  *
  * Read are: id, form, all modifiers and numbers, and of each operand role, kind, reg, mods, of a

@@ -76,6 +76,10 @@ static const char *vector_refusal(const struct isa_inst *in)
         }
         if (is_literal(op) && row->flags & ISA_LANE && op->role == ISA_OP_SRC1)
             return "the number of a lane cannot be a literal";
+        /* Of the short forms LLVM writes 1/(2 pi) for floats only. */
+        if (in->id == ISA_v_ldexp_f16_VOP2 && in->form == ISA_FORM_SDWA &&
+            op->role == ISA_OP_SRC1 && op->kind == ISA_KIND_INLINE && op->reg == 248)
+            return "a float that is no exponent";
         if (is_literal(op) && op->mods && op->type == ISA_F64)
             return "a literal of 64 bits with neg or abs";
     }

@@ -42,7 +42,8 @@ static uint32_t literal(uint64_t *state, unsigned type)
         bool half = type == ISA_F16 || type == ISA_B16 || type == ISA_K16;
         if (half) v &= 0x7fff;
         if (one_in(state, 2)) v &= half ? 0xff : 0xfffff;
-        bool is_float = (v & 0xfffff) == 0 || (half && (v & 0x3ff) == 0) || v == 0x3e22f983;
+        bool is_float = (v & 0xfffff) == 0 || v == 0x3e22f983;
+        is_float |= v < 0x10000 && (v & 0x3ff) == 0; /* of 16 bits */
         if (v > 64 && v < UINT32_MAX - 15 && !is_float && v != 0x3118) return v;
     }
 }

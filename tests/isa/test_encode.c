@@ -137,6 +137,37 @@ static void test_known_words(void **state)
     encodes(&in, 2, 0x7e0202f9, 0x00060602);
 }
 
+/* AMD's fp16 Winograd kernels: v116 += v116 of lanes 2, 2, 1, 1 of each four times v176. */
+static void test_packed_dpp(void **state)
+{
+    (void)state;
+    const uint32_t words[ISA_MAX_WORDS] = { 0x780000fa + (116 << 17) + (176 << 9),
+                                            0xff000000 + 116 + (2 << 8) + (2 << 10) + (1 << 12) +
+                                                (1 << 14) };
+    struct isa_inst in;
+    char text[256];
+    assert_int_equal(isa_decode(ISA_GFX1030, words, 1, &in), 0);
+    for (unsigned chip = 0; chip < ISA_N_CHIPS; chip++) {
+        assert_int_equal(isa_decode(chip, words, 2, &in), 2);
+        isa_print(&in, text, sizeof text);
+        assert_string_equal(text, "v_pk_fmac_f16_dpp v116, v116, v176 quad_perm:[2,2,1,1] "
+                                  "row_mask:0xf bank_mask:0xf");
+        there_and_back(chip, words, 2);
+    }
+    encodes(&in, 2, words[0], words[1]);
+    isa_start(&in, ISA_v_pk_fmac_f16_VOP2, ISA_FORM_DPP16);
+    isa_add(&in, ISA_OP_DST, ISA_VGPR0 + 116);
+    isa_add(&in, ISA_OP_SRC0, ISA_VGPR0 + 116);
+    isa_add(&in, ISA_OP_SRC1, ISA_VGPR0 + 176);
+    in.dpp_ctrl = 2 | 2 << 2 | 1 << 4 | 1 << 6;
+    encodes(&in, 2, words[0], words[1]);
+    struct isa_uses uses;
+    isa_decode(ISA_GFX1010, words, 2, &in);
+    isa_uses(&in, &uses);
+    assert_true(isa_vgpr_in(uses.vgpr_read, 116) && isa_vgpr_in(uses.vgpr_read, 176));
+    assert_true(isa_vgpr_in(uses.vgpr_write, 116) && !isa_vgpr_in(uses.vgpr_write, 176));
+}
+
 static void refuses(unsigned chip, const struct isa_inst *inst, const char *reason)
 {
     uint32_t words[ISA_MAX_WORDS];
@@ -307,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_random_words), cmocka_unit_test(test_every_row),
         cmocka_unit_test(test_known_words),  cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_hostile),      cmocka_unit_test(test_building),
+        cmocka_unit_test(test_packed_dpp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
