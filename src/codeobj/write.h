@@ -1,8 +1,8 @@
 /* write.h: a code object written again: with other code, other kernel descriptors, another target.
  *
  * What is read is as hostile as in codeobj.h; what is written is read again before it is given out.
- * Nothing that is not named here changes: data, their addresses, symbols' names and order and so the
- * hash tables, arguments in the notes.
+ * Nothing that is not named here changes: data, their addresses, symbols' names and order and so
+ * the hash tables, arguments in the notes.
  *
  * The order of work: codeobj_write_room says where new code will lie, so that it can be laid out
  * with all its references; codeobj_write makes the new object from it.
@@ -24,7 +24,8 @@ struct codeobj_room {
 };
 
 /* RMCP_E_UNSUPPORTED, with the reason, for objects whose code cannot be replaced: relocatable ones,
- * version 2, no or several executable sections, code in one segment with data, no section headers. */
+ * version 2, no or several executable sections, code in one segment with data, no section headers.
+ */
 rmcp_status codeobj_write_room(const struct codeobj *object, struct codeobj_room *out);
 
 /* ---- what changes ---- */
