@@ -64,7 +64,7 @@ static const char *rewrite(const struct codeobj *object, int gap, const char *ta
 struct tally {
     const char *folder, *only;
     unsigned every;
-    size_t objects, kernels, functions, no_code, failed, written;
+    size_t objects, kernels, functions, refused, failed, written;
     uint64_t code;
 };
 
@@ -84,14 +84,14 @@ static rmcp_status visit(void *context, const struct codeobj_item *item)
     t->objects++;
     t->kernels += object->n_kernels;
     t->functions += object->n_functions;
-    const bool has_code = !codeobj_write_room(object, &room);
-    if (!has_code) {
-        t->no_code++;
+    if (codeobj_write_room(object, &room)) {
+        t->refused++;
         printf("%s: %s\n", item->path, rmcp_last_error());
-    } else {
-        t->code += room.old_size;
+        codeobj_close(object);
+        return RMCP_OK;
     }
-    for (int gap = -1; !wrong && gap < (has_code ? 2 : 0); gap += 2) {
+    t->code += room.old_size;
+    for (int gap = -1; !wrong && gap < 2; gap += 2) {
         uint8_t *out = NULL;
         size_t size = 0;
         wrong = rewrite(object, gap, NULL, &out, &size);
@@ -127,9 +127,9 @@ static int walk(int argc, char **argv)
             printf("%s: %s\n", argv[i], rmcp_last_error());
             t.failed++;
         }
-    printf("%zu objects, %zu kernels, %zu functions, %llu bytes of code, %zu without code to "
-           "move, %zu differ\n",
-           t.objects, t.kernels, t.functions, (unsigned long long)t.code, t.no_code, t.failed);
+    printf("%zu objects, %zu kernels, %zu functions, %llu bytes of code, %zu refused, "
+           "%zu differ\n",
+           t.objects, t.kernels, t.functions, (unsigned long long)t.code, t.refused, t.failed);
     return t.failed ? 1 : 0;
 }
 

@@ -109,15 +109,23 @@ static const char *say(const char *what, const char *name)
     return message;
 }
 
+static bool in_code(const struct codeobj *object, const struct codeobj_symbol *symbol)
+{
+    return symbol->section && symbol->section < object->n_sections &&
+           object->sections[symbol->section].flags & 4; /* SHF_EXECINSTR */
+}
+
 static bool same_place(struct spread *spread, const struct codeobj_symbol *a,
                        const struct codeobj_symbol *b)
 {
     uint64_t start = a->address, end = a->address + a->size;
-    /* The sections' numbers may differ; code is what lies in the code. */
-    if (spread && a->type == 2 /* STT_FUNC */ &&
-        (!spread_moved(spread, start, false, &start) || !spread_moved(spread, end, true, &end)))
-        return false;
-    return b->address == start && (b->size == end - start || !a->size);
+    if (spread && in_code(spread->object, a)) {
+        const uint64_t last = spread->starts[spread->n];
+        if (!spread_moved(spread, start, start == last && !a->size, &start)) return false;
+        if (!a->size) return b->address == start && !b->size;
+        if (!spread_moved(spread, end, true, &end)) return false;
+    }
+    return b->address == start && b->size == end - start;
 }
 
 static const char *kernel_difference(const struct codeobj_kernel *a, const struct codeobj_kernel *b,
