@@ -73,8 +73,8 @@ static rmcp_status write_at(struct codeobj_output *output, uint64_t offset, cons
                             size_t size)
 {
     while (size) {
-        const ssize_t n = pwrite(output->file, bytes, size < LARGEST_WRITE ? size : LARGEST_WRITE,
-                                 (off_t)offset);
+        const ssize_t n =
+            pwrite(output->file, bytes, size < LARGEST_WRITE ? size : LARGEST_WRITE, (off_t)offset);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return failure(output, "writing");
         bytes += n;
@@ -114,6 +114,13 @@ rmcp_status codeobj_output_patch(struct codeobj_output *output, uint64_t offset,
                          (unsigned long long)offset);
     }
     return write_at(output, offset, bytes, size);
+}
+
+rmcp_status codeobj_output_restart(struct codeobj_output *output)
+{
+    if (ftruncate(output->file, 0)) return failure(output, "writing");
+    output->size = 0;
+    return RMCP_OK;
 }
 
 /* So that the name, too, survives a loss of power; where it cannot be had, it is not. */

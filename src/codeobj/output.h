@@ -19,6 +19,9 @@ uint64_t codeobj_output_size(const struct codeobj_output *output);
 rmcp_status codeobj_output_patch(struct codeobj_output *output, uint64_t offset, const void *bytes,
                                  size_t size);
 
+/* Forget all that was written. */
+rmcp_status codeobj_output_restart(struct codeobj_output *output);
+
 /* To disk, and to its name. Frees `output`, also on failure; then nothing is at `path` but what was
  * there. */
 rmcp_status codeobj_output_commit(struct codeobj_output *output);
