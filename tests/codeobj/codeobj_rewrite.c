@@ -2,6 +2,9 @@
  * usage: codeobj_rewrite same FILE OUT             nothing changes but the layout of the file
  *        codeobj_rewrite spread GAP FILE OUT       all functions move apart
  *        codeobj_rewrite tag TARGET FILE OUT       spread, with a target and a note of ours
+ *        codeobj_rewrite file HOW CHIP FROM TO     a library, bundle, database …: what is for CHIP
+ * is kept (keep), spread, or spread and added as code for another chip (add=gfx1010:xnack-)
+ *        codeobj_rewrite index FROM TO IN OUT      Tensile's index for another chip
  *        codeobj_rewrite --walk PATH… [--out DIR [--target CHIP] [--every N]]
  *            every code object below the paths, both ways, compared; one line of counts at the
  *            end. With --out, pairs of files N.old.co, N.new.co for LLVM's tools. */
@@ -9,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codeobj/walk.h"
+#include "codeobj/containers.h"
+#include "codeobj/tensile.h"
 #include "rewriting.h"
 
 static uint8_t *read_file(const char *path, size_t *size)
@@ -133,8 +137,59 @@ static int walk(int argc, char **argv)
     return t.failed ? 1 : 0;
 }
 
+struct how {
+    const char *chip, *add; /* add: as code for this target */
+    bool keep;
+};
+
+static rmcp_status rewrite_item(void *context, const struct codeobj_item *item,
+                                struct codeobj_made *made)
+{
+    const struct how *how = context;
+    struct codeobj *object = NULL;
+    if (how->keep || !item->target.chip || strcmp(item->target.chip, how->chip)) return RMCP_OK;
+    rmcp_status status = codeobj_open(item->bytes, item->size, &object);
+    if (status) return status;
+    made->add = how->add;
+    const char *wrong = rewrite(object, 1, how->add, &made->bytes, &made->size);
+    codeobj_close(object);
+    return wrong ? rmcp_fail(RMCP_E_IO, "%s: %s", item->path, wrong) : RMCP_OK;
+}
+
+static int rewrite_file(char **argv)
+{
+    struct how how = { .chip = argv[1],
+                       .add = strncmp(argv[0], "add=", 4) ? NULL : argv[0] + 4,
+                       .keep = !strcmp(argv[0], "keep") };
+    struct codeobj_rewritten done;
+    if (codeobj_rewrite_file(argv[2], argv[3], rewrite_item, &how, &done)) {
+        fprintf(stderr, "%s\n", rmcp_last_error());
+        return 1;
+    }
+    printf("%zu objects, %zu changed, %zu added\n", done.objects, done.changed, done.added);
+    return 0;
+}
+
+static int retarget_index(char **argv)
+{
+    size_t size, out_size, n;
+    uint8_t *bytes = read_file(argv[2], &size), *out = NULL;
+    const bool ok = !codeobj_tensile_retarget(bytes, size, argv[0], argv[1], &out, &out_size, &n);
+    if (ok) {
+        write_file(argv[3], out, out_size);
+        printf("%zu names\n", n);
+    } else {
+        fprintf(stderr, "%s\n", rmcp_last_error());
+    }
+    free(bytes);
+    free(out);
+    return !ok;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 6 && !strcmp(argv[1], "file")) return rewrite_file(argv + 2);
+    if (argc == 6 && !strcmp(argv[1], "index")) return retarget_index(argv + 2);
     if (argc > 2 && !strcmp(argv[1], "--walk")) return walk(argc - 2, argv + 2);
     const bool same = argc == 4 && !strcmp(argv[1], "same");
     const bool spread = argc == 5 && !strcmp(argv[1], "spread");
