@@ -19,6 +19,7 @@ enum {
     WRAPPER_BYTES = 24,
     WRAPPER_MAGIC = 0x48495046,
     MOST_WRAPPERS = 1 << 16,
+    LARGEST_HOLE = 1 << 29, /* zeros in the file, where .bss is in memory */
     RELA_BYTES = 24,
     SHT_RELA = 4,
     PT_PHDR = 6,
@@ -135,6 +136,8 @@ static rmcp_status find_room(struct host *h)
     if (h->view.n_segments + 1 >= ELF_MAX_SEGMENTS || h->view.n_sections + 1 >= SHN_LORESERVE)
         return refuse(h, "too many segments or sections");
     h->start = (end + h->page - 1) / h->page * h->page;
+    if (h->start - h->view.size > LARGEST_HOLE)
+        return refuse(h, "it takes far more memory than its file has bytes");
     return RMCP_OK;
 }
 
