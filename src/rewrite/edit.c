@@ -74,6 +74,19 @@ static bool has_label(const struct rewrite *r, uint32_t clause, uint32_t item)
     return false;
 }
 
+/* The first of the labels before an item; the item itself at a function's entry, which nothing
+ * falls into. */
+static uint32_t above_labels(const struct rewrite *r, uint32_t item)
+{
+    uint32_t first = item;
+    for (;;) {
+        uint32_t above = r->items[first].prev;
+        if (above == NONE || r->items[above].kind != REWRITE_LABEL) return first;
+        if (r->items[above].flags & ENDS) return item;
+        first = above;
+    }
+}
+
 rmcp_status rewrite_insert(struct rewrite *r, uint32_t before, enum rewrite_where where,
                            const uint32_t *words, unsigned n_words, uint32_t *out)
 {
@@ -87,10 +100,7 @@ rmcp_status rewrite_insert(struct rewrite *r, uint32_t before, enum rewrite_wher
         else
             drop_clause(r, clause);
     }
-    if (where == REWRITE_ON_FALL_THROUGH)
-        while (r->items[before].prev != NONE &&
-               r->items[r->items[before].prev].kind == REWRITE_LABEL)
-            before = r->items[before].prev;
+    if (where == REWRITE_ON_FALL_THROUGH) before = above_labels(r, before);
     uint32_t item = rewrite_new_item(r, REWRITE_INSTRUCTION, words, n_words);
     if (item == NONE) return rmcp_fail_memory("item", sizeof(struct item));
     r->items[item].flags = IS_REACHED;

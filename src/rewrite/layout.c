@@ -188,6 +188,46 @@ bool rewrite_address(const struct rewrite *r, uint64_t old, uint64_t *out)
     return true;
 }
 
+/* The function that ends at an old offset, or NULL. */
+static const struct function *ends_at(const struct rewrite *r, uint64_t offset)
+{
+    size_t low = 0, high = r->n_functions; /* the first one that starts at or behind it */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->functions[middle].address < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low) return NULL;
+    const struct function *f = &r->functions[low - 1];
+    return f->address + f->face.symbol->size == offset ? f : NULL;
+}
+
+bool rewrite_moved(void *rewrite, uint64_t old, bool is_end, uint64_t *out)
+{
+    const struct rewrite *r = rewrite;
+    uint64_t offset = old - r->address;
+    if (!r->is_laid_out || old < r->address || offset > r->size) return false;
+    const struct function *f = is_end ? ends_at(r, offset) : NULL;
+    if (f) {
+        *out = r->new_address + r->items[f->face.end].at;
+        return true;
+    }
+    if (offset == r->size) {
+        *out = r->new_address + 4 * (uint64_t)r->n_out;
+        return true;
+    }
+    if (!is_end || !offset) return rewrite_address(r, old, out);
+    /* Of something else that ends here: behind its last item. */
+    uint64_t last = offset - 4;
+    while (last && r->item_of[last / 4] == NONE) last -= 4;
+    uint32_t item = r->item_of[last / 4];
+    if (item == NONE || r->items[item].is_gone) return false;
+    *out = r->new_address + r->items[item].at + 4 * (uint64_t)r->items[item].n_words;
+    return true;
+}
+
 bool rewrite_place(const struct rewrite *r, const struct rewrite_function *function,
                    uint64_t *address, uint64_t *size)
 {

@@ -61,6 +61,8 @@ static bool link_functions(struct rewrite *r, uint32_t end_of_text)
         rewrite_link_before(r, label == NONE ? behind : label, f->face.end);
         f->face.entry = label_of(r, first);
         if (f->face.entry == NONE) return false;
+        r->items[f->face.entry].flags |= ENDS;
+        r->items[f->face.end].flags |= ENDS;
         if (f->face.is_kernel) r->items[f->face.entry].align = 8;
     }
     return true;

@@ -8,12 +8,13 @@
 
 #define WORD_S_NOP UINT32_C(0xbf800000)
 #define WORD_S_BRANCH UINT32_C(0xbf820000)
+#define WORD_S_TRAP UINT32_C(0xbf920000)
 #define WORD_S_CODE_END UINT32_C(0xbf9f0000)
 
 /* item.flags */
 enum {
     IS_REACHED = 1,  /* a path leads to it */
-    ENDS = 2,        /* nothing falls through: s_endpgm, s_branch, s_setpc */
+    ENDS = 2,        /* nothing falls through: s_endpgm, s_branch, s_setpc; edge of a function */
     BRANCHES = 4,    /* holds an offset of 16 bits to a label: branches and s_call */
     CALLS = 8,       /* s_call, s_swappc: goes on behind it */
     JUMPS = 16,      /* s_setpc, s_swappc */

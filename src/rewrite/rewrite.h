@@ -113,6 +113,9 @@ rmcp_status rewrite_layout(struct rewrite *rewrite, const struct rewrite_options
  * is referred to. False when nothing starts there any more. */
 bool rewrite_address(const struct rewrite *rewrite, uint64_t old, uint64_t *out);
 
+/* The same as a codeobj_moved (codeobj/write.h), whose context is the struct rewrite. */
+bool rewrite_moved(void *rewrite, uint64_t old, bool is_end, uint64_t *out);
+
 /* The new address and size of a function; false when it was left out. */
 bool rewrite_place(const struct rewrite *rewrite, const struct rewrite_function *function,
                    uint64_t *address, uint64_t *size);

@@ -118,6 +118,9 @@ static bool sweep_function(struct rewrite *r, struct function *f, size_t word, s
         word += n ? n : 1;
     }
     f->last = (uint32_t)r->n_items;
+    /* __builtin_trap at the end of a function: compilers let nothing follow. */
+    if (f->last > f->first && r->pool[r->items[f->last - 1].words] >> 16 == WORD_S_TRAP >> 16)
+        r->items[f->last - 1].flags |= ENDS;
     return true;
 }
 

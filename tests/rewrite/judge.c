@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codeobj/write.h"
+
 static uint64_t next_random(uint64_t *state)
 {
     uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -38,13 +40,6 @@ rmcp_status judge_insert(struct rewrite *r, unsigned percent, uint64_t seed, siz
 }
 
 /* ---- sums on s_getpc, in the order of addresses ---- */
-
-struct tracked {
-    bool known[128];
-    uint64_t value[128]; /* of the low register: the sum of 64 bits; else 32 bits */
-    bool is_pc[128];
-    uint32_t number[128];
-};
 
 static void wrong(struct judge *j, size_t *n, uint64_t at, const char *what)
 {
@@ -268,4 +263,47 @@ size_t judge_text(struct judge *j)
             if (!functions[i].refused) judge_function(j, &functions[i], &n_wrong, is_added, pass);
     free(is_added);
     return n_wrong;
+}
+
+static rmcp_status compare_lifted(const struct rewrite *old, const uint8_t *bytes, size_t size)
+{
+    struct codeobj *object = NULL;
+    struct rewrite *r = NULL;
+    size_t n_old, n_new;
+    rmcp_status status = codeobj_open(bytes, size, &object);
+    if (!status) status = rewrite_lift(object, &r);
+    if (!status) {
+        const struct rewrite_function *a = rewrite_functions(old, &n_old);
+        const struct rewrite_function *b = rewrite_functions(r, &n_new);
+        if (n_old != n_new)
+            status = rmcp_fail(RMCP_E_INTERNAL, "%zu functions became %zu", n_old, n_new);
+        for (size_t i = 0; !status && i < n_old; i++) {
+            uint64_t address, bytes_new;
+            bool placed = rewrite_place(old, &a[i], &address, &bytes_new);
+            if (strcmp(a[i].symbol->name, b[i].symbol->name) || a[i].is_kernel != b[i].is_kernel ||
+                a[i].wave64 != b[i].wave64 || !placed || b[i].symbol->address != address ||
+                (a[i].symbol->size_known && b[i].symbol->size != bytes_new))
+                status = rmcp_fail(RMCP_E_INTERNAL, "function %.100s came back as %.100s",
+                                   a[i].symbol->name, b[i].symbol->name);
+            else if (!a[i].refused && b[i].refused)
+                status =
+                    rmcp_fail(RMCP_E_INTERNAL, "function %.100s, rewritten: %s at 0x%llx",
+                              a[i].symbol->name, b[i].refused, (unsigned long long)b[i].refused_at);
+        }
+    }
+    rewrite_destroy(r);
+    codeobj_close(object);
+    return status;
+}
+
+rmcp_status judge_write(struct rewrite *r, const struct codeobj *object,
+                        const struct rewrite_text *text, uint8_t **out, size_t *size)
+{
+    struct codeobj_change change = { .text = (const uint8_t *)text->words,
+                                     .text_size = 4 * text->n_words,
+                                     .moved = rewrite_moved,
+                                     .moved_context = r };
+    rmcp_status status = codeobj_write(object, &change, out, size);
+    if (!status) status = compare_lifted(r, *out, *size);
+    return status;
 }

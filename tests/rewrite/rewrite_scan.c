@@ -1,9 +1,10 @@
 /* rewrite_scan.c: rewrites every code object below some paths and judges the result by itself.
  * usage: rewrite_scan [--target NAME] [--nops PERCENT] [--seed N] [--reach WORDS] [--avoid-3f]
- *                     [--list] PATH…
+ *                     [--list] [--write] [--out FOLDER] PATH…
  * PERCENT of the instructions get an s_nop before them (0: nothing changes; 100: each has one).
- * Prints one line for each reason of refusal with its number of kernels, and the sums.
- * Exit status: 0 when every rewritten function is right, 1 when one is not, 2 for other trouble. */
+ * --write: each object is written, read and lifted again; --out: and kept there, under its own
+ * name. Prints one line for each reason of refusal with its number of kernels, and the sums. Exit
+ * status: 0 when every rewritten function is right, 1 when one is not, 2 for other trouble. */
 #include "rewrite/rewrite.h"
 
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 #include <time.h>
 
 #include "codeobj/walk.h"
+#include "codeobj/write.h"
 #include "judge.h"
 
 struct reason {
@@ -23,7 +25,8 @@ struct reason {
 struct scan {
     const char *target;
     unsigned percent, reach;
-    bool avoid_3f, list;
+    bool avoid_3f, list, writes;
+    const char *out;
     uint64_t seed;
     size_t n_objects, n_refused_objects, n_kernels, n_refused, n_functions, n_wrong;
     size_t n_islands, n_nops, n_inserted;
@@ -48,27 +51,55 @@ static void count_functions(struct scan *s, const struct rewrite *r, const char 
     size_t n;
     const struct rewrite_function *f = rewrite_functions(r, &n);
     for (size_t i = 0; i < n; i++) {
-        if (!f[i].is_kernel) {
+        if (f[i].is_kernel)
+            s->n_kernels++;
+        else
             s->n_functions++;
-            continue;
-        }
-        s->n_kernels++;
         if (!f[i].refused) continue;
+        if (s->list && !strstr(f[i].refused, "calls a function"))
+            printf("%s: %.60s: %s at 0x%" PRIx64 "\n", path, f[i].symbol->name, f[i].refused,
+                   f[i].refused_at);
+        if (!f[i].is_kernel) continue;
         s->n_refused++;
         count_reason(s, f[i].refused);
-        if (s->list)
-            printf("%s: %s: %s at 0x%" PRIx64 "\n", path, f[i].symbol->name, f[i].refused,
-                   f[i].refused_at);
     }
 }
 
-static rmcp_status rewrite_one(struct scan *s, struct rewrite *r, const char *path)
+/* Keep a written object, under the last part of its path. */
+static rmcp_status keep(const struct scan *s, const char *path, const uint8_t *bytes, size_t size)
+{
+    char name[4096];
+    const char *last = strrchr(path, '/');
+    snprintf(name, sizeof name, "%s/%s", s->out, last ? last + 1 : path);
+    FILE *file = fopen(name, "wb");
+    bool ok = file && fwrite(bytes, 1, size, file) == size;
+    if (file && fclose(file)) ok = false;
+    return ok ? RMCP_OK : rmcp_fail(RMCP_E_IO, "%s cannot be written", name);
+}
+
+static rmcp_status write_one(const struct scan *s, struct rewrite *r, const struct codeobj *object,
+                             const struct rewrite_text *text, const char *path)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    rmcp_status status = judge_write(r, object, text, &bytes, &size);
+    if (!status && s->out) status = keep(s, path, bytes, size);
+    free(bytes);
+    return status;
+}
+
+static rmcp_status rewrite_one(struct scan *s, struct rewrite *r, const struct codeobj *object,
+                               const char *path)
 {
     struct rewrite_text text;
-    struct rewrite_options options = {
-        .address = 0x7fff00000, .reach = s->reach, .avoid_3f = s->avoid_3f, .drop_refused = true
-    };
-    rmcp_status status = judge_insert(r, s->percent, s->seed, &s->n_inserted);
+    struct codeobj_room room = { .new_address = 0x7fff00000 };
+    rmcp_status status = s->writes ? codeobj_write_room(object, &room) : RMCP_OK;
+    if (status) return status;
+    struct rewrite_options options = { .address = room.new_address,
+                                       .reach = s->reach,
+                                       .avoid_3f = s->avoid_3f,
+                                       .drop_refused = true };
+    status = judge_insert(r, s->percent, s->seed, &s->n_inserted);
     if (!status) status = rewrite_layout(r, &options, &text);
     if (status) return status;
     s->n_islands += text.n_islands;
@@ -78,7 +109,7 @@ static rmcp_status rewrite_one(struct scan *s, struct rewrite *r, const char *pa
     size_t wrong = judge_text(&judge);
     if (wrong) printf("WRONG %s: %zu places, first: %s\n", path, wrong, judge.first);
     s->n_wrong += wrong;
-    return RMCP_OK;
+    return s->writes ? write_one(s, r, object, &text, path) : RMCP_OK;
 }
 
 static rmcp_status visit(void *context, const struct codeobj_item *item)
@@ -100,7 +131,7 @@ static rmcp_status visit(void *context, const struct codeobj_item *item)
         for (size_t i = 0; i < object->n_sections; i++)
             if (object->sections[i].flags & 4) s->old_bytes += object->sections[i].size;
         count_functions(s, r, item->path);
-        status = rewrite_one(s, r, item->path);
+        status = rewrite_one(s, r, object, item->path);
     }
     if (status) {
         s->n_refused_objects++;
@@ -130,7 +161,14 @@ int main(int argc, char **argv)
             s.avoid_3f = true;
             continue;
         }
-        if (!strcmp(argv[i], "--target"))
+        if (!strcmp(argv[i], "--write")) {
+            s.writes = true;
+            continue;
+        }
+        if (!strcmp(argv[i], "--out")) {
+            s.out = value;
+            s.writes = true;
+        } else if (!strcmp(argv[i], "--target"))
             s.target = value;
         else if (!strcmp(argv[i], "--nops"))
             s.percent = (unsigned)strtoul(value, NULL, 10);
@@ -156,5 +194,5 @@ int main(int argc, char **argv)
     printf("%.1f MB became %.1f MB; %zu s_nop inserted, %zu islands, %zu for 0x3f; %.1f s\n",
            1e-6 * (double)s.old_bytes, 1e-6 * (double)s.new_bytes, s.n_inserted, s.n_islands,
            s.n_nops, s.seconds);
-    return s.n_wrong ? 1 : 0;
+    return s.n_wrong || s.n_refused_objects ? 1 : 0;
 }
