@@ -117,12 +117,10 @@ rmcp_status layout_add_island(struct layout *l, uint32_t branch)
     uint32_t item = new_branch(r, target);
     if (item == NONE) return rmcp_fail_memory("item", sizeof(struct item));
     rewrite_link_before(r, before, item);
-    r->items[item].at = at;
     uint32_t label = label_before(r, item);
     if (label == NONE ||
         !rewrite_grow(&l->islands, &l->islands_room, l->n_islands, sizeof *l->islands))
         return rmcp_fail_memory("islands", sizeof(struct island));
-    r->items[label].at = at;
     r->items[branch].target = label;
     l->islands[l->n_islands++] = (struct island){ target, label, at };
     r->n_islands++;

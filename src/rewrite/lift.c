@@ -30,6 +30,7 @@ void rewrite_link_before(struct rewrite *r, uint32_t before, uint32_t item)
     struct item *at = &r->items[before], *it = &r->items[item];
     it->prev = at->prev;
     it->next = before;
+    it->at = at->at; /* near enough until the next layout */
     if (at->prev == NONE)
         r->first_item = item;
     else
