@@ -120,7 +120,7 @@ static void drop_refused(struct layout *l)
     struct rewrite *r = l->r;
     for (size_t f = 0; f < r->n_functions; f++) {
         struct function *function = &r->functions[f];
-        if (!is_left_out(l, f) || r->faces[f].entry == NONE) continue;
+        if (!is_left_out(l, f) || r->items[function->face.entry].is_gone) continue;
         uint32_t i = function->face.entry;
         while (i != NONE && i != function->face.end) {
             struct item *item = &r->items[i];
@@ -134,6 +134,7 @@ static void drop_refused(struct layout *l)
             i = next;
         }
         r->items[function->face.entry].align = 0;
+        r->items[function->face.entry].is_gone = 1; /* stays in the list, but leads nowhere */
     }
 }
 
@@ -183,8 +184,9 @@ bool rewrite_address(const struct rewrite *r, uint64_t old, uint64_t *out)
     uint32_t item = r->item_of[offset / 4];
     if (item == NONE) return false;
     uint32_t label = r->items[item].label;
-    if (r->items[item].is_gone && label == NONE) return false;
-    *out = r->new_address + r->items[label == NONE ? item : label].at;
+    if (label != NONE) item = label; /* also of an instruction that was deleted */
+    if (r->items[item].is_gone) return false;
+    *out = r->new_address + r->items[item].at;
     return true;
 }
 
@@ -236,7 +238,7 @@ bool rewrite_place(const struct rewrite *r, const struct rewrite_function *funct
     uint32_t entry = r->items[function->entry].at, end = r->items[function->end].at;
     *address = r->new_address + entry;
     *size = end > entry ? end - entry : 0;
-    return !(function->refused && end <= entry);
+    return !r->items[function->entry].is_gone;
 }
 
 uint32_t rewrite_item_at(const struct rewrite *r, uint64_t offset)

@@ -85,9 +85,11 @@ static void refuse(struct values *v, uint32_t item, const char *reason)
     if (v->is_last) rewrite_refuse(v->f, reason, v->r->address + v->r->items[item].old);
 }
 
+/* Another function may read all registers. A whole address of something may well lie in one, left
+ * over or as an argument: it is the right one there, too. Everything else counts as read. */
 static void read_all(struct values *v, const uint32_t *state)
 {
-    for (unsigned i = 0; v->is_last && i < 128; i++) value_read(v, state[i]);
+    for (unsigned i = 0; v->is_last && i < 128; i++) value_pass(v, state[i]);
 }
 
 /* Where an indirect jump goes. Returns false when that is not known. */

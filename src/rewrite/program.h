@@ -11,6 +11,9 @@
 #define WORD_S_TRAP UINT32_C(0xbf920000)
 #define WORD_S_CODE_END UINT32_C(0xbf9f0000)
 
+/* ELF: codeobj_section.flags */
+enum { SECTION_IS_LOADED = 2, SECTION_EXECUTES = 4 };
+
 /* item.flags */
 enum {
     IS_REACHED = 1,  /* a path leads to it */

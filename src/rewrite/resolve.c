@@ -2,7 +2,6 @@
  * which functions are refused. */
 #include <stdlib.h>
 
-#include "codeobj/elf.h"
 #include "rewrite/values.h"
 
 /* ---- functions that never touch the program counter ---- */
@@ -69,7 +68,7 @@ static bool is_data(const struct rewrite *r, uint64_t address)
     const struct codeobj *o = r->object;
     for (size_t i = 0; i < o->n_sections; i++) {
         const struct codeobj_section *s = &o->sections[i];
-        if (s->flags & SHF_ALLOC && !(s->flags & SHF_EXECINSTR) && address >= s->address &&
+        if (s->flags & SECTION_IS_LOADED && !(s->flags & SECTION_EXECUTES) && address >= s->address &&
             address - s->address <= s->size)
             return true;
     }

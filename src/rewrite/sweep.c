@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codeobj/elf.h"
 #include "rewrite/program.h"
 
 bool rewrite_grow(void *list, size_t *room, size_t n, size_t size)
@@ -32,7 +31,7 @@ static rmcp_status find_text(const struct codeobj *object, const struct codeobj_
     const struct codeobj_section *text = NULL;
     for (size_t i = 0; i < object->n_sections; i++) {
         const struct codeobj_section *s = &object->sections[i];
-        if (!(s->flags & SHF_EXECINSTR) || !s->size) continue;
+        if (!(s->flags & SECTION_EXECUTES) || !s->size) continue;
         if (text)
             return rmcp_fail(RMCP_E_UNSUPPORTED, "two executable sections, %s and %s", text->name,
                              s->name);

@@ -203,17 +203,29 @@ uint32_t value_join(struct values *v, uint32_t a, uint32_t b)
     return mixture;
 }
 
-void value_read(struct values *v, uint32_t value)
+static void read_parts(struct values *v, uint32_t value, bool also_whole)
 {
     for (;;) {
         struct value x = v->list[value];
+        struct node *node = x.kind == V_PC || x.kind == V_CARRY ? &v->nodes[x.number] : NULL;
+        bool is_whole = node && node->base != NONE && node->is_complete;
         if (x.kind == V_CONST && x.site != NONE) v->sites[x.site - v->f->first] |= SITE_READ;
-        if (x.kind == V_CARRY) v->nodes[x.number].carry_is_read = true;
-        if (x.kind == V_PC) v->nodes[x.number].is_read[x.is_high] = true;
-        if (x.kind == V_MIX) value_read(v, x.number);
+        if (x.kind == V_CARRY) node->carry_is_read = true;
+        if (x.kind == V_PC && (also_whole || !is_whole)) node->is_read[x.is_high] = true;
+        if (x.kind == V_MIX) read_parts(v, x.number, also_whole);
         if ((x.kind != V_PC && x.kind != V_MIX) || x.rest == VALUE_NONE) return;
         value = x.rest;
     }
+}
+
+void value_read(struct values *v, uint32_t value)
+{
+    read_parts(v, value, true);
+}
+
+void value_pass(struct values *v, uint32_t value)
+{
+    read_parts(v, value, false);
 }
 
 /* ---- nodes ---- */

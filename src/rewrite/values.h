@@ -91,6 +91,7 @@ uint32_t value_constant(struct values *v, uint32_t number, uint32_t site, bool i
 uint32_t value_of(struct values *v, struct value value);
 uint32_t value_join(struct values *v, uint32_t a, uint32_t b);
 void value_read(struct values *v, uint32_t value); /* something else reads it */
+void value_pass(struct values *v, uint32_t value); /* the same, but whole addresses do not count */
 uint32_t node_of_pc(struct values *v, uint32_t anchor);
 uint32_t node_of_sum(struct values *v, uint32_t base, uint32_t item, uint32_t constant,
                      bool subtracts);

@@ -46,11 +46,14 @@ static void count_reason(struct scan *s, const char *text)
     s->reasons[i].n++;
 }
 
-static void count_functions(struct scan *s, const struct rewrite *r, const char *path)
+/* Returns how many functions are refused. */
+static size_t count_functions(struct scan *s, const struct rewrite *r, const char *path)
 {
     size_t n;
     const struct rewrite_function *f = rewrite_functions(r, &n);
+    size_t n_refused = 0;
     for (size_t i = 0; i < n; i++) {
+        n_refused += f[i].refused != NULL;
         if (f[i].is_kernel)
             s->n_kernels++;
         else
@@ -63,6 +66,7 @@ static void count_functions(struct scan *s, const struct rewrite *r, const char 
         s->n_refused++;
         count_reason(s, f[i].refused);
     }
+    return n_refused;
 }
 
 /* Keep a written object, under the last part of its path. */
@@ -89,7 +93,7 @@ static rmcp_status write_one(const struct scan *s, struct rewrite *r, const stru
 }
 
 static rmcp_status rewrite_one(struct scan *s, struct rewrite *r, const struct codeobj *object,
-                               const char *path)
+                               const char *path, size_t n_refused)
 {
     struct rewrite_text text;
     struct codeobj_room room = { .new_address = 0x7fff00000 };
@@ -109,7 +113,7 @@ static rmcp_status rewrite_one(struct scan *s, struct rewrite *r, const struct c
     size_t wrong = judge_text(&judge);
     if (wrong) printf("WRONG %s: %zu places, first: %s\n", path, wrong, judge.first);
     s->n_wrong += wrong;
-    return s->writes ? write_one(s, r, object, &text, path) : RMCP_OK;
+    return s->writes && !n_refused ? write_one(s, r, object, &text, path) : RMCP_OK;
 }
 
 static rmcp_status visit(void *context, const struct codeobj_item *item)
@@ -124,18 +128,20 @@ static rmcp_status visit(void *context, const struct codeobj_item *item)
         return RMCP_OK;
     }
     struct timespec start, end;
+    size_t before = s->n_kernels, refused_before = s->n_refused;
     clock_gettime(CLOCK_MONOTONIC, &start);
     rmcp_status status = object->n_functions ? rewrite_lift(object, &r) : RMCP_OK;
     if (r) {
         s->n_objects++;
         for (size_t i = 0; i < object->n_sections; i++)
             if (object->sections[i].flags & 4) s->old_bytes += object->sections[i].size;
-        count_functions(s, r, item->path);
-        status = rewrite_one(s, r, object, item->path);
+        size_t refused = count_functions(s, r, item->path);
+        status = rewrite_one(s, r, object, item->path, refused);
     }
     if (status) {
         s->n_refused_objects++;
-        s->n_refused += object->n_kernels;
+        if (!r) s->n_kernels += object->n_kernels;
+        s->n_refused = refused_before + (s->n_kernels - before);
         printf("%s: %s\n", item->path, rmcp_last_error());
         count_reason(s, rmcp_last_error());
     }
