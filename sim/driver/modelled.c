@@ -94,7 +94,7 @@ uint64_t model_time(struct model *m, struct gpu *gpu, const char *kernel, uint64
     if (known) {
         result = m->known[at].result;
     } else if (timing_estimate(&m->sampler, false, NULL, &result)) {
-        summary_finding("the time of %.200s is not modelled: %s", kernel, rmcp_last_error());
+        summary_finding("the time of %.200s is not modelled: its record is not whole", kernel);
         return 0;
     }
     if (key) m->known[at].key = key, m->known[at].result = result;

@@ -1,7 +1,6 @@
 /* vmem_address.c: addresses of buffer, flat, global and scratch instructions, and their bounds. */
 #include "sim/check/check.h"
 #include "sim/memory/vmem.h"
-#include "sim/record/hooks.h"
 #include "sim/state/registers.h"
 
 static uint64_t swizzle(const struct wave *w, uint64_t offset, unsigned lane)
@@ -203,7 +202,7 @@ static bool check_slot(struct wave *w, const struct op *op, const struct access 
     return true;
 }
 
-static bool addresses(struct wave *w, const struct op *op, struct access *a)
+bool find_addresses(struct wave *w, const struct op *op, struct access *a)
 {
     a->lanes = w->exec;
     a->outside = a->lds = a->partial = a->private = 0;
@@ -224,13 +223,6 @@ static bool addresses(struct wave *w, const struct op *op, struct access *a)
         return true;
     default: return buffer_addresses(w, op, a) && (!a->scratch || check_slot(w, op, a));
     }
-}
-
-bool find_addresses(struct wave *w, const struct op *op, struct access *a)
-{
-    if (!addresses(w, op, a)) return false;
-    if (w->core->record) record_lanes(w, op, a->lanes & ~a->lds, a->step);
-    return true;
 }
 
 unsigned lane_step(const struct wave *w, const struct access *a, unsigned lane)

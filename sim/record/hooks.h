@@ -11,9 +11,10 @@ void record_begin(struct core *core, uint64_t number);
 void record_end(struct core *core);
 /* Before an instruction executes; w->pc is behind it. */
 void record_step(struct wave *wave, const struct op *op);
-/* The lanes of a vector memory instruction, at core->address; dwords of a lane `step` bytes apart.
+/* The lanes of a vector memory instruction, at core->address, each `width` bytes whose dwords are
+ * `step` bytes apart.
  */
-void record_lanes(struct wave *wave, const struct op *op, uint64_t lanes, unsigned step);
+void record_lanes(struct wave *wave, uint64_t lanes, unsigned step, unsigned width);
 void record_scalar(struct wave *wave, uint64_t address, unsigned bytes);
 
 #endif

@@ -232,10 +232,9 @@ static void touch(struct lines *lines, uint64_t address, unsigned bytes)
     }
 }
 
-void record_lanes(struct wave *w, const struct op *op, uint64_t lanes, unsigned step)
+void record_lanes(struct wave *w, uint64_t lanes, unsigned step, unsigned width)
 {
     struct lines lines = { .n = 0 };
-    const unsigned width = op->width ? op->width : 4;
     uint64_t moved = 0;
     for (uint64_t rest = lanes; rest; rest &= rest - 1) {
         const uint64_t address = w->core->address[__builtin_ctzll(rest)];

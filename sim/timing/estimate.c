@@ -1,17 +1,17 @@
 /* estimate.c: which workgroups of a dispatch are kept, and the time of all from those.
  *
  * A dispatch that is short enough is kept and replayed as it is. Of a longer one the first
- * workgroups are kept and as many from the middle: each sample is replayed, and the time between
- * two begins in it, once the card is full, is that of all workgroups beyond. The samples'
- * difference is told. Where even a sample that fills the card twice is too long, a part of the WGPs
- * is replayed with their share of L2 and memory. */
+ * workgroups are kept and as many from the middle: each sample is replayed, and the time in which
+ * the full card changes all its workgroups is that of all workgroups beyond. The samples'
+ * difference is told. Where even a sample that fills the card three times is too long, a part of
+ * the WGPs is replayed with their share of L2 and memory. */
 #include "sim/timing/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { DEFAULT_STEPS = 16000000, LEAST_GROUPS = 2 };
+enum { DEFAULT_STEPS = 32000000, LEAST_GROUPS = 2 };
 
 static const char *const reason_names[] = {
     [TIMING_ISSUE] = "issue",
@@ -86,12 +86,21 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* So many WGPs that the sample fills them twice: all, or fewer when it is short. */
+/* So many WGPs that the sample fills them three times: all, or fewer when it is short. */
 static unsigned wgps_for(const struct timing_card *card, uint64_t n_groups, unsigned at_a_time)
 {
     unsigned n = card->wgps;
-    while (n > 1 && (uint64_t)n * at_a_time * 2 > n_groups) n = (n + 1) / 2;
+    while (n > 1 && (uint64_t)n * at_a_time * 3 >= n_groups) n = (n + 1) / 2;
     return n;
+}
+
+/* Clocks that each workgroup adds when all places are taken. Groups come in bursts, so that whole
+ * rounds are compared; a sample without two of them says no more than its mean. */
+static double clocks_of_one(const uint32_t *begins, size_t n, size_t slots, double clocks)
+{
+    const size_t rounds = n > slots ? (n - 1 - slots) / slots : 0, last = slots + rounds * slots;
+    if (!rounds) return clocks / (double)n;
+    return (double)(begins[last] - begins[slots]) / (double)(last - slots);
 }
 
 /* Clocks of the whole dispatch from the groups [first, first + n) of the recorder. */
@@ -127,12 +136,7 @@ static rmcp_status sample(const struct timing_sampler *s, enum timing_reading re
         out->limit = limit;
         if (!whole) {
             qsort(begins, n, sizeof *begins, by_time);
-            const size_t full = n > slots ? slots : 0; /* from here on one begins as one ends */
-            const double each =
-                n > full + 1 ? (double)(begins[n - 1] - begins[full]) / (double)(n - 1 - full)
-                             : out->counts.clocks / (double)n;
-            /* Without a second round a begin says nothing: then rounds of what was seen. */
-            *clocks += (all - (double)n) * (full ? each : out->counts.clocks / (double)n);
+            *clocks += (all - (double)n) * clocks_of_one(begins, n, slots, out->counts.clocks);
         }
     }
     free(groups);

@@ -108,7 +108,7 @@ struct timing_sampler {
     const struct timing_card *card;
     uint64_t n_first, middle, n_middle, tail;
 };
-/* Make the recorder ask this sampler. `most_steps` 0: 16 million. */
+/* Make the recorder ask this sampler. `most_steps` 0: 32 million. */
 void timing_sampler_init(struct timing_sampler *sampler, struct sim_recorder *recorder,
                          const struct timing_card *card, uint64_t most_steps, bool only);
 

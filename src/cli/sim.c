@@ -54,7 +54,7 @@ int cli_sim(int argc, char **argv)
         { "ranges", CLI_FLAG, &cli.ranges, NULL,
           "also by the fast and the slow reading of the model's sources", NULL },
         { "sample", CLI_NUMBER, &cli.sample, "N",
-          "instructions that are replayed (default 16000000)", NULL },
+          "instructions that are replayed (default 32000000)", NULL },
         { "sample-only", CLI_FLAG, &cli.sample_only, NULL,
           "execute only workgroups that are replayed: results are not whole", NULL },
         { "picture", CLI_TEXT, &cli.picture, "FILE",

@@ -118,7 +118,7 @@ int cli_sim_card(int argc, char **argv)
           NULL },
         { "mhz", CLI_NUMBER, &r.mhz, "N", "clock of --timing (the highest of the card)", NULL },
         { "sample", CLI_NUMBER, &r.sample, "N",
-          "instructions of a kernel that --timing replays (16000000)", NULL },
+          "instructions of a kernel that --timing replays (32000000)", NULL },
         { "stats", CLI_FLAG, &r.stats, NULL, "a table of the kernels that ran", NULL },
         { "allow-reports", CLI_FLAG, &r.allow_reports, NULL,
           "reports do not change the exit status", NULL },
