@@ -259,7 +259,8 @@ static void finish(struct chip *chip, const struct replay *replay, struct timing
         const struct group *g = &chip->groups[i];
         if (g->end > end) end = g->end;
         if (g->end > chip->wgps[g->wgp].last) chip->wgps[g->wgp].last = g->end;
-        if (replay->begins) replay->begins[i] = g->begin;
+        replay->begins[i] = g->begin;
+        replay->ends[i] = g->end;
         chip->counts.waves += g->record->n_waves;
     }
     chip->counts.groups = chip->n_groups;

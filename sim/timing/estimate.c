@@ -24,7 +24,8 @@ static const char *const reason_names[] = {
     [TIMING_WAIT_LOAD] = "wait for loads",
     [TIMING_WAIT_STORE] = "wait for stores",
     [TIMING_BARRIER] = "barrier",
-    [TIMING_FETCH] = "branch and fetch",
+    [TIMING_BRANCH] = "branch",
+    [TIMING_FETCH] = "instruction fetch",
 };
 _Static_assert(sizeof reason_names / sizeof *reason_names == TIMING_N_REASONS, "one each");
 
@@ -95,12 +96,17 @@ static unsigned wgps_for(const struct timing_card *card, uint64_t n_groups, unsi
 }
 
 /* Clocks that each workgroup adds when all places are taken. Groups come in bursts, so that whole
- * rounds are compared; a sample without two of them says no more than its mean. */
-static double clocks_of_one(const uint32_t *begins, size_t n, size_t slots, double clocks)
+ * rounds are compared, of as many groups as began before the first one ended; a sample without two
+ * rounds says no more than its mean. Sorts both lists. */
+static double clocks_of_one(uint32_t *begins, uint32_t *ends, size_t n)
 {
-    const size_t rounds = n > slots ? (n - 1 - slots) / slots : 0, last = slots + rounds * slots;
-    if (!rounds) return clocks / (double)n;
-    return (double)(begins[last] - begins[slots]) / (double)(last - slots);
+    qsort(begins, n, sizeof *begins, by_time);
+    qsort(ends, n, sizeof *ends, by_time);
+    size_t slots = 0;
+    while (slots < n && begins[slots] <= ends[0]) slots++;
+    const size_t rounds = n / slots - 1;
+    if (!rounds) return ends[n - 1] / (double)n;
+    return (double)(ends[(rounds + 1) * slots - 1] - ends[slots - 1]) / (double)(rounds * slots);
 }
 
 /* Clocks of the whole dispatch from the groups [first, first + n) of the recorder. */
@@ -121,12 +127,12 @@ static rmcp_status sample(const struct timing_sampler *s, enum timing_reading re
         if (n > over + slots) n -= over;
     }
     size_t *groups = calloc(n, sizeof *groups);
-    uint32_t *begins = calloc(n, sizeof *begins);
+    uint32_t *begins = calloc(n, sizeof *begins), *ends = calloc(n, sizeof *ends);
     rmcp_status status = RMCP_OK;
-    if (!groups || !begins) status = rmcp_fail_memory("a sample", n * sizeof *groups);
+    if (!groups || !begins || !ends) status = rmcp_fail_memory("a sample", n * sizeof *groups);
     for (size_t i = 0; i < n && groups; i++) groups[i] = first + i;
     const struct replay replay = {
-        s->card, &s->card->parameters.reading[reading], r, wgps, groups, n, begins, picture
+        s->card, &s->card->parameters.reading[reading], r, wgps, groups, n, begins, ends, picture
     };
     if (!status) status = chip_replay(&replay, &out->counts);
     if (!status) {
@@ -135,12 +141,12 @@ static rmcp_status sample(const struct timing_sampler *s, enum timing_reading re
         out->groups_at_a_time = at_a_time;
         out->limit = limit;
         if (!whole) {
-            qsort(begins, n, sizeof *begins, by_time);
-            *clocks += (all - (double)n) * clocks_of_one(begins, n, slots, out->counts.clocks);
+            *clocks += (all - (double)n) * clocks_of_one(begins, ends, n);
         }
     }
     free(groups);
     free(begins);
+    free(ends);
     return status;
 }
 

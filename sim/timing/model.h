@@ -191,8 +191,8 @@ struct chip {
     const struct group *pictured;
 };
 
-/* Replay groups (indices into recorder->groups) on so many WGPs. `begins`: n times at which they
- * began, or NULL. */
+/* Replay groups (indices into recorder->groups) on so many WGPs. `begins` and `ends`: n times of
+ * each. */
 struct replay {
     const struct timing_card *card;
     const struct timing_values *values;
@@ -200,7 +200,7 @@ struct replay {
     unsigned n_wgps;
     const size_t *groups;
     size_t n;
-    uint32_t *begins;
+    uint32_t *begins, *ends;
     struct timing_picture *picture;
 };
 rmcp_status chip_replay(const struct replay *replay, struct timing_counts *out);

@@ -40,6 +40,7 @@ static const uint8_t look_of[N_KINDS] = {
     [TIMING_WAIT_LOAD] = 7,
     [TIMING_WAIT_STORE] = 7,
     [TIMING_BARRIER] = 8,
+    [TIMING_BRANCH] = 9,
     [TIMING_FETCH] = 9,
     [TIMING_N_REASONS + UNIT_VALU] = 0,
     [TIMING_N_REASONS + UNIT_TRANS] = 0,

@@ -57,9 +57,15 @@ static void fetch(struct wgp *wgp, struct twave *w, uint64_t address)
     if (line == w->fetched) return;
     w->fetched = line;
     struct cache_line *hit = cache_find(&wgp->instructions, line);
+    const uint32_t arrives = w->ready + (uint32_t)wgp->chip->values->icache_miss_clk;
+    const unsigned ahead = (unsigned)wgp->chip->values->icache_ahead_lines;
+    /* Lines behind the one that is asked for come with it, or on the way, when they are missing. */
+    for (unsigned i = 1; i <= ahead; i++)
+        if (!cache_find(&wgp->instructions, line + i))
+            cache_put(&wgp->instructions, line + i, &dirty)->ready = arrives + i;
     if (!hit) {
         hit = cache_put(&wgp->instructions, line, &dirty);
-        hit->ready = w->ready + (uint32_t)wgp->chip->values->icache_miss_clk;
+        hit->ready = arrives;
     }
     not_before(w, hit->ready, TIMING_FETCH);
 }
@@ -201,7 +207,7 @@ static void issue(struct wgp *wgp, struct simd *s, struct twave *w, uint32_t tim
         if (w->at < w->record->n_steps &&
             inst_of(chip, w->record->steps[w->at])->address != i->address + i->bytes) {
             next = time + (uint32_t)chip->values->branch_clk;
-            reason = TIMING_FETCH;
+            reason = TIMING_BRANCH;
         }
         break;
     case UNIT_BARRIER:
