@@ -68,6 +68,15 @@ def commands(text):
                 yield number, line
 
 
+def inline(text):
+    """The same of `code` in sentences and tables, of more than one word."""
+    text = FENCE.sub(lambda fence: "\n" * fence.group().count("\n"), text)
+    for code in CODE.finditer(text):
+        command = " ".join(code.group(1).split())
+        if " " in command and is_command(command):
+            yield text.count("\n", 0, code.start()) + 1, command
+
+
 def programs(text):
     """Names and texts of the Python programs that a document tells to save: their first line is a name."""
     found = []
@@ -97,8 +106,8 @@ class Help:
 
     def wrong(self, text):
         """Commands and options that a document names, in code of any kind, and that do not exist."""
-        inline = [" ".join(code.split()) for code in CODE.findall(FENCE.sub("", text))]
-        for code in inline + [command for _, command in commands(text)]:
+        named = [" ".join(code.split()) for code in CODE.findall(FENCE.sub("", text))]
+        for code in named + [command for _, command in commands(text)]:
             for name, rest in CALL.findall(code):
                 if name not in self.options:
                     yield f"there is no command rmcp {name}: `{code}`"
@@ -122,8 +131,8 @@ def check_itself():
     """What is a command is found, and what is none is not."""
     text = ("# A\n\n    rmcp version   # what\n    sudo dmesg | rmcp explain -\n    rmcp sim: simulated x\n    rmcp: first use\n"
             "    X=1 python3 a.py \\\n        --b\n\n```\n$ rmcp check\nrmcp check is fine\n```\n\n```sh\nanything goes\n# not this\n```\n\n"
-            "```c\nrmcp version\n```\n\n    rmcp-1/bin/rmcp       the command\n\n```python\n# a.py\nx = 1\n```\n\ntext\n    rmcp no\n")
+            "```c\nrmcp version\n```\n\n    rmcp-1/bin/rmcp       the command\n\n```python\n# a.py\nx = 1\n```\n\ntext `rmcp\nplan x` `rmcp` `a b`\n    rmcp no\n")
     found = [command for _, command in commands(text)]
     expected = ["rmcp version", "sudo dmesg | rmcp explain -", "X=1 python3 a.py --b", "rmcp check", "anything goes"]
-    if found != expected or programs(text) != [("a.py", "# a.py\nx = 1\n")]:
-        raise SystemExit(f"the check itself is wrong: {found}, {programs(text)}")
+    if found != expected or programs(text) != [("a.py", "# a.py\nx = 1\n")] or list(inline(text)) != [(31, "rmcp plan x")]:
+        raise SystemExit(f"the check itself is wrong: {found}, {programs(text)}, {list(inline(text))}")
