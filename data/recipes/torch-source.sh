@@ -10,9 +10,11 @@
 # rocPRIM 6.4.3, LLVM 21.1.8, PyTorch 2.12.1.
 #
 # Switches instead of patches; no line of PyTorch is changed but by its own tool (tools/amd_build/build_amd.py):
-#   HIP_DEVICE_LIB_PATH   with ROCM_PATH=/usr clang looks for device libraries where Debian has none
+#   HIP_CLANG_PATH, HIP_DEVICE_LIB_PATH   with ROCM_PATH=/usr, compiler and device libraries are looked for where
+#                         Debian has none
 #   USE_NCCL=0            Debian's librccl is of ROCm 5 and cannot be installed beside HIP 6
 #   -include format       HIP's headers define __noinline__, which breaks <format> of GCC 15 and later behind them
+#   rocm_version.h        a file of three lines that Debian lacks; without it PyTorch takes HIP 6.4.43484 for ROCm 10.3884
 #   USE_ROCM_CK_*=0       Composable Kernel, flash and memory-efficient attention have no code for RDNA1
 #
 # Tried:     the names and versions of all packages in Debian's archive; the steps root to packages in a chroot; the step
@@ -54,6 +56,7 @@ switches() {
     cat <<END
 ROCM_PATH=/usr
 HIP_PLATFORM=amd
+HIP_CLANG_PATH=/usr/lib/llvm-$llvm/bin
 HIP_DEVICE_LIB_PATH=/usr/lib/llvm-$llvm/lib/clang/$llvm/amdgcn/bitcode
 PYTORCH_ROCM_ARCH=$chip
 CC=gcc
@@ -61,6 +64,7 @@ CXX=g++
 HIPCXX=/usr/bin/clang++-$llvm
 CXXFLAGS=-include format
 HIPFLAGS=-include format
+HIPCC_COMPILE_FLAGS_APPEND=-include format
 CMAKE_HIP_ARCHITECTURES=$chip
 CMAKE_IGNORE_PREFIX_PATH=/opt/rocm
 CMAKE_POLICY_VERSION_MINIMUM=3.5
@@ -133,6 +137,12 @@ step_packages() {
     # Several words are wanted.
     # shellcheck disable=SC2086
     inside apt-get install -qy --no-install-recommends $build_packages
+    # ROCm's version, which Debian does not tell: PyTorch would take HIP's, 6.4.43484, for ROCm 10.
+    # shellcheck disable=SC2016 # dpkg-query's own
+    inside dpkg-query -W -f '${Version}\n' libamdhip64-dev | awk -F '[.-]' '{
+        printf "#define ROCM_VERSION_MAJOR %d\n#define ROCM_VERSION_MINOR %d\n#define ROCM_VERSION_PATCH %d\n", $1, $2, $3 }' \
+        >"$folder/.recipe/rocm_version.h"
+    as_root install -D -m 644 "$folder/.recipe/rocm_version.h" "$folder/root/usr/include/rocm-core/rocm_version.h"
 }
 
 #: step source 15 4 PyTorch's sources, with those of others that it brings
