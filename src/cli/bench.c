@@ -249,24 +249,13 @@ static int read_limit(const char *text, struct bench_page *page)
 /* The page, of what was timed just now or (--from) before. */
 static int write_page(struct bench_page *page, const struct wish *wish)
 {
-    rmcp_status status = RMCP_OK;
-    size_t n = 0;
-    if (wish->from) status = bench_read_rows(page, wish->from);
-    if (!status && wish->against) {
-        status = bench_read_theirs(page, wish->against, &n);
-        if (!status && !n)
-            status = rmcp_fail(RMCP_E_ARG, "%.200s has none of these cases", wish->against);
-    }
+    rmcp_status status = wish->from ? bench_read_rows(page, wish->from) : RMCP_OK;
+    if (!status && wish->against) status = bench_read_theirs(page, wish->against);
     if (status) return cli_failed("bench", status);
-    for (size_t i = 0; i < page->n; i++) n += page->rows[i].theirs > 0;
+    if (wish->from) snprintf(page->device, sizeof page->device, "%s", wish->from);
     if (wish->title) snprintf(page->device, sizeof page->device, "%s", wish->title);
-    if (!*page->device) snprintf(page->device, sizeof page->device, "%s", wish->from);
-    if (n)
-        snprintf(page->against, sizeof page->against, "%s",
-                 wish->against ? wish->against : "the other side of the file");
     const int exit_status = read_limit(wish->limit, page);
     if (exit_status) return exit_status;
-    if (!page->n) return cli_complain("bench", "there is nothing to make a page of");
     return bench_write_page(page, wish->html);
 }
 
@@ -334,6 +323,7 @@ int cli_bench(int argc, char **argv)
     if (!wish.html && (exit_status = cli_refuse(&usage, "against from title limit",
                                                 "is for a page: --html FILE")))
         return exit_status;
+    if (wish.html && (exit_status = bench_check_page(wish.html))) return exit_status;
     struct bench_page page = { 0 };
     if (wish.from) {
         if (n_texts ||

@@ -35,7 +35,8 @@ static const char STYLE[] =
     "td code{font:12px ui-monospace,monospace}.good{color:var(--good)}.bad{color:var(--bad)}\n"
     ".bar{position:relative;min-width:90px}.bar i{position:absolute;left:0;top:2px;bottom:2px;"
     "background:var(--bar);border-radius:0 3px 3px 0}.bar span{position:relative}\n"
-    "svg{display:block;width:100%;max-width:680px;margin:0 auto}svg text{font:14px system-ui,sans-serif;fill:var(--soft)}"
+    "svg{display:block;width:100%;max-width:680px;margin:0 auto}svg text{font:14px "
+    "system-ui,sans-serif;fill:var(--soft)}"
     "svg .m{text-anchor:middle}svg .e{text-anchor:end}svg path{fill:none}"
     "svg .grid{stroke:var(--line)}svg .axis{stroke:var(--soft);stroke-width:1.5}"
     "svg .mean{stroke:var(--ink);stroke-width:3}"
@@ -119,9 +120,16 @@ double bench_share(const struct bench_page *page, const struct bench_row *row, d
 
 /* ---- parts ---- */
 
+/* Three digits that count, and no exponent. */
+static const char *number(double value, char text[static 32])
+{
+    snprintf(text, 32, "%.*f", value >= 100 ? 0 : value >= 10 ? 1 : 2, value);
+    return text;
+}
+
 /* Means are geometric. */
 struct figures {
-    size_t n, n_theirs, n_slower;
+    size_t n, n_rate, n_theirs, n_slower;
     double rate, share, ratio, worst, best;
 };
 
@@ -133,7 +141,7 @@ static struct figures figures_of(const struct bench_page *page, int pass, const 
         if ((pass >= 0 && row->pass != (unsigned)pass) || (class && strcmp(row->class, class)))
             continue;
         f.n++;
-        f.rate += log(row->flops > 0 ? row->flops / row->seconds * 1e-9 : 1);
+        if (row->flops > 0) f.n_rate++, f.rate += log(row->flops / row->seconds * 1e-9);
         f.share += log(fmax(bench_share(page, row, row->seconds), 1e-9));
         if (!(row->theirs > 0)) continue;
         const double ratio = row->theirs / row->seconds;
@@ -143,16 +151,17 @@ static struct figures figures_of(const struct bench_page *page, int pass, const 
         f.worst = fmin(f.worst, ratio);
         f.best = fmax(f.best, ratio);
     }
-    if (f.n) f.rate = exp(f.rate / (double)f.n), f.share = exp(f.share / (double)f.n);
+    if (f.n_rate) f.rate = exp(f.rate / (double)f.n_rate);
+    if (f.n) f.share = exp(f.share / (double)f.n);
     if (f.n_theirs) f.ratio = exp(f.ratio / (double)f.n_theirs);
     return f;
 }
 
-static void card(FILE *out, const char *what, const char *format, double value)
+static void card(FILE *out, const char *what, double value, const char *unit)
 {
-    fputs("<div class=\"card\"><b>", out);
-    fprintf(out, format, value);
-    fprintf(out, "</b><span class=\"soft\">%s</span></div>\n", what);
+    char text[32];
+    fprintf(out, "<div class=\"card\"><b>%s%s</b><span class=\"soft\">%s</span></div>\n",
+            number(value, text), unit, what);
 }
 
 static void put_heading(FILE *out, const struct bench_page *page, const struct figures *all)
@@ -176,16 +185,17 @@ static void put_heading(FILE *out, const struct bench_page *page, const struct f
               "simulator on its host, and say nothing about a card.</p>\n",
               out);
     fputs("</header>\n<div class=\"cards\">\n", out);
-    card(out, page->n == 1 ? "case" : "cases", "%.0f", (double)page->n);
-    card(out, "GFLOP/s, mean", "%.3g", all->rate);
+    fprintf(out, "<div class=\"card\"><b>%zu</b><span class=\"soft\">%s</span></div>\n", page->n,
+            page->n == 1 ? "case" : "cases");
+    card(out, "GFLOP/s, mean", all->rate, "");
     if (page->flops_per_second > 0)
-        card(out, "of the device's limit, mean", "%.0f %%", all->share * 100);
+        card(out, "of the device's limit, mean", all->share * 100, " %");
     if (all->n_theirs) {
-        card(out, "times the others' speed, mean", "%.2f", all->ratio);
-        card(out, "worst", "%.2f", all->worst);
-        card(out, "best", "%.2f", all->best);
-        card(out, "of the cases slower", "%.0f %%",
-             100.0 * (double)all->n_slower / (double)all->n_theirs);
+        card(out, "times the others' speed, mean", all->ratio, "");
+        card(out, "worst", all->worst, "");
+        card(out, "best", all->best, "");
+        card(out, "of the cases slower", 100.0 * (double)all->n_slower / (double)all->n_theirs,
+             " %");
     }
     fputs("</div>\n", out);
 }
@@ -209,7 +219,7 @@ static void put_plots(FILE *out, const struct bench_page *page, const struct fig
     fputs(". Each dot is one case; its text is its case string.", out);
     if (page->flops_per_second > 0)
         fprintf(out,
-                " Dashed: the device's limit, %.4g GFLOP/s in f32 and %.4g GB/s; Winograd's "
+                " Dashed: the device's limit, %.0f GFLOP/s in f32 and %.0f GB/s; Winograd's "
                 "algorithms multiply less often than is counted, and may pass it.",
                 page->flops_per_second * 1e-9, page->bytes_per_second * 1e-9);
     fputs("</p>\n<div class=\"plots\">\n<section class=\"card\"><h3>Rates</h3>\n", out);
@@ -232,6 +242,7 @@ static void put_ratio(FILE *out, double ratio)
 static void put_classes(FILE *out, const struct bench_page *page, const struct figures *all)
 {
     const bool limit = page->flops_per_second > 0, others = all->n_theirs > 0;
+    char text[32];
     fprintf(out,
             "<h2>By class</h2>\n<div class=\"wide\"><table><thead><tr><th class=\"t\">class</th>"
             "<th class=\"t\">pass</th><th>cases</th><th>GFLOP/s</th>%s%s</tr></thead><tbody>\n",
@@ -241,10 +252,10 @@ static void put_classes(FILE *out, const struct bench_page *page, const struct f
         for (unsigned pass = 0; pass < RMCP_MOST_PASSES; pass++) {
             const struct figures f = figures_of(page, (int)pass, bench_classes[k]);
             if (!f.n) continue;
-            fprintf(out,
-                    "<tr><td class=\"t\">%s</td><td class=\"t\">%s</td><td>%zu</td><td>%.3g</td>",
-                    bench_classes[k],
-                    strcmp(bench_classes[k], "other") ? pass_name(page, pass) : "", f.n, f.rate);
+            fprintf(
+                out, "<tr><td class=\"t\">%s</td><td class=\"t\">%s</td><td>%zu</td><td>%s</td>",
+                bench_classes[k], strcmp(bench_classes[k], "other") ? pass_name(page, pass) : "",
+                f.n, number(f.rate, text));
             if (limit) fprintf(out, "<td>%.0f %%</td>", f.share * 100);
             if (others && f.n_theirs) {
                 put_ratio(out, f.ratio);
@@ -344,10 +355,16 @@ static bool may_write(const char *file)
     return n == sizeof MARK - 1 && !memcmp(start, MARK, n);
 }
 
-int bench_write_page(struct bench_page *page, const char *file)
+int bench_check_page(const char *file)
 {
-    if (!may_write(file))
-        return cli_complain("bench", "%.200s is there already, and no page of rmcp bench", file);
+    if (may_write(file)) return CLI_OK;
+    return cli_complain("bench", "%.200s is there already, and no page of rmcp bench", file);
+}
+
+int bench_write_page(const struct bench_page *page, const char *file)
+{
+    const int exit_status = bench_check_page(file);
+    if (exit_status) return exit_status;
     FILE *out = fopen(file, "wb");
     if (!out) {
         cli_complain("bench", "cannot write %.200s: %s", file, strerror(errno));

@@ -31,17 +31,19 @@ double bench_share(const struct bench_page *page, const struct bench_row *row, d
 
 /* Read times: CSV with a column "case" (bench/compare_cudnn.py: ours_us, cudnn_us; others: us), or
  * JSON of rmcp bench --json or of bench/compare_cpu.py. Called with both times of each line, in
- * seconds, 0 where there is none; ends when it fails. */
+ * seconds, 0 where there is none; ends when it fails. `*whose` says whose the others' times are. */
 typedef rmcp_status bench_taker(void *context, const char *text, const char *algorithm, double ours,
                                 double theirs);
-rmcp_status bench_read(const char *file, bench_taker *take, void *context);
-/* Fill in the others' times for rows of the same case; `*n` is how many got one. */
-rmcp_status bench_read_theirs(struct bench_page *page, const char *file, size_t *n);
+rmcp_status bench_read(const char *file, bench_taker *take, void *context, const char **whose);
+/* Fill in the others' times for rows of the same case; RMCP_E_ARG when there is none. */
+rmcp_status bench_read_theirs(struct bench_page *page, const char *file);
 /* Make rows of a file. */
 rmcp_status bench_read_rows(struct bench_page *page, const char *file);
 
 /* Write the page; an older one is replaced, no other file. Returns an exit status. */
-int bench_write_page(struct bench_page *page, const char *file);
+int bench_write_page(const struct bench_page *page, const char *file);
+/* Whether it may be written there, said before the timing; 0 or an exit status. */
+int bench_check_page(const char *file);
 
 /* ---- plots: bench_plot.c ---- */
 

@@ -70,7 +70,8 @@ static double seconds_of(const char *text, double unit)
     return end != text && isfinite(value) && value > 0 ? value : 0;
 }
 
-static rmcp_status read_csv(const char *file, char *text, bench_taker *take, void *context)
+static rmcp_status read_csv(const char *file, char *text, bench_taker *take, void *context,
+                            const char **whose)
 {
     static const char *const names[] = { "case", "algorithm", "ours_us", "cudnn_us", "us" };
     int place[] = { -1, -1, -1, -1, -1 };
@@ -82,6 +83,7 @@ static rmcp_status read_csv(const char *file, char *text, bench_taker *take, voi
     if (place[0] < 0 || (place[2] < 0 && place[3] < 0 && place[4] < 0))
         return rmcp_fail(
             RMCP_E_ARG, "%.200s: no table with the columns case and ours_us, cudnn_us or us", file);
+    *whose = place[3] >= 0 ? "PyTorch with cuDNN" : "other times";
     rmcp_status status = RMCP_OK;
     for (size_t rows = 0; *text && !status; rows++) {
         if (rows == MOST_ROWS)
@@ -126,7 +128,8 @@ static rmcp_status take_list(const cJSON *list, bench_taker *take, void *context
     return status;
 }
 
-static rmcp_status read_json(const char *file, const char *text, bench_taker *take, void *context)
+static rmcp_status read_json(const char *file, const char *text, bench_taker *take, void *context,
+                             const char **whose)
 {
     cJSON *whole = cJSON_Parse(text);
     const cJSON *results = cJSON_GetObjectItemCaseSensitive(whole, "results"), *table;
@@ -135,6 +138,7 @@ static rmcp_status read_json(const char *file, const char *text, bench_taker *ta
     if (!cJSON_IsArray(results) && !cJSON_IsArray(tables))
         status = rmcp_fail(
             RMCP_E_ARG, "%.200s: neither of rmcp bench --json nor of compare_cpu.py --json", file);
+    *whose = cJSON_IsArray(tables) ? "PyTorch on the CPU" : "another run of rmcp bench";
     if (!status) status = take_list(results, take, context);
     cJSON_ArrayForEach(table, tables)
     {
@@ -145,13 +149,13 @@ static rmcp_status read_json(const char *file, const char *text, bench_taker *ta
     return status;
 }
 
-rmcp_status bench_read(const char *file, bench_taker *take, void *context)
+rmcp_status bench_read(const char *file, bench_taker *take, void *context, const char **whose)
 {
     char *text;
     rmcp_status status = read_file(file, &text);
     if (status) return status;
-    status = text[strspn(text, " \t\r\n")] == '{' ? read_json(file, text, take, context)
-                                                  : read_csv(file, text, take, context);
+    status = text[strspn(text, " \t\r\n")] == '{' ? read_json(file, text, take, context, whose)
+                                                  : read_csv(file, text, take, context, whose);
     free(text);
     return status;
 }
@@ -193,11 +197,15 @@ static rmcp_status match(void *context, const char *text, const char *algorithm,
     return RMCP_OK;
 }
 
-rmcp_status bench_read_theirs(struct bench_page *page, const char *file, size_t *n)
+rmcp_status bench_read_theirs(struct bench_page *page, const char *file)
 {
     struct matching matching = { page, 0 };
-    rmcp_status status = bench_read(file, match, &matching);
-    *n = matching.n;
+    const char *whose = "";
+    rmcp_status status = bench_read(file, match, &matching, &whose);
+    if (!status && !matching.n)
+        status = rmcp_fail(RMCP_E_ARG, "%.200s has none of these cases", file);
+    const char *slash = strrchr(file, '/');
+    snprintf(page->against, sizeof page->against, "%s (%.100s)", whose, slash ? slash + 1 : file);
     return status;
 }
 
@@ -211,8 +219,11 @@ static rmcp_status add(void *context, const char *text, const char *algorithm, d
 
 rmcp_status bench_read_rows(struct bench_page *page, const char *file)
 {
-    rmcp_status status = bench_read(file, add, page);
+    const char *whose = "";
+    rmcp_status status = bench_read(file, add, page, &whose);
     if (!status && !page->n)
         status = rmcp_fail(RMCP_E_ARG, "%.200s has no case with a time of ours", file);
+    for (size_t i = 0; i < page->n; i++)
+        if (page->rows[i].theirs > 0) snprintf(page->against, sizeof page->against, "%s", whose);
     return status;
 }
