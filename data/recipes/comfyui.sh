@@ -5,6 +5,7 @@
 #
 # Tried:     the steps with a stand-in for ComfyUI that loads custom nodes as it does.
 # Not tried: ComfyUI itself (GitHub was out of reach), and any real card.
+# shellcheck disable=SC2034 # the steps are run at the end
 set -eu
 
 recipe=@recipe@           # made by RMCP @version@ on @system@
@@ -48,8 +49,8 @@ step_start() {
         echo 'unset HSA_OVERRIDE_GFX_VERSION LD_LIBRARY_PATH ROCM_PATH PYTHONPATH'
         [ -z "$override" ] || echo "export HSA_OVERRIDE_GFX_VERSION=$override"
         [ -z "$visible" ] || echo "export HIP_VISIBLE_DEVICES=$visible"
-        echo "cd '$folder/ComfyUI'"
-        echo "exec '$venv/bin/python' main.py --force-fp32 \"\$@\""
+        printf '%s\n' "cd $(word "$folder/ComfyUI")"
+        printf '%s\n' "exec $(word "$venv/bin/python") main.py --force-fp32 \"\$@\""
     } >"$folder/comfyui"
     chmod 755 "$folder/comfyui"
 }

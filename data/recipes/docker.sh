@@ -15,6 +15,7 @@
 #: if container
 # This was made inside of a container (@container@): run it on its host.
 #: end
+# shellcheck disable=SC2034 # the steps are run at the end
 set -eu
 
 recipe=@recipe@           # made by RMCP @version@ on @system@

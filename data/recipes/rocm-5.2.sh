@@ -7,6 +7,7 @@
 #
 # Tried:     the steps with Debian 12's PyTorch 1.13 for the CPU in the place of the wheel, rmcp check included.
 # Not tried: the wheel itself (pytorch.org was out of reach), uv's Python 3.10, and any real card.
+# shellcheck disable=SC2034 # the steps are run at the end
 set -eu
 
 recipe=@recipe@           # made by RMCP @version@ on @system@
@@ -55,7 +56,7 @@ step_start() {
         echo 'unset LD_LIBRARY_PATH ROCM_PATH PYTHONPATH'
         echo 'export HSA_OVERRIDE_GFX_VERSION=10.3.0'
         [ -z "$visible" ] || echo "export HIP_VISIBLE_DEVICES=$visible"
-        echo "exec '$folder/venv/bin/python' \"\$@\""
+        printf '%s\n' "exec $(word "$folder/venv/bin/python") \"\$@\""
     } >"$folder/python"
     chmod 755 "$folder/python"
 }

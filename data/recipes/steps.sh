@@ -55,6 +55,9 @@ plan() {
     [ $enough = true ] || [ -n "${RECIPE_ANYWAY-}" ]
 }
 
+# word TEXT: as one word of the shell, for scripts that are written here.
+word() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
+
 # as_root COMMAND…
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi

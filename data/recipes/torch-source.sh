@@ -25,6 +25,7 @@
 #: if guess
 # No AMD GPU was found when this was made: it is for gfx1010 (RX 5600, 5700). rmcp recipe --chip makes another.
 #: end
+# shellcheck disable=SC2034 # the steps are run at the end
 set -eu
 
 recipe=@recipe@           # made by RMCP @version@ on @system@
@@ -191,7 +192,7 @@ step_start() {
         echo "set -- /opt/torch/bin/python \"\$@\""
         [ -z "$override" ] || echo "set -- env HSA_OVERRIDE_GFX_VERSION=$override \"\$@\""
         [ -z "$visible" ] || echo "set -- env HIP_VISIBLE_DEVICES=$visible \"\$@\""
-        echo "exec bwrap --bind '$folder/root' / --dev-bind /dev /dev --proc /proc --ro-bind /sys /sys --bind /tmp /tmp \\"
+        printf '%s\n' "exec bwrap --bind $(word "$folder/root") / --dev-bind /dev /dev --proc /proc --ro-bind /sys /sys --bind /tmp /tmp \\"
         echo "    --bind \"\$HOME\" \"\$HOME\" --chdir \"\$PWD\" --clearenv --setenv HOME \"\$HOME\" --setenv LANG C.UTF-8 \\"
         echo "    --setenv TERM \"\${TERM:-dumb}\" --setenv PATH /opt/torch/bin:/usr/bin:/bin \"\$@\""
     } >"$folder/python"

@@ -13,6 +13,7 @@
 # This chip is also served by pytorch.org's wheel, which is released and tested:
 #     pip install torch torchvision --index-url @wheels@@served@
 #: end
+# shellcheck disable=SC2034 # the steps are run at the end
 set -eu
 
 recipe=@recipe@           # made by RMCP @version@ on @system@
@@ -82,7 +83,7 @@ step_start() {
         echo 'unset HSA_OVERRIDE_GFX_VERSION LD_LIBRARY_PATH ROCM_PATH PYTHONPATH'
         [ -z "$override" ] || echo "export HSA_OVERRIDE_GFX_VERSION=$override"
         [ -z "$visible" ] || echo "export HIP_VISIBLE_DEVICES=$visible"
-        echo "exec '$folder/venv/bin/python' \"\$@\""
+        printf '%s\n' "exec $(word "$folder/venv/bin/python") \"\$@\""
     } >"$folder/python"
     chmod 755 "$folder/python"
 }

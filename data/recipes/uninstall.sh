@@ -6,6 +6,7 @@
 #
 # Tried: on folders that the other recipes made, and on folders that they did not make.
 # Not tried: Docker's own daemon.
+# shellcheck disable=SC2034 # the steps are run at the end
 set -eu
 
 recipe=@recipe@           # made by RMCP @version@ on @system@

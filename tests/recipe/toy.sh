@@ -1,6 +1,7 @@
 #!/bin/sh
 #: title A toy, for trying how steps are run
 # Steps that write a line each into the folder; one waits for a file, one fails when it is told to.
+# shellcheck disable=SC2034 # the steps are run at the end
 set -eu
 recipe=@recipe@
 folder=@folder@
