@@ -34,7 +34,7 @@ void explain_note_unexplained(struct explain_unexplained *lines, const struct ex
                               int known, uint64_t number, const char *line, size_t length)
 {
     const struct explain_signature *signature = known ? signature_of(about->kind) : NULL;
-    if (signature && signature->weight <= known) return;
+    if (signature && signature->weight < known) return;
     struct explain_unexplained_line *l =
         about->exception ? &lines->exception : &lines->of_kind[about->kind];
     if (l->count++ && !about->exception) return;
