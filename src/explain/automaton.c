@@ -5,6 +5,7 @@
 #include "explain/codes.h"
 #include "explain/order.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ static bool add_alternative(struct explain_automaton *m, const char *text,
     if (!p) return false;
     p->signature = signature;
     p->vague = explain_is_vague(signature);
+    p->whole = p->first < 6 && isalpha((unsigned char)*p->text);
     return true;
 }
 

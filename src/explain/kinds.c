@@ -140,6 +140,10 @@ struct explain_line explain_end_line(struct explain_words *words, bool indented)
         line.kind = PROGRAM;
     if (line.kind >= 0) line.troubles = words->troubles;
     if (words->file) words->file_topics = words->topics;
+    if (words->file && line.kind < 0) {
+        line.kind = find_kind(words->topics, TROUBLE_BIT_ERROR);
+        line.file = true;
+    }
     words->all_topics |= words->topics;
     words->topics = 0;
     words->troubles = 0;

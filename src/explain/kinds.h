@@ -47,6 +47,7 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
 struct explain_line {
     int kind;          /* the lower the more is said; -1: nothing */
     bool exception;    /* an exception was raised here */
+    bool file;         /* a traceback names a file of that topic */
     uint32_t troubles; /* the words of trouble that it has */
 };
 

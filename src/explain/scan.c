@@ -8,6 +8,7 @@
 #include "explain/order.h"
 #include "explain/unknown.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,8 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
     while (match < r->matches + r->n_matches && match->signature != p->signature) match++;
     const bool known = match < r->matches + r->n_matches;
     if (known && match->last == r->lines + 1) return; /* a line counts once */
+    if (p->whole && end - p->first > line && isalnum((unsigned char)s->buffer[end - p->first - 1]))
+        return; /* in the middle of a word */
     size_t ahead = line_length(s->buffer + end, s->filled - end);
     if (!rest_follows(s, p, end, ahead)) return;
     s->words.quiet |= p->signature->weight < EXPLAIN_HARMLESS;

@@ -35,9 +35,10 @@ void explain_note_unexplained(struct explain_unexplained *lines, const struct ex
 {
     const struct explain_signature *signature = known ? signature_of(about->kind) : NULL;
     if (signature && signature->weight < known) return;
-    struct explain_unexplained_line *l =
-        about->exception ? &lines->exception : &lines->of_kind[about->kind];
-    if (l->count++ && !about->exception) return;
+    struct explain_unexplained_line *l = about->file        ? &lines->file
+                                         : about->exception ? &lines->exception
+                                                            : &lines->of_kind[about->kind];
+    if (l->count++ && !about->exception && !about->file) return;
     l->about = *about;
     l->line = number;
     explain_excerpt(l->excerpt, line, 0, length);
@@ -64,6 +65,8 @@ void explain_find_unknown(const struct explain_unexplained *lines,
     if (may_speak(&lines->exception, amd, !r->n_matches)) chosen = &lines->exception;
     for (int kind = 0; vague && !chosen && kind < EXPLAIN_MOST_KINDS; kind++)
         if (may_speak(&lines->of_kind[kind], amd, !r->n_matches)) chosen = &lines->of_kind[kind];
+    if (!chosen && vague && !r->n_matches && may_speak(&lines->file, amd, true))
+        chosen = &lines->file;
     if (!chosen || (!vague && chosen->line <= last_line)) return;
     const struct explain_signature *signature = signature_of(chosen->about.kind);
     if (!signature) return;

@@ -11,9 +11,9 @@ struct explain_unexplained_line {
     char excerpt[sizeof((struct explain_match *)0)->excerpt];
 };
 
-/* One line of each kind, the first; and the last exception. */
+/* One line of each kind, the first; the last exception, and the last file of a traceback. */
 struct explain_unexplained {
-    struct explain_unexplained_line of_kind[EXPLAIN_MOST_KINDS], exception;
+    struct explain_unexplained_line of_kind[EXPLAIN_MOST_KINDS], exception, file;
 };
 
 /* A line of `length` bytes was met whose kind is not negative, and that no signature explains;
@@ -21,8 +21,8 @@ struct explain_unexplained {
 void explain_note_unexplained(struct explain_unexplained *lines, const struct explain_line *about,
                               int known, uint64_t number, const char *line, size_t length);
 
-/* Which of them the answer quotes: the last exception, else the line whose words tell most; none
- * where the findings explain what happened. */
+/* Which of them the answer quotes: the last exception, else the line whose words tell most, else
+ * the file at which a traceback breaks off; none where the findings explain what happened. */
 void explain_find_unknown(const struct explain_unexplained *lines,
                           const struct explain_words *words, struct explain_result *result);
 
