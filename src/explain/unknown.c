@@ -48,7 +48,7 @@ static bool may_speak(const struct explain_unexplained_line *l, bool amd, bool a
 {
     bool needs_amd, last;
     if (!l->count || !explain_kind_id(l->about.kind, &needs_amd, &last)) return false;
-    return (amd || !needs_amd) && (alone || !last || l->about.exception);
+    return l->about.exception || ((amd || !needs_amd) && (alone || !last));
 }
 
 void explain_find_unknown(const struct explain_unexplained *lines,

@@ -95,7 +95,9 @@ static void test_tracebacks(void **state)
 #define TRACE                                                                                      \
     "Traceback (most recent call last):\n  File \"/home/user/main.py\", line 1, in <module>\n"
     assert_string_equal(first("gfx1100\n" TRACE "KeyError: 'frob'\n"), "python-error");
-    assert_string_equal(first(TRACE "KeyError: 'frob'\n"), ""); /* nothing says that it is AMD's */
+    assert_string_equal(first(TRACE "KeyError: 'frob'\n"), "python-error"); /* of any program */
+    assert_string_equal(first("error: frob\n"), ""); /* nothing says that it is about an AMD GPU */
+    assert_string_equal(first("gfx1100\nerror: frob\n"), "program-error");
     assert_string_equal(first(TRACE "  File \"/env/triton/compiler/frob.py\", line 2, in f\n"
                                     "KeyError: 'frob'\n"),
                         "triton-error");
