@@ -57,7 +57,7 @@ static const struct {
     [MI_RNN] = { "miopenCreateRNNDescriptor", "miopenDestroyRNNDescriptor" },
 };
 
-miopenStatus_t mi_chain_descriptor(struct mi_object *object, enum mi_kind kind)
+static miopenStatus_t twin_of_kind(struct mi_object *object, enum mi_kind kind)
 {
     if (!mi_chaining()) return miopenStatusSuccess;
     void *twin = NULL, *symbol = makers[kind].create ? mi_original(makers[kind].create) : NULL;
@@ -65,6 +65,18 @@ miopenStatus_t mi_chain_descriptor(struct mi_object *object, enum mi_kind kind)
     memcpy(&create, &symbol, sizeof create);
     const miopenStatus_t status = create ? create(&twin) : missing();
     return give_twin(object, status, twin);
+}
+
+miopenStatus_t mi_chain_descriptor(struct mi_object *object, enum mi_kind kind, void *out)
+{
+    const miopenStatus_t status = twin_of_kind(object, kind);
+    if (status != miopenStatusSuccess) {
+        mi_object_delete(object);
+        return status;
+    }
+    void *const name = mi_object_name(object);
+    memcpy(out, &name, sizeof name);
+    return miopenStatusSuccess;
 }
 
 void mi_chain_destroy(struct mi_object *object, enum mi_kind kind)

@@ -23,9 +23,13 @@ bool mi_chaining(void);
 /* The original's function of this name, or NULL. */
 void *mi_original(const char *name);
 
-/* Give a new object its twin; destroy it; tell it what was set. Without a chain they do nothing. */
+/* A new descriptor, with a twin where there is a chain: what the program is given for it goes to
+ * `out`, a pointer to its kind of pointer. Without the twin that it needs it is deleted. */
+miopenStatus_t mi_chain_descriptor(struct mi_object *object, enum mi_kind kind, void *out);
+
+/* Give a new handle its twin; destroy one; tell it what was set. Without a chain they do nothing.
+ */
 miopenStatus_t mi_chain_handle(struct mi_handle *handle);
-miopenStatus_t mi_chain_descriptor(struct mi_object *object, enum mi_kind kind);
 void mi_chain_destroy(struct mi_object *object, enum mi_kind kind);
 miopenStatus_t mi_chain_stream(struct mi_handle *handle);
 miopenStatus_t mi_chain_allocator(struct mi_handle *handle);

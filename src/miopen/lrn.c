@@ -22,13 +22,7 @@ miopenStatus_t miopenCreateLRNDescriptor(miopenLRNDescriptor_t *out)
     if (!out) return mi_fail(miopenStatusBadParm, "miopenCreateLRNDescriptor: NULL");
     struct mi_lrn *lrn = mi_object_new(MI_LRN, sizeof *lrn);
     if (!lrn) return mi_fail(miopenStatusAllocFailed, "out of memory");
-    miopenStatus_t status = mi_chain_descriptor(&lrn->object, MI_LRN);
-    if (status != miopenStatusSuccess) {
-        mi_object_delete(lrn);
-        return status;
-    }
-    *out = mi_object_name(lrn);
-    return miopenStatusSuccess;
+    return mi_chain_descriptor(&lrn->object, MI_LRN, out);
 }
 
 miopenStatus_t miopenDestroyLRNDescriptor(miopenLRNDescriptor_t name)

@@ -29,13 +29,7 @@ miopenStatus_t miopenCreatePoolingDescriptor(miopenPoolingDescriptor_t *out)
     if (!out) return mi_fail(miopenStatusBadParm, "miopenCreatePoolingDescriptor: NULL");
     struct mi_pool *pool = mi_object_new(MI_POOL, sizeof *pool);
     if (!pool) return mi_fail(miopenStatusAllocFailed, "out of memory");
-    miopenStatus_t status = mi_chain_descriptor(&pool->object, MI_POOL);
-    if (status != miopenStatusSuccess) {
-        mi_object_delete(pool);
-        return status;
-    }
-    *out = mi_object_name(pool);
-    return miopenStatusSuccess;
+    return mi_chain_descriptor(&pool->object, MI_POOL, out);
 }
 
 miopenStatus_t miopenDestroyPoolingDescriptor(miopenPoolingDescriptor_t name)

@@ -37,13 +37,7 @@ miopenStatus_t miopenCreateRNNDescriptor(miopenRNNDescriptor_t *out)
     rnn->layers = 1;
     rnn->mode = miopenRNNTANH;
     rnn->type = miopenFloat;
-    miopenStatus_t status = mi_chain_descriptor(&rnn->object, MI_RNN);
-    if (status != miopenStatusSuccess) {
-        mi_object_delete(rnn);
-        return status;
-    }
-    *out = mi_object_name(rnn);
-    return miopenStatusSuccess;
+    return mi_chain_descriptor(&rnn->object, MI_RNN, out);
 }
 
 miopenStatus_t miopenDestroyRNNDescriptor(miopenRNNDescriptor_t name)
