@@ -21,7 +21,7 @@ results=${2:-$build/miopen-judge}
 mkdir -p "$results"
 results=$(cd "$results" && pwd)
 
-original_open "$build" gcc libc6-dev libmiopen-dev
+original_open "$build" gcc libc6-dev libmiopen-dev librocrand-dev
 # Another release of the original, or other sequences: its records are made anew.
 state=$(original_version; cat "$here"/sequence*.[ch] "$here"/sequence*.inc | sha256sum)
 [ -f "$results/state" ] && [ "$(cat "$results/state")" = "$state" ] || rm -rf "$results/original"
