@@ -445,7 +445,9 @@ static bool open_checker(struct checker *c, const struct isa_code *code)
     c->words = code->words;
     c->wgp_mode = code->wgp_mode;
     c->most_nodes = 8 * code->n_words + 1024;
-    if (!isa_flow_init(&c->flow, code->chip_mode, code->words, code->n_words)) return false;
+    if (!isa_flow_init(&c->flow, code->chip_mode, code->words, code->n_words,
+                       c->request ? c->request->callees : NULL))
+        return false;
     c->states = calloc(c->flow.n_blocks, sizeof *c->states);
     c->queue = malloc(c->flow.n_blocks * sizeof *c->queue);
     return c->states && c->queue && solve(c);
@@ -521,7 +523,7 @@ bool isa_rules_solve(const struct rules_request *request, struct summary *out)
         for (unsigned w = 0; w < N_WORDS; w++) facts.bits[w] |= c.states[b].gen.bits[w];
         facts = facts_branched(facts);
         callee_of(&c, jump, &callee);
-        ok = request->met(request->context, callee, &facts);
+        request->met(request->context, callee, &facts);
     }
     *out = c.summary;
     close_checker(&c);
