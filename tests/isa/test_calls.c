@@ -311,6 +311,10 @@ static void test_calls(void **state)
             if (count.n_undecodable) fail_msg("%s: not decoded", p->name);
             n_findings += seen.n;
             n_unknown += count.n_unknown_calls;
+            /* A caller's or a callee's, told by no cause or by the call; none where the other
+             * function only lets it through. */
+            bool outside = seen.n && (p->cause == ISA_NO_CAUSE || p->cause >= 8);
+            assert_int_equal(count.n_across, outside);
             if (!seen.n) continue;
             const struct isa_finding *found = &seen.finding[0];
             if (found->rule != p->rule || f != p->in || found->at != p->at ||
