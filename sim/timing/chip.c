@@ -284,7 +284,7 @@ rmcp_status chip_replay(const struct replay *replay, struct timing_counts *out)
         const uint32_t next = next_event(&chip);
         if (status) break;
         if (next >= FOR_EVER - 2 * QUANTUM) {
-            status = rmcp_fail(RMCP_E_INTERNAL, "the model of time stands still at clock %u", now);
+            status = rmcp_fail(RMCP_E_ARG, "a workgroup with its registers and LDS fits no WGP");
             break;
         }
         if (next > now) now = next;

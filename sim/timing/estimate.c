@@ -198,7 +198,7 @@ rmcp_status timing_estimate(const struct timing_sampler *s, bool ranges,
     struct timing_result other;
     memset(out, 0, sizeof *out);
     out->limit = "";
-    if (r->failed) return rmcp_fail_memory("the record of a dispatch", r->n_steps * 4);
+    if (r->failed) return rmcp_fail_memory("the record of a dispatch", r->bytes);
     if (!r->n_groups || s->n_first + s->n_middle != r->n_groups)
         return rmcp_fail(RMCP_E_ARG, "the record of the dispatch is not whole");
     rmcp_status status = reading(s, TIMING_USED, picture, out);

@@ -102,7 +102,8 @@ uint32_t memory_store(struct memory *memory, unsigned array, uint64_t line, unsi
 
 /* ---- wgp.c: waves on SIMDs ---- */
 
-enum { MOST_WAVES = 32, N_SIMDS = 4, FOR_EVER = UINT32_MAX };
+enum { MOST_WAVES = 32, N_SIMDS = 4 };
+#define FOR_EVER UINT32_MAX
 
 /* Completion times of what a counter counts, oldest first. */
 struct ring {
