@@ -192,8 +192,7 @@ struct chip {
     const struct group *pictured;
 };
 
-/* Replay groups (indices into recorder->groups) on so many WGPs. `begins` and `ends`: n times of
- * each. */
+/* Replay groups (indices into recorder->groups) on so many WGPs. */
 struct replay {
     const struct timing_card *card;
     const struct timing_values *values;
@@ -201,7 +200,6 @@ struct replay {
     unsigned n_wgps;
     const size_t *groups;
     size_t n;
-    uint32_t *begins, *ends;
     struct timing_picture *picture;
 };
 rmcp_status chip_replay(const struct replay *replay, struct timing_counts *out);

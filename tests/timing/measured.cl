@@ -90,8 +90,10 @@ LOADS(l0_raw4_unaligned, float4, RAW4, 16u, 0, SCATTERED * 16 + 4, total.x + tot
 /* ---- a chain of loads by one work-item ---- */
 KERNEL(32) chase(__global unsigned *next, unsigned n)
 {
-    unsigned at = 0;
-    for (unsigned i = 0; i < n; i++) at = next[at];
+    unsigned at = LOCAL() & 0; /* zeros, which only the card knows */
+    for (unsigned i = 0; i < n; i += 16) {
+        TIMES16(__asm volatile("global_load_dword %0, %0, %1\n s_waitcnt vmcnt(0)" : "+v"(at) : "s"(next));)
+    }
     next[1] = at;
 }
 

@@ -75,7 +75,7 @@ CHECKS = [
 def run(rmcp, check, object_, mhz, path):
     if os.path.exists(path):
         return json.load(open(path, encoding="utf-8"))
-    command = [rmcp, "sim", "--timing", "--sample-only", "--checks", "none", "--json", "--sample", "4000000",
+    command = [rmcp, "sim", "--timing", "--sample-only", "--checks", "none", "--json", "--sample", "16000000",
                "--card", check.card, "--mhz", str(mhz), "--kernel", object_, check.kernel, "--grid", str(check.grid), "--args"]
     if mhz == check.clocks[-1]:
         command.insert(3, "--ranges")
