@@ -221,6 +221,27 @@ static cJSON *result_json(const struct explain_result *r)
     return object;
 }
 
+/* A field of the table: a text on one line, tabs and line ends made blanks. */
+static void print_field(const char *text, char end)
+{
+    for (; *text; text++) putchar(*text == '\n' || *text == '\t' ? ' ' : *text);
+    putchar(end);
+}
+
+/* Every row of the table of signatures. */
+static int print_table(void)
+{
+    for (const struct explain_signature *s = explain_signatures; s->id; s++) {
+        print_field(s->id, '\t');
+        print_field(s->example, '\t');
+        print_field(s->what, '\t');
+        print_field(s->why, '\t');
+        print_field(s->remedy, '\t');
+        print_field(s->source, '\n');
+    }
+    return CLI_OK;
+}
+
 /* Input without end: say now and then how far it is, and answer when told to stop. */
 static volatile sig_atomic_t stopped;
 
@@ -294,13 +315,15 @@ static int open_log(const char *name)
 int cli_explain(int argc, char **argv)
 {
     const char *gpu = NULL, *override = NULL;
-    bool json = false;
+    bool json = false, table = false;
     const struct cli_option options[] = {
         { "gpu", CLI_TEXT, &gpu, "CARD",
           "the card: gfx1010, \"RX 5600 XT\" (default: what the text says)", NULL },
         { "override", CLI_TEXT, &override, "V",
           "HSA_OVERRIDE_GFX_VERSION as it was set, e.g. 10.3.0", NULL },
         { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
+        { "table", CLI_FLAG, &table, NULL,
+          "no log: all that is known: id, example, what, why, cure, source, tabs between", NULL },
         { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
     const struct cli_usage usage = {
@@ -316,6 +339,9 @@ int cli_explain(int argc, char **argv)
     };
     int n_arguments, exit_status;
     if (!cli_parse(&usage, argc, argv, &n_arguments, &exit_status)) return exit_status;
+    if (table && (n_arguments || gpu || override || json))
+        return cli_complain("explain", "--table stands alone");
+    if (table) return print_table();
     if (n_arguments > 1)
         return cli_complain("explain", "one file at a time; '%.60s' is too much", argv[1]);
 
