@@ -1,10 +1,9 @@
-/* flow.c: cuts a function into basic blocks: at branches, at their targets, behind ends. */
+/* flow.c: cuts a function into basic blocks: at branches, jumps and calls, at their targets, behind
+ * ends. */
 #include "isa/flow.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { START = 1, LEADER = 2, TARGET = 4, STOP = 8 }; /* of a word */
 
 /* What follows the instruction at word i: marks its successors. */
 static void mark_exits(uint8_t *mark, size_t n_words, size_t i, const struct isa_inst *inst)
@@ -13,13 +12,14 @@ static void mark_exits(uint8_t *mark, size_t n_words, size_t i, const struct isa
     bool is_call = flags & ISA_CALL;
     bool ends = flags & ISA_END || (flags & ISA_JUMP && !is_call) || inst->id == ISA_s_branch_SOPP;
     if (flags & ISA_BRANCH) {
-        mark[i] |= TARGET;
+        mark[i] |= MARK_TARGET;
         int64_t to = (int64_t)i + 1 + inst->imm;
-        if (to >= 0 && to < (int64_t)n_words) mark[to] |= LEADER;
+        if (to >= 0 && to < (int64_t)n_words) mark[to] |= MARK_LEADER;
     }
-    if (ends) mark[i] |= STOP;
+    if (ends) mark[i] |= MARK_STOP;
+    if (flags & ISA_JUMP && inst->id != ISA_s_rfe_b64_SOP1) mark[i] |= MARK_JUMP;
     size_t behind = i + inst->n_words;
-    if ((ends || flags & ISA_BRANCH) && behind < n_words) mark[behind] |= LEADER;
+    if (behind < n_words) mark[behind] |= MARK_LEADER;
 }
 
 static void mark_words(struct isa_flow *flow, uint8_t *mark, unsigned chip_mode,
@@ -28,7 +28,7 @@ static void mark_words(struct isa_flow *flow, uint8_t *mark, unsigned chip_mode,
     struct isa_inst inst;
     for (size_t i = 0; i < n_words;) {
         size_t n = isa_decode(chip_mode, words + i, n_words - i, &inst);
-        mark[i] |= START;
+        mark[i] |= MARK_START;
         if (n) {
             flow->n_instructions++;
             if (inst.row->flags & (ISA_BRANCH | ISA_JUMP | ISA_END))
@@ -38,7 +38,7 @@ static void mark_words(struct isa_flow *flow, uint8_t *mark, unsigned chip_mode,
         }
         i += n ? n : 1;
     }
-    mark[0] |= LEADER;
+    mark[0] |= MARK_LEADER;
 }
 
 /* The block that starts at a word, or ISA_NO_BLOCK: outside, or inside an instruction. */
@@ -58,15 +58,46 @@ static uint32_t block_at(const struct isa_flow *flow, int64_t word)
 
 static void link_blocks(struct isa_flow *flow, const uint8_t *mark, const uint32_t *words)
 {
+    uint32_t jump = 0;
     for (size_t b = 0; b < flow->n_blocks; b++) {
         struct isa_block *block = &flow->blocks[b];
         size_t last = block->end - 1;
-        while (!(mark[last] & START)) last--;
-        block->branches = mark[last] & TARGET;
-        block->next = mark[last] & STOP || b + 1 == flow->n_blocks ? ISA_NO_BLOCK : (uint32_t)b + 1;
+        while (!(mark[last] & MARK_START)) last--;
+        block->branches = mark[last] & MARK_TARGET;
+        block->next =
+            mark[last] & MARK_STOP || b + 1 == flow->n_blocks ? ISA_NO_BLOCK : (uint32_t)b + 1;
         int64_t to = (int64_t)last + 1 + (int16_t)(words[last] & 0xffff);
         block->target = block->branches ? block_at(flow, to) : ISA_NO_BLOCK;
+        block->jump = mark[last] & MARK_JUMP ? jump++ : ISA_NO_BLOCK;
+        if (block->jump == ISA_NO_BLOCK) continue;
+        const struct isa_jump *j = &flow->jumps[block->jump];
+        if (j->is_known) block->target = block_at(flow, j->to);
+        block->branches = !j->is_call && block->target != ISA_NO_BLOCK;
     }
+}
+
+/* The jumps, and where they go. */
+static bool find_jumps(struct isa_flow *flow, uint8_t *mark, unsigned chip_mode,
+                       const uint32_t *words, size_t n_words)
+{
+    for (size_t i = 0; i < n_words; i++) flow->n_jumps += mark[i] & MARK_JUMP ? 1 : 0;
+    if (!flow->n_jumps) return true;
+    flow->jumps = calloc(flow->n_jumps, sizeof *flow->jumps);
+    if (!flow->jumps) return false;
+    size_t k = 0;
+    for (size_t i = 0; i < n_words; i++)
+        if (mark[i] & MARK_JUMP)
+            flow->jumps[k++] =
+                (struct isa_jump){ .at = (uint32_t)i, .is_call = !(mark[i] & MARK_STOP) };
+    /* A jump into a sequence that computes another jump's target makes that one unknown. */
+    enum { MOST_ROUNDS = 8 };
+    unsigned round = 0;
+    while (isa_jumps_resolve(flow, mark, chip_mode, words, n_words))
+        if (++round == MOST_ROUNDS) {
+            for (size_t i = 0; i < flow->n_jumps; i++) flow->jumps[i].is_known = false;
+            break;
+        }
+    return true;
 }
 
 bool isa_flow_init(struct isa_flow *out, unsigned chip_mode, const uint32_t *words, size_t n_words)
@@ -77,11 +108,16 @@ bool isa_flow_init(struct isa_flow *out, unsigned chip_mode, const uint32_t *wor
     if (!mark) return false;
     struct isa_flow flow = { 0 };
     mark_words(&flow, mark, chip_mode, words, n_words);
-    const uint8_t leader = START | LEADER;
+    if (!find_jumps(&flow, mark, chip_mode, words, n_words)) {
+        free(mark);
+        return false;
+    }
+    const uint8_t leader = MARK_START | MARK_LEADER;
     for (size_t i = 0; i < n_words; i++) flow.n_blocks += (mark[i] & leader) == leader;
     flow.blocks = malloc(flow.n_blocks * sizeof *flow.blocks);
     if (!flow.blocks) {
         free(mark);
+        free(flow.jumps);
         return false;
     }
     size_t b = 0;
@@ -99,5 +135,6 @@ bool isa_flow_init(struct isa_flow *out, unsigned chip_mode, const uint32_t *wor
 void isa_flow_deinit(struct isa_flow *flow)
 {
     free(flow->blocks);
+    free(flow->jumps);
     memset(flow, 0, sizeof *flow);
 }
