@@ -174,9 +174,11 @@ static bool solve_callees(struct isa_calls *calls)
     size_t clock = 0;
     for (size_t i = 0; i < calls->n; i++)
         memset(calls->functions[i].written, 0xff, sizeof calls->functions[i].written);
-    for (bool again = true; again;) {
+    bool again = true;
+    for (unsigned round = 0; again; round++) {
         again = false;
-        for (size_t i = 0; i < calls->n; i++) {
+        for (size_t k = 0; k < calls->n; k++) {
+            const size_t i = round & 1 ? calls->n - 1 - k : k; /* long chains of either order */
             struct function *f = &calls->functions[i];
             bool smaller;
             if (!f->jumps || f->n_solved == MOST_SOLVED || !is_stale(calls, f)) continue;
@@ -235,9 +237,11 @@ static bool grew(const struct summary *old, const struct summary *new)
 static bool solve_summaries(struct isa_calls *calls)
 {
     size_t clock = 0;
-    for (bool again = true; again;) {
+    bool again = true;
+    for (unsigned round = 0; again; round++) {
         again = false;
-        for (size_t i = 0; i < calls->n; i++) {
+        for (size_t k = 0; k < calls->n; k++) {
+            const size_t i = round & 1 ? calls->n - 1 - k : k; /* long chains of either order */
             struct function *f = &calls->functions[i];
             struct summary new = worst;
             if (!f->jumps || !is_stale(calls, f)) continue;
