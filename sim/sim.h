@@ -3,7 +3,8 @@
  * The caller brings the memory (struct sim_memory: GPU address to host pointer) and a dispatch as
  * the command processor of a card would get it; the executor runs every wave of it, checks what a
  * chip would punish, and tells what happened. sim/runner/runner.h loads a code object and makes the
- * memory for those who have neither. Nothing here models time.
+ * memory for those who have neither. Nothing here models time: sim/timing does, from what a
+ * recorder was told.
  *
  * Thread safety: one dispatch at a time per `struct sim`; different ones may run in parallel on
  * the same memory. Callbacks come from the executor's own threads: reports one at a time, memory
@@ -109,6 +110,7 @@ struct sim_report {
 /* ---- options ---- */
 
 struct sim_trace;
+struct sim_recorder; /* sim/record/record.h */
 
 struct sim_options {
     enum isa_chip chip; /* the chip that executes, whatever the code was made for          */
@@ -136,6 +138,8 @@ struct sim_options {
     /* s_trap: true when it was taken care of and the wave ends; NULL or false: a report. */
     bool (*trap)(void *context, unsigned number, const struct sim_report *where);
     void *context;
+    /* Told what chosen workgroups execute, all on one thread; NULL: nobody. Outlives the executor. */
+    struct sim_recorder *recorder;
 };
 
 /* Patterns with an effect that can be acted out: the scalar reader of EXEC sees the value of the

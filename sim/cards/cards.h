@@ -40,6 +40,8 @@ bool sim_machine_parse(const char *text, sim_card_text *find, struct sim_machine
 /* The descriptions that come with the command: the text of one, or NULL; all names ("a, b, c"). */
 const char *sim_card_builtin(const char *name);
 const char *sim_card_builtin_names(void);
+/* What a family of chips does in time, in the form that sim/timing/timing.h reads, or NULL. */
+const char *sim_timing_builtin(const char *name);
 
 /* Write such a text; false when `out` has an error. */
 bool sim_machine_print(const struct sim_machine *machine, FILE *out);

@@ -24,6 +24,7 @@ struct sim_device {
     struct loaded kernels[MOST_KERNELS];
     size_t n_kernels;
     const char *running; /* the kernel of the table that is being executed */
+    double modelled;     /* seconds, of all launches */
 };
 
 /* rmcp_memory.base: host memory; each launch copies it to memory of the executor and back. */
@@ -199,6 +200,16 @@ static double now(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static rmcp_status model(struct sim_device *s)
+{
+    struct timing_result result;
+    const rmcp_status status = timing_estimate(s->options.sampler, false, NULL, &result);
+    if (status) return status;
+    s->modelled += result.seconds;
+    if (s->options.modelled) s->options.modelled(s->options.modelled_context, s->running, &result);
+    return RMCP_OK;
+}
+
 static rmcp_status run(struct sim_device *s, const struct rmcp_kernel_launch *launch,
                        const rmcp_memory *memory)
 {
@@ -241,7 +252,7 @@ static rmcp_status run(struct sim_device *s, const struct rmcp_kernel_launch *la
     if (!result.completed)
         return rmcp_fail(RMCP_E_DEVICE, "%s was stopped: %s", k->name, sim_kind_name(result.fatal));
     k->launches++;
-    return RMCP_OK;
+    return s->options.sampler ? model(s) : RMCP_OK;
 }
 
 static rmcp_status submit(struct rmcp_device *device, void *stream,
@@ -249,11 +260,13 @@ static rmcp_status submit(struct rmcp_device *device, void *stream,
                           double *seconds)
 {
     (void)stream;
-    const double start = now(CLOCK_MONOTONIC);
+    struct sim_device *s = state_of(device);
+    const double start = now(CLOCK_MONOTONIC), modelled = s->modelled;
     rmcp_status status = RMCP_OK;
     for (size_t i = 0; i < list->n_records && !status; i++)
-        status = run(state_of(device), &list->records[i].kernel, memory);
-    if (seconds) *seconds = now(CLOCK_MONOTONIC) - start;
+        status = run(s, &list->records[i].kernel, memory);
+    if (seconds)
+        *seconds = s->options.sampler ? s->modelled - modelled : now(CLOCK_MONOTONIC) - start;
     return status;
 }
 
@@ -307,6 +320,12 @@ rmcp_status sim_device_open(const struct sim_device_options *options, rmcp_devic
             .launch_seconds = 5e-6,
         },
     };
+    if (options->sampler) {
+        const struct timing_card *card = options->sampler->card;
+        device->caps.compute_units = 2 * card->wgps;
+        device->caps.flops_per_second = 2 * 64 * 2e6 * card->wgps * card->mhz;
+        device->caps.bytes_per_second = card->dram_B_s;
+    }
     *out = device;
     return RMCP_OK;
 }

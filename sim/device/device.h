@@ -7,12 +7,19 @@
 
 #include "core/device.h"
 #include "sim/runner/runner.h"
+#include "sim/timing/timing.h"
 
 struct sim_device_options {
     const char *folder;
     struct sim_options sim; /* `report` and `context` are used by the device itself */
     uint32_t compute_units; /* what cost models are told; 0: 40                     */
     bool quiet;             /* do not print reports                                 */
+    /* Times are modelled for this card, which is also what cost models are told of; `sim.recorder`
+     * is that of the sampler. NULL: times are the host's. */
+    const struct timing_sampler *sampler;
+    /* Called with the modelled time of each launch; may be NULL. */
+    void (*modelled)(void *context, const char *kernel, const struct timing_result *result);
+    void *modelled_context;
 };
 
 /* What happened since the device was opened. */

@@ -35,8 +35,8 @@ static void complete(struct queue *q, uint64_t address, uint64_t start)
     /* With the new value the program may use the signal for something else at once. */
     const uint64_t mailbox = signal->mailbox;
     const uint32_t event = signal->event_id;
-    signal->start = start;
-    signal->end = driver_gpu_clock();
+    signal->start = q->ended ? q->began : start;
+    signal->end = q->ended ? q->ended : driver_gpu_clock();
     __atomic_fetch_sub(&signal->value, 1, __ATOMIC_SEQ_CST);
     ring(q, mailbox, event);
 }
@@ -168,6 +168,7 @@ bool aql_step(struct queue *q)
     if ((header & 0xff) == AQL_INVALID) return false; /* not written yet */
     const uint64_t start = driver_gpu_clock();
     const union aql_packet copy = *p;
+    q->began = q->ended = 0;
     if (!execute(q, &copy, address, read)) return false;
     if (atomic_load(&q->stop)) return false;
     __atomic_store_n(&p->dispatch.header, AQL_INVALID, __ATOMIC_RELEASE);

@@ -95,7 +95,8 @@ static enum isa_chip chip_of(const struct sim_card *card)
  */
 struct executor {
     struct packet_run *run; /* must be first: callbacks get a pointer to it */
-    struct sim *plain, *tracing;
+    struct sim *plain, *tracing, *recording;
+    struct model *model; /* or NULL: times are the host's */
     unsigned threads;
 };
 
@@ -104,15 +105,16 @@ static struct executor *executor_of(struct queue *q)
     if (q->executor) return q->executor;
     struct executor *e = calloc(1, sizeof *e);
     if (e) e->threads = (unsigned)driver.options.threads;
+    if (e && driver.options.timing) e->model = model_create(q->gpu);
     q->executor = e;
     return e;
 }
 
 /* The one for a kernel of this name, or NULL. */
-static struct sim *sim_for(struct queue *q, struct executor *e, const char *kernel)
+static struct sim *sim_for(struct queue *q, struct executor *e, const char *kernel, bool record)
 {
-    const bool trace = trace_wanted(kernel);
-    struct sim **sim = trace ? &e->tracing : &e->plain;
+    const bool trace = trace_wanted(kernel) && !record;
+    struct sim **sim = trace ? &e->tracing : record ? &e->recording : &e->plain;
     if (*sim) return *sim;
     const struct sim_options options = {
         .chip = chip_of(q->gpu->card),
@@ -129,6 +131,7 @@ static struct sim *sim_for(struct queue *q, struct executor *e, const char *kern
         .message = on_message,
         .trap = on_trap,
         .context = e,
+        .recorder = record ? model_recorder(e->model) : NULL,
     };
     const struct sim_memory memory = { q->gpu, vm_find_there, vm_describe };
     return sim_create(&options, &memory, sim) ? NULL : *sim;
@@ -218,11 +221,18 @@ bool dispatch_run(struct queue *q, const union aql_packet *p, uint64_t packet_ad
     use_scratch(q, &d, e->threads);
     e->run = &run;
     const uint64_t start = driver_now_ns();
-    struct sim *sim = sim_for(q, e, name);
+    uint64_t key = 0;
+    const bool known = e->model && model_knows(e->model, q->gpu, &d, &key);
+    struct sim *sim = sim_for(q, e, name, e->model && !known);
+    if (e->model) q->began = clock_stop() / 10;
     const rmcp_status status = planted(name, &run, &result) ? RMCP_OK
                                : sim                        ? sim_run(sim, &d, &result)
                                                             : RMCP_E_NOMEM;
     e->run = NULL;
+    if (e->model) {
+        const bool ran = !status && result.completed;
+        q->ended = clock_go_on(ran ? model_time(e->model, q->gpu, name, key, known) : 0) / 10;
+    }
     if (status) {
         summary_finding("queue %u of %s: the executor refuses %s (%d)", q->id, q->gpu->card->card,
                         name, (int)status);
@@ -242,6 +252,8 @@ void dispatch_end(struct queue *q)
     if (!q->executor) return;
     sim_destroy(q->executor->plain);
     sim_destroy(q->executor->tracing);
+    sim_destroy(q->executor->recording);
+    model_destroy(q->executor->model);
     free(q->executor);
     q->executor = NULL;
 }

@@ -20,6 +20,7 @@
 
 struct page_table;
 struct executor;
+struct model;
 
 struct gpu {
     const struct sim_card *card;
@@ -36,6 +37,7 @@ struct gpu {
 struct driver_options {
     uint64_t threads, checks, limit;
     uint64_t act_out, act_chance, act_seed;
+    uint64_t timing, timing_mhz; /* instructions that are replayed; 0: no model */
     bool stats;
     char *plant, *trace; /* or NULL */
 };
@@ -71,10 +73,31 @@ struct gpu *driver_gpu(uint32_t gpu_id); /* or NULL */
 /* Which simulated device a file descriptor is: -1 none, 0 kfd, 1 + index a render node. Looks at
  * the file itself, so descriptors may be copied and closed as anyone likes. */
 int driver_device_of(int fd);
-/* 100 MHz, the same time as the host's. */
-uint64_t driver_gpu_clock(void);
 uint64_t driver_now_ns(void);
 __attribute__((format(printf, 1, 2))) void driver_log(const char *format, ...);
+
+/* ---- clock.c ---- */
+
+/* The card's time: the host's, unless kernels take modelled time. The clock has 100 MHz. */
+uint64_t driver_card_ns(void);
+uint64_t driver_gpu_clock(void);
+/* A kernel with a modelled time begins, and ends so many nanoseconds later: the card's time then.
+ */
+uint64_t clock_stop(void);
+uint64_t clock_go_on(uint64_t ns);
+void clock_forget(void); /* in a child process */
+
+/* ---- modelled.c ---- */
+
+struct model *model_create(const struct gpu *gpu); /* or NULL, which was told */
+void model_destroy(struct model *model);
+struct sim_recorder *model_recorder(struct model *model);
+/* Whether the same was modelled before: then it need not be recorded. */
+bool model_knows(struct model *model, struct gpu *gpu, const struct sim_dispatch *dispatch,
+                 uint64_t *key);
+/* Nanoseconds of a dispatch; `known` as model_knows said. 0: there is no time, which was told. */
+uint64_t model_time(struct model *model, struct gpu *gpu, const char *kernel, uint64_t key,
+                    bool known);
 
 /* ---- kfd.c, drm.c ---- */
 
@@ -162,6 +185,8 @@ struct queue {
     struct amd_queue *amd;  /* of AQL */
     bool waits_for_scratch, failed;
     struct executor *executor;
+    uint64_t began,
+        ended; /* of the last kernel, by the card's clock, where it was modelled; or 0 */
     atomic_bool stop;
     pthread_t thread;
 };
@@ -201,6 +226,8 @@ void trace_instruction(void *context, const struct sim_trace *trace);
 /* ---- summary.c ---- */
 
 void summary_process(void);
+/* Add a whole line to a file for rmcp sim. */
+void summary_append(const char *file, const char *line, size_t bytes);
 void summary_forget(void); /* in a child process */
 void summary_dispatch(const char *kernel, const struct gpu *gpu, const struct sim_result *result,
                       uint64_t ns);

@@ -39,7 +39,7 @@ static int get_version(union arguments *a)
 static int get_clocks(union arguments *a)
 {
     if (a->clocks.gpu_id && !driver_gpu(a->clocks.gpu_id)) return EINVAL;
-    const uint64_t now = driver_now_ns();
+    const uint64_t now = driver_card_ns();
     a->clocks.gpu = a->clocks.gpu_id ? now / 10 : 0;
     a->clocks.cpu = now;
     a->clocks.system = now;

@@ -16,14 +16,17 @@
 #define SIM_ENV_ACT_OUT "RMCP_SIM_ACT_OUT" /* act_out* of struct sim_options   */
 #define SIM_ENV_ACT_CHANCE "RMCP_SIM_ACT_CHANCE"
 #define SIM_ENV_ACT_SEED "RMCP_SIM_ACT_SEED"
-#define SIM_ENV_STATS "RMCP_SIM_STATS" /* 1: a line for each dispatch      */
-#define SIM_ENV_LOG "RMCP_SIM_LOG"     /* 1: ioctls and packets on stderr  */
+#define SIM_ENV_STATS "RMCP_SIM_STATS"   /* 1: a line for each dispatch      */
+#define SIM_ENV_TIMING "RMCP_SIM_TIMING" /* instructions of a kernel that are replayed */
+#define SIM_ENV_MHZ "RMCP_SIM_MHZ"       /* clock of the model                */
+#define SIM_ENV_LOG "RMCP_SIM_LOG"       /* 1: ioctls and packets on stderr  */
 
 /* Files in that folder. */
 #define SIM_FILE_MACHINE "machine.card"
 #define SIM_FILE_SUMMARY "summary"
 #define SIM_FILE_REPORTS "reports.txt"
-#define SIM_FILE_STATS "stats.txt" /* see summary.c */
+#define SIM_FILE_STATS "stats.txt"   /* see summary.c */
+#define SIM_FILE_TIMING "timing.txt" /* see modelled.c */
 
 /* The summary: counters of all processes. */
 struct sim_summary {

@@ -24,14 +24,23 @@ static void *serve(void *context)
 {
     struct queue *q = context;
     bool (*const step)(struct queue *) = q->type == KFD_QUEUE_AQL ? aql_step : sdma_step;
+    bool stopped = false; /* the card's clock, between packets that follow each other */
     for (unsigned idle = 0; !atomic_load(&q->stop);) {
         vm_enter();
         const bool worked = !atomic_load(&q->gpu->dead) && !q->failed && step(q);
         vm_leave();
+        if (worked != stopped && driver.options.timing) {
+            stopped = worked;
+            if (worked)
+                clock_stop();
+            else
+                clock_go_on(0);
+        }
         if (worked) host_wait_completed();
         idle = worked ? 0 : idle + 1;
         rest(idle);
     }
+    if (stopped) clock_go_on(0);
     return NULL;
 }
 

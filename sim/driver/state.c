@@ -61,11 +61,6 @@ uint64_t driver_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint64_t driver_gpu_clock(void)
-{
-    return driver_now_ns() / 10;
-}
-
 static uint64_t number_from(const char *variable, uint64_t otherwise)
 {
     const char *value = getenv(variable);
@@ -90,6 +85,8 @@ static void read_options(void)
         .act_out = number_from(SIM_ENV_ACT_OUT, 0),
         .act_chance = number_from(SIM_ENV_ACT_CHANCE, 0),
         .act_seed = number_from(SIM_ENV_ACT_SEED, 0),
+        .timing = number_from(SIM_ENV_TIMING, 0),
+        .timing_mhz = number_from(SIM_ENV_MHZ, 0),
         .stats = number_from(SIM_ENV_STATS, 0) == 1,
         .plant = text_from(SIM_ENV_PLANT),
         .trace = text_from(SIM_ENV_TRACE),
@@ -160,6 +157,7 @@ static void forget(void)
     host_wait_forget();
     vm_forget();
     summary_forget();
+    clock_forget();
     kernel_name_forget();
 }
 

@@ -35,7 +35,7 @@ static struct sim_summary *summary(void)
 }
 
 /* Whole lines, so that those of several processes do not mix. */
-static void append(const char *file, const char *line, size_t bytes)
+void summary_append(const char *file, const char *line, size_t bytes)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", driver_root(), file);
@@ -78,7 +78,7 @@ void summary_dispatch(const char *kernel, const struct gpu *gpu, const struct si
         n += snprintf(line + n, sizeof line - (size_t)n, " %llu",
                       (unsigned long long)s->instructions[i]);
     line[n++] = '\n';
-    append(SIM_FILE_STATS, line, (size_t)n);
+    summary_append(SIM_FILE_STATS, line, (size_t)n);
 }
 
 static uint64_t hash(uint64_t h, const void *bytes, size_t n)
@@ -109,7 +109,7 @@ static void finding(uint64_t key, const char *line, size_t n)
     atomic_fetch_add(&summary()->happened, 1);
     if (!is_new(key | 1)) return;
     atomic_fetch_add(&summary()->findings, 1);
-    append(SIM_FILE_REPORTS, line, n);
+    summary_append(SIM_FILE_REPORTS, line, n);
 }
 
 void summary_report(const struct gpu *gpu, const struct sim_report *r)

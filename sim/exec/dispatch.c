@@ -5,6 +5,7 @@
 
 #include "sim/exec/exec.h"
 #include "sim/memory/memory.h"
+#include "sim/record/hooks.h"
 
 enum {
     OWN_SCRATCH_MOST = 64 << 20, /* bytes, if one workgroup for each thread needs no more */
@@ -167,7 +168,7 @@ static void run_threads(struct sim *sim, struct run *run)
 {
     unsigned n = sim->n_cores;
     if (run->n_total < n) n = (unsigned)run->n_total;
-    if (was_short(taken_of(sim, run), run)) n = 1;
+    if (sim->options.recorder || was_short(taken_of(sim, run), run)) n = 1;
     pthread_t *threads = n > 1 ? calloc(n, sizeof *threads) : NULL;
     unsigned n_started = 0;
     run->most = (run->places + n - 1) / n;
@@ -219,6 +220,7 @@ rmcp_status sim_run(struct sim *sim, const struct sim_dispatch *d, struct sim_re
     if (status) return status;
     pthread_mutex_init(&run.lock, NULL);
     result->completed = true;
+    if (sim->options.recorder) record_begin_dispatch(sim->options.recorder, &run);
     sim->code[run.n_lanes == 64].generation++;
     run_threads(sim, &run);
     free(run.seen);

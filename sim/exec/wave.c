@@ -3,6 +3,7 @@
 
 #include "sim/check/check.h"
 #include "sim/exec/exec.h"
+#include "sim/record/hooks.h"
 #include "sim/state/registers.h"
 
 /* ---- start ---- */
@@ -187,7 +188,7 @@ void wave_run(struct wave *w, unsigned budget)
 {
     struct core *core = w->core;
     struct sim_stats *stats = &core->stats;
-    const bool traced = core->sim->options.trace;
+    const bool traced = core->sim->options.trace, recorded = core->record;
     const uint64_t most = core->sim->options.max_instructions;
     while (budget-- && w->state == WAVE_RUN) {
         const struct op *op = fetch(w);
@@ -195,7 +196,7 @@ void wave_run(struct wave *w, unsigned budget)
             w->state = WAVE_DONE;
             return;
         }
-        if (op->bundle && !traced && is_quiet(w, op->bundle) &&
+        if (op->bundle && !traced && !recorded && is_quiet(w, op->bundle) &&
             w->n_instructions + op->bundle->n <= most) {
             bundle_run(w, op->bundle);
             continue;
@@ -203,6 +204,7 @@ void wave_run(struct wave *w, unsigned budget)
         w->pc += op->bytes;
         if (++w->n_instructions > most && runs_away(w, op)) return;
         if (traced && op->decoded) trace(w, op);
+        if (recorded && op->decoded) record_step(w, op);
         if (needs_attention(w, op->vgpr_used, op->sgpr_used)) {
             attend(w, op);
             if (w->state != WAVE_RUN) return;

@@ -5,6 +5,7 @@
 #include "sim/check/check.h"
 #include "sim/exec/exec.h"
 #include "sim/memory/memory.h"
+#include "sim/record/hooks.h"
 
 enum {
     /* Instructions of a wave before the next one has its turn. On a card all waves go on from a
@@ -131,6 +132,7 @@ void core_begin(struct core *core, struct run *run, unsigned number)
     core->number = number;
     core->next = core;
     core->busy = false;
+    core->record = NULL;
     memset(&core->stats, 0, sizeof core->stats);
     memset(core->patterns, 0, sizeof core->patterns);
     memset(core->acted_out, 0, sizeof core->acted_out);
@@ -192,6 +194,7 @@ void *core_thread(void *argument)
 {
     struct core *core = argument;
     struct run *run = core->run;
+    struct sim_recorder *recorder = run->sim->options.recorder;
     unsigned n_cores = 1, n_busy = 0, turns = FIRST_TURNS;
     for (; !atomic_load(&run->stop); core = core->next) {
         if (!core->busy) {
@@ -199,11 +202,16 @@ void *core_thread(void *argument)
             if (atomic_load(&run->next) >= run->n_total) continue;
             const uint64_t number = atomic_fetch_add(&run->next, 1);
             if (number >= run->n_total) continue;
+            const enum record_choice choice =
+                recorder ? recorder->choose(recorder->context, number, run->n_total) : RECORD_RUN;
+            if (choice == RECORD_SKIP) continue;
             place_workgroup(core, number);
+            if (choice == RECORD_KEEP) record_begin(core, number);
             core->busy = true;
             n_busy++;
         }
         if (run_workgroup(core, turns)) {
+            if (core->record) record_end(core);
             core->busy = false;
             n_busy--;
             continue;

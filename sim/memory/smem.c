@@ -4,6 +4,7 @@
 #include "sim/check/check.h"
 #include "sim/math/atomics.h"
 #include "sim/memory/memory.h"
+#include "sim/record/hooks.h"
 #include "sim/state/registers.h"
 
 /* Address of a scalar access, and how many of its dwords a buffer holds. */
@@ -42,6 +43,7 @@ void run_smem(struct wave *w, const struct op *op)
     unsigned n = op->n_dst, inside;
     uint32_t words[16] = { 0 };
     const uint64_t address = smem_address(w, op, &inside);
+    if (w->core->record) record_scalar(w, address, 4 * inside);
     if (n > 16 || op->dst + n > 128) {
         run_illegal(w, op);
         return;
@@ -74,6 +76,7 @@ void run_smem_atomic(struct wave *w, const struct op *op)
 {
     unsigned inside;
     const uint64_t address = smem_address(w, op, &inside);
+    if (w->core->record) record_scalar(w, address, 4 * inside);
     const bool compares = op->atomic == ISA_DOES_CMPSWAP;
     const unsigned bytes = op->n_dst * (compares ? 2 : 4);
     uint32_t *data = w->sgpr + op->dst;

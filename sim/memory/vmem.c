@@ -6,6 +6,7 @@
 #include "sim/math/formats.h"
 #include "sim/memory/memory.h"
 #include "sim/memory/vmem.h"
+#include "sim/record/hooks.h"
 #include "sim/state/registers.h"
 
 /* ---- moving data ---- */
@@ -264,6 +265,7 @@ static void run_typed(struct wave *w, const struct op *op, bool store)
         return;
     }
     if (!find_addresses(w, op, &a)) return;
+    if (w->core->record) record_lanes(w, a.lanes, a.step, format_bytes(format));
     if (w->core->crossed && !store) vmem_touches(w, op, &a, format_bytes(format));
     for (uint64_t rest = w->exec; rest && ok; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
@@ -308,6 +310,7 @@ void run_vmem_load(struct wave *w, const struct op *op)
         return;
     }
     if (!find_addresses(w, op, &a)) return;
+    if (w->core->record) record_lanes(w, a.lanes, a.step, op->width);
     if (w->core->crossed) vmem_touches(w, op, &a, op->width);
     w->core->stats.bytes_loaded += (uint64_t)op->width * w->n_active;
     uintptr_t base;
@@ -341,6 +344,7 @@ void run_vmem_store(struct wave *w, const struct op *op)
         return;
     }
     if (!find_addresses(w, op, &a)) return;
+    if (w->core->record) record_lanes(w, a.lanes, a.step, op->width);
     w->core->stats.bytes_stored += (uint64_t)op->width * w->n_active;
     check_alignment(w, op, &a);
     vmem_counts_store(w, op, &a, op->width);
@@ -417,6 +421,7 @@ void run_vmem_atomic(struct wave *w, const struct op *op)
     const bool compares = op->atomic == ISA_DOES_CMPSWAP || op->atomic == ISA_DOES_FCMPSWAP;
     unsigned to = op->out ? op->dst : data->reg - (unsigned)ISA_VGPR0;
     if (!find_addresses(w, op, &a)) return;
+    if (w->core->record) record_lanes(w, a.lanes, a.step, op->width);
     if (w->core->crossed) vmem_touches(w, op, &a, bytes);
     for (uint64_t rest = w->exec; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);

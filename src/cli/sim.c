@@ -18,7 +18,9 @@ static bool runs_kernel(int argc, char **argv)
 int cli_sim(int argc, char **argv)
 {
     if (!runs_kernel(argc, argv)) return cli_sim_card(argc, argv);
-    struct sim_cli cli = { .grid = "1", .checks = "all", .act_out = "none", .most_reports = 20 };
+    struct sim_cli cli = {
+        .grid = "1", .checks = "all", .act_out = "none", .most_reports = 20, .card = "rx5600xt"
+    };
     bool arguments = false;
     const struct cli_option options[] = {
         { "kernel", CLI_TEXT, &cli.kernel, "FILE",
@@ -46,6 +48,17 @@ int cli_sim(int argc, char **argv)
         { "threads", CLI_NUMBER, &cli.threads, "N", "threads (default: one for each core)", NULL },
         { "stats", CLI_FLAG, &cli.stats, NULL, "print what was executed", NULL },
         { "trace", CLI_FLAG, &cli.trace, NULL, "print every instruction, on one thread", NULL },
+        { "timing", CLI_FLAG, &cli.timing, NULL, "model the time that an RDNA1 card takes", NULL },
+        { "card", CLI_TEXT, &cli.card, "NAME", "card of --timing (default rx5600xt)", NULL },
+        { "mhz", CLI_NUMBER, &cli.mhz, "N", "its clock (default: the highest of the card)", NULL },
+        { "ranges", CLI_FLAG, &cli.ranges, NULL,
+          "also by the fast and the slow reading of the model's sources", NULL },
+        { "sample", CLI_NUMBER, &cli.sample, "N",
+          "instructions that are replayed (default 32000000)", NULL },
+        { "sample-only", CLI_FLAG, &cli.sample_only, NULL,
+          "execute only workgroups that are replayed: results are not whole", NULL },
+        { "picture", CLI_TEXT, &cli.picture, "FILE",
+          "draw the waves of one workgroup over time, as SVG", NULL },
         { "json", CLI_FLAG, &cli.json, NULL, "print JSON", NULL },
         { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
@@ -68,6 +81,9 @@ int cli_sim(int argc, char **argv)
             "  out:BYTES[=BYTE]@FILE    a buffer that is written to a file at the end\n"
             "  inout:FILE@FILE          a buffer read from one file and written to another\n"
             "  local:BYTES              local memory that the kernel takes as an argument\n"
+            "Times of --timing are modelled, from what the kernel executed and published figures "
+            "of\n"
+            "the chip (data/cards/rdna1.timing); docs/performance.md says how good the model is.\n"
             "Exit status 0: the kernel completed and nothing was reported.",
         .example =
             "  rmcp sim --kernel vadd.co vadd --grid 1024 --block 256 --args in:a.bin in:b.bin "
@@ -89,5 +105,16 @@ int cli_sim(int argc, char **argv)
                             cli.threads);
     if ((exit_status = cli_refuse_zero(&usage, "limit", cli.limit))) return exit_status;
     if (cli.lds > 65536) return cli_complain("sim", "--lds is %" PRIu64 "; at most 65536", cli.lds);
+    static const char *const timed[] = {
+        "card", "mhz", "ranges", "sample", "sample-only", "picture"
+    };
+    for (size_t i = 0; i < sizeof timed / sizeof *timed && !cli.timing; i++)
+        if (cli_given(&usage, timed[i]))
+            return cli_complain("sim", "--%s says how --timing is to be done; give that too",
+                                timed[i]);
+    if (cli.timing && strcmp(cli.act_out, "none"))
+        return cli_complain("sim", "--timing is of a card that does right: not with --act-out");
+    if ((exit_status = cli_refuse_zero(&usage, "sample", cli.sample))) return exit_status;
+    if ((exit_status = cli_refuse_zero(&usage, "mhz", cli.mhz))) return exit_status;
     return sim_kernel(&cli, n_words, argv);
 }

@@ -12,6 +12,10 @@ struct sim_cli {
     int chip; /* index into sim_chips */
     uint64_t threads, wave, lds, limit, most_reports;
     bool json, stats, trace;
+    bool timing, ranges;        /* model the time; by all readings of the sources          */
+    uint64_t sample, mhz;       /* instructions that are replayed; clock of the engine     */
+    bool sample_only;           /* what is not sampled is not executed either              */
+    const char *card, *picture; /* card that is modelled; file of the drawing              */
 };
 
 extern const char *const sim_chips[];

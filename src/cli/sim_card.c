@@ -2,6 +2,7 @@
 #include "cli/sim_card.h"
 #include "cli/sim.h"
 #include "doctor/machine.h"
+#include "sim/timing/timing.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -69,6 +70,28 @@ static int check_values(const struct cli_usage *usage, const struct sim_request 
     return cli_refuse_zero(usage, "limit", r->limit);
 }
 
+static int check_timing(const struct cli_usage *usage, const struct sim_request *r,
+                        const struct sim_machine *machine)
+{
+    char error[SIM_ERROR_MAX];
+    struct timing_card card;
+    const char *given = cli_given(usage, "mhz")      ? "mhz"
+                        : cli_given(usage, "sample") ? "sample"
+                                                     : NULL;
+    if (!r->timing)
+        return given ? cli_complain("sim", "--%s says how --timing is to be done; give that too",
+                                    given)
+                     : CLI_OK;
+    if (strcmp(r->act_out, "none"))
+        return cli_complain("sim", "--timing is of a card that does right: not with --act-out");
+    if (r->mhz > 10000) return cli_complain("sim", "--mhz is %" PRIu64 "; at most 10000", r->mhz);
+    for (unsigned i = 0; i < machine->n; i++)
+        if (!timing_card_of(&machine->cards[i], (double)r->mhz, &card, error))
+            return cli_complain("sim", "%s", error);
+    const int status = cli_refuse_zero(usage, "sample", r->sample);
+    return status ? status : cli_refuse_zero(usage, "mhz", r->mhz);
+}
+
 int cli_sim_card(int argc, char **argv)
 {
     struct sim_request r = { .gpu = "rx5600xt", .act_out = "none" };
@@ -89,6 +112,13 @@ int cli_sim_card(int argc, char **argv)
           "let a kernel end badly: hang, fault or illegal", NULL },
         { "act-out", CLI_OPTIONAL, &r.act_out, SIM_ACT_OUT_VALUE, SIM_ACT_OUT_HELP,
           sim_act_out_default },
+        { "timing", CLI_FLAG, &r.timing, NULL,
+          "kernels take the time that is modelled for an RDNA1 card,\n"
+          "                         as the program's events see it; a table of them",
+          NULL },
+        { "mhz", CLI_NUMBER, &r.mhz, "N", "clock of --timing (the highest of the card)", NULL },
+        { "sample", CLI_NUMBER, &r.sample, "N",
+          "instructions of a kernel that --timing replays (32000000)", NULL },
         { "stats", CLI_FLAG, &r.stats, NULL, "a table of the kernels that ran", NULL },
         { "allow-reports", CLI_FLAG, &r.allow_reports, NULL,
           "reports do not change the exit status", NULL },
@@ -119,14 +149,16 @@ int cli_sim_card(int argc, char **argv)
     if (r.write_sysfs) {
         char error[SIM_ERROR_MAX];
         if (n) return cli_complain("sim", "--write-sysfs takes no command");
-        status =
-            cli_refuse(&usage, "override checks threads limit trace plant act-out stats allow-reports json",
-                       "has no meaning for --write-sysfs");
+        status = cli_refuse(&usage,
+                            "override checks threads limit trace plant act-out timing mhz sample "
+                            "stats allow-reports json",
+                            "has no meaning for --write-sysfs");
         if (status) return status;
         return sim_machine_write(&machine, r.write_sysfs, error) ? CLI_OK
                                                                  : cli_complain("sim", "%s", error);
     }
     if (!n) return cli_complain("sim", "which program? rmcp sim -- COMMAND");
+    if ((status = check_timing(&usage, &r, &machine)) != CLI_OK) return status;
     argv[n] = NULL; /* there was a "--" or this is the end */
     r.command = argv;
     return sim_program_run(&machine, &r);

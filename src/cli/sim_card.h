@@ -8,8 +8,8 @@
 
 struct sim_request {
     const char *gpu, *override, *trace, *checks, *plant, *write_sysfs, *act_out;
-    uint64_t threads, limit;
-    bool stats, allow_reports, json;
+    uint64_t threads, limit, sample, mhz;
+    bool timing, stats, allow_reports, json;
     char **command; /* ends with NULL */
 };
 
@@ -24,6 +24,10 @@ int sim_program_run(const struct sim_machine *machine, const struct sim_request 
  * an array. */
 void sim_table_print(const char *path);
 cJSON *sim_table_json(const char *path);
+
+/* The same of the modelled times; the table is in sim_times.c. */
+void sim_times_print(const char *path);
+cJSON *sim_times_json(const char *path);
 
 /* Tell what happened in the folder `root`: on stderr, or as JSON on stdout. Reports turn a status
  * of 0 into CLI_FINDINGS. Returns 0, or the exit status of a failure to tell. */

@@ -1,6 +1,7 @@
 /* sim_kernel.c: rmcp sim --kernel: one kernel by the direct runner. */
 #include "base/clock.h"
 #include "cli/sim.h"
+#include "cli/sim_timing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,6 +14,10 @@ struct sim_session {
     cJSON *reports;
     uint64_t n_shown, n_hidden;
     uint32_t act_out;
+    struct timing_card card;
+    struct sim_recorder recorder;
+    struct timing_sampler sampler;
+    struct timing_result modelled;
 };
 
 /* "fib+0x14" for code of a function that the kernel called, "" in the kernel itself. */
@@ -61,6 +66,18 @@ static void on_trace(void *context, const struct sim_trace *t)
             t->scc, text);
 }
 
+/* The modelled time of what ran. Returns 0 or an exit status. */
+static int model(struct sim_session *s, const char *kernel)
+{
+    const struct sim_cli *cli = s->cli;
+    struct timing_picture *picture = cli->picture ? timing_picture_create() : NULL;
+    const rmcp_status modelled = timing_estimate(&s->sampler, cli->ranges, picture, &s->modelled);
+    int status = modelled ? cli_failed("sim", modelled) : CLI_OK;
+    if (!status && picture) status = sim_timing_draw(picture, cli->picture, kernel, cli->card);
+    timing_picture_destroy(picture);
+    return status;
+}
+
 static int finish(struct sim_session *s, const struct sim_result *result, double seconds)
 {
     const struct sim_cli *cli = s->cli;
@@ -69,12 +86,16 @@ static int finish(struct sim_session *s, const struct sim_result *result, double
         cJSON *o = sim_result_json(result, seconds);
         cJSON_AddStringToObject(o, "chip", sim_chips[cli->chip]);
         cJSON_AddItemToObject(o, "reports", s->reports);
+        if (cli->timing && result->completed)
+            cJSON_AddItemToObject(o, "timing", sim_timing_json(&s->modelled, &s->card, cli->card));
         s->reports = NULL;
         int printed = cli_print_json(o, "rmcp.sim/1");
         return printed ? printed : exit_status;
     }
     if (s->n_hidden) printf("and %" PRIu64 " more reports\n", s->n_hidden);
     if (cli->stats) sim_print_stats(&result->stats, seconds);
+    if (cli->timing && result->completed)
+        sim_timing_print(&s->modelled, &s->card, cli->card, stdout);
     for (unsigned i = 0; i < ISA_N_RULES; i++)
         if (result->patterns[i])
             printf("pattern %s executed %" PRIu64 " times\n", isa_rule_table[i].id,
@@ -115,7 +136,10 @@ static int run(struct sim_session *s, const char *name, int n_arguments, char **
     if (!status) {
         double start = rmcp_clock();
         rmcp_status ran = sim_runner_run(s->runner, name, &launch, &result);
-        status = ran ? cli_failed("sim", ran) : finish(s, &result, rmcp_clock() - start);
+        const double seconds = rmcp_clock() - start;
+        status = ran ? cli_failed("sim", ran) : CLI_OK;
+        if (!status && cli->timing && result.completed) status = model(s, name);
+        if (!status) status = finish(s, &result, seconds);
         for (int i = 0; i < n_arguments && !ran; i++) {
             int saved = sim_argument_save(&arguments[i]);
             if (saved) status = saved;
@@ -141,6 +165,12 @@ int sim_kernel(const struct sim_cli *cli, int n_words, char **words)
     int status = sim_read_act_out(cli->act_out, &options);
     if (status) return status;
     s.act_out = options.act_out;
+    if (cli->timing) {
+        status = sim_timing_card(cli->card, cli->mhz, &s.card);
+        if (status) return status;
+        timing_sampler_init(&s.sampler, &s.recorder, &s.card, cli->sample, cli->sample_only);
+        options.recorder = &s.recorder;
+    }
     status = sim_object_read(cli->kernel, words[0], cli->chip, &bytes, &n);
     if (status) return status;
     rmcp_status made = sim_runner_create(bytes, n, &options, &s.runner);
@@ -150,5 +180,6 @@ int sim_kernel(const struct sim_cli *cli, int n_words, char **words)
     status = run(&s, words[0], n_words - 1, words + 1);
     cJSON_Delete(s.reports);
     sim_runner_destroy(s.runner);
+    sim_recorder_clear(&s.recorder);
     return status;
 }

@@ -102,6 +102,8 @@ static int set_environment(const struct sim_request *request, const struct sim_o
     set_number(SIM_ENV_CHECKS, checks);
     if (request->threads) set_number(SIM_ENV_THREADS, request->threads);
     if (request->limit) set_number(SIM_ENV_LIMIT, request->limit);
+    if (request->timing) set_number(SIM_ENV_TIMING, request->sample ? request->sample : 32000000);
+    if (request->mhz) set_number(SIM_ENV_MHZ, request->mhz);
     if (request->stats) setenv(SIM_ENV_STATS, "1", 1);
     if (act->act_out) {
         set_number(SIM_ENV_ACT_OUT, act->act_out);

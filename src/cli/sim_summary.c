@@ -99,6 +99,8 @@ static int print_json(const struct sim_machine *machine, const struct sim_reques
     tell_reports(root, cJSON_AddArrayToObject(object, "reports"));
     path_of(root, SIM_FILE_STATS, path);
     if (request->stats) cJSON_AddItemToObject(object, "stats", sim_table_json(path));
+    path_of(root, SIM_FILE_TIMING, path);
+    if (request->timing) cJSON_AddItemToObject(object, "modelled", sim_times_json(path));
     return cli_print_json(object, "rmcp.sim.program/1");
 }
 
@@ -113,6 +115,8 @@ int sim_summary_tell(const struct sim_machine *machine, const struct sim_request
     tell_reports(root, NULL);
     path_of(root, SIM_FILE_STATS, path);
     if (request->stats) sim_table_print(path);
+    path_of(root, SIM_FILE_TIMING, path);
+    if (request->timing) sim_times_print(path);
     sim_print_acted_out(stderr, "rmcp sim: ", act->act_out, sum.acted_out);
     print_summary(machine, &sum);
     return CLI_OK;

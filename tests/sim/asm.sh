@@ -10,7 +10,7 @@ cd "$work"
 
 # assemble NAME: the body of a kernel from stdin. s[0:1] are the arguments, s2 the workgroup, v0 the
 # local id; s[4:5] is the first argument, a buffer.
-# wave=64, cu_mode=1 and lds_bytes change the kernel, `block`, `grid` and `bytes` (of the buffer) how it is run.
+# wave=64, cu_mode=1, vgprs and lds_bytes change the kernel, `block`, `grid` and `bytes` (of the buffer) how it is run.
 wave=32 cu_mode=0 block=32 grid=32 bytes=128 lds_bytes=1024
 assemble() {
     {
@@ -33,7 +33,7 @@ END
     .amdhsa_group_segment_fixed_size $lds_bytes
     .amdhsa_private_segment_fixed_size 64
     .amdhsa_user_sgpr_kernarg_segment_ptr 1
-    .amdhsa_next_free_vgpr 16
+    .amdhsa_next_free_vgpr ${vgprs:-16}
     .amdhsa_next_free_sgpr 32
     .amdhsa_wavefront_size32 $((wave == 32))
     .amdhsa_workgroup_processor_mode $((!cu_mode))

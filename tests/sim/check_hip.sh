@@ -53,6 +53,15 @@ for name in vector_add reduction matrix_multiply histogram half memory streams s
     out ': right$'
     tail -n 1 "$work/err"
 done
+# Events tell modelled time, whatever the host takes.
+sim 0 --timing -- "$programs/times"
+out ': right$'
+err 'modelled'
+err '_Z5chainPfi$'
+sim 2 --timing --gpu rx6800 -- true
+err 'gfx101x only'
+sim 2 --mhz 1000 -- true
+err 'give that too'
 sim 0 -- "$programs/print"
 for i in 0 16 32 48; do out "^thread $i has $((1000 + i)) and $((i / 2)).00 text$"; done
 sim 0 --gpu two -- "$programs/two_cards"

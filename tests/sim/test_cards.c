@@ -12,9 +12,9 @@
 static void reads_all_that_come_with_the_command(void **state)
 {
     (void)state;
-    const char *const names[] = { "rx5600xt", "rx5700xt", "rx5500xt", "rx6800" };
-    const uint32_t versions[] = { 100100, 100100, 100102, 100300 };
-    for (size_t i = 0; i < 4; i++) {
+    const char *const names[] = { "rx5600xt", "rx5700xt", "rx5700", "rx5500xt", "rx6800" };
+    const uint32_t versions[] = { 100100, 100100, 100100, 100102, 100300 };
+    for (size_t i = 0; i < 5; i++) {
         struct sim_machine m;
         char error[SIM_ERROR_MAX] = "";
         assert_non_null(sim_card_builtin(names[i]));
