@@ -68,8 +68,8 @@ static bool is_data(const struct rewrite *r, uint64_t address)
     const struct codeobj *o = r->object;
     for (size_t i = 0; i < o->n_sections; i++) {
         const struct codeobj_section *s = &o->sections[i];
-        if (s->flags & SECTION_IS_LOADED && !(s->flags & SECTION_EXECUTES) && address >= s->address &&
-            address - s->address <= s->size)
+        if (s->flags & SECTION_IS_LOADED && !(s->flags & SECTION_EXECUTES) &&
+            address >= s->address && address - s->address <= s->size)
             return true;
     }
     return false;

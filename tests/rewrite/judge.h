@@ -12,6 +12,8 @@ struct judge {
     const struct rewrite *rewrite;
     const struct rewrite_text *text;
     const struct rewrite_options *options;
+    bool no_sums;    /* not those on s_getpc: what the order of addresses tells holds for real code
+                        only */
     char first[256]; /* what was wrong first */
 };
 

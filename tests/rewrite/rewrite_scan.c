@@ -1,6 +1,6 @@
 /* rewrite_scan.c: rewrites every code object below some paths and judges the result by itself.
  * usage: rewrite_scan [--target NAME] [--nops PERCENT] [--seed N] [--reach WORDS] [--avoid-3f]
- *                     [--list] [--write] [--out FOLDER] PATH…
+ *                     [--list] [--write] [--out FOLDER] [--cure RULE|all]… PATH…
  * PERCENT of the instructions get an s_nop before them (0: nothing changes; 100: each has one).
  * --write: each object is written, read and lifted again; --out: and kept there, under its own
  * name. Prints one line for each reason of refusal with its number of kernels, and the sums. Exit
@@ -16,6 +16,7 @@
 #include "codeobj/walk.h"
 #include "codeobj/write.h"
 #include "judge.h"
+#include "rewrite/cures.h"
 
 struct reason {
     char text[96];
@@ -30,6 +31,8 @@ struct scan {
     uint64_t seed;
     size_t n_objects, n_refused_objects, n_kernels, n_refused, n_functions, n_wrong;
     size_t n_islands, n_nops, n_inserted;
+    unsigned cures;
+    struct rewrite_cured cured; /* sums */
     uint64_t old_bytes, new_bytes;
     double seconds;
     struct reason reasons[64];
@@ -103,14 +106,23 @@ static rmcp_status rewrite_one(struct scan *s, struct rewrite *r, const struct c
                                        .reach = s->reach,
                                        .avoid_3f = s->avoid_3f,
                                        .drop_refused = true };
+    struct rewrite_cured cured = { .n_rounds = 0 };
     status = judge_insert(r, s->percent, s->seed, &s->n_inserted);
-    if (!status) status = rewrite_layout(r, &options, &text);
+    if (!status && s->cures) status = rewrite_cure(r, &options, s->cures, &text, &cured);
+    if (!status && !s->cures) status = rewrite_layout(r, &options, &text);
+    for (unsigned i = 0; i < ISA_N_RULES; i++) {
+        s->cured.n_found[i] += cured.n_found[i];
+        s->cured.n_cures[i] += cured.n_cures[i];
+        s->cured.n_left[i] += cured.n_left[i];
+    }
+    s->cured.n_unreached += cured.n_unreached;
+    if (cured.n_rounds > s->cured.n_rounds) s->cured.n_rounds = cured.n_rounds;
     if (status) return status;
     s->n_islands += text.n_islands;
     s->n_nops += text.n_nops;
     s->new_bytes += 4 * text.n_words;
     struct judge judge = { .rewrite = r, .text = &text, .options = &options };
-    size_t wrong = judge_text(&judge);
+    size_t wrong = s->cures ? 0 : judge_text(&judge);
     if (wrong) printf("WRONG %s: %zu places, first: %s\n", path, wrong, judge.first);
     s->n_wrong += wrong;
     return s->writes && !n_refused ? write_one(s, r, object, &text, path) : RMCP_OK;
@@ -171,7 +183,12 @@ int main(int argc, char **argv)
             s.writes = true;
             continue;
         }
-        if (!strcmp(argv[i], "--out")) {
+        if (!strcmp(argv[i], "--cure")) {
+            for (unsigned k = 0; k < ISA_N_RULES; k++)
+                if (!strcmp(value, "all") || !strcmp(value, isa_rule_table[k].id))
+                    s.cures |= 1u << k;
+            if (!s.cures) return 2;
+        } else if (!strcmp(argv[i], "--out")) {
             s.out = value;
             s.writes = true;
         } else if (!strcmp(argv[i], "--target"))
@@ -200,5 +217,12 @@ int main(int argc, char **argv)
     printf("%.1f MB became %.1f MB; %zu s_nop inserted, %zu islands, %zu for 0x3f; %.1f s\n",
            1e-6 * (double)s.old_bytes, 1e-6 * (double)s.new_bytes, s.n_inserted, s.n_islands,
            s.n_nops, s.seconds);
+    for (unsigned k = 0; s.cures && k < ISA_N_RULES; k++)
+        if (s.cured.n_found[k] + s.cured.n_left[k])
+            printf("%s: %zu found, %zu cures, %zu left\n", isa_rule_table[k].id, s.cured.n_found[k],
+                   s.cured.n_cures[k], s.cured.n_left[k]);
+    if (s.cures)
+        printf("%u rounds at most, %zu left in words that no path reaches\n", s.cured.n_rounds,
+               s.cured.n_unreached);
     return s.n_wrong || s.n_refused_objects ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A runner for tests/sim/check_programs.py that rewrites the object before it is run.
 # usage: run_rewritten.sh OBJECT LIBRARY CHIP [WORDS…]; the environment has RUNNER (tests/sim/programs.c), SCAN
-# (rewrite_scan.c) and OPTIONS, what SCAN is given besides.
+# (rewrite_scan.c) and OPTIONS, what SCAN is given besides; RUN_ON is the chip that executes in place of CHIP.
 set -eu
 folder=$1.rewritten
 mkdir -p "$folder"
@@ -15,6 +15,6 @@ grep -q ' 0 refused; [1-9][0-9]* kernels, 0 refused;.* 0 places wrong' "$folder/
     cat "$folder/log"
     exit 1
 }
-object=$folder/$(basename "$1")
-shift
-"$RUNNER" "$object" "$@"
+object=$folder/$(basename "$1") library=$2 chip=${RUN_ON:-$3}
+shift 3
+"$RUNNER" "$object" "$library" "$chip" "$@"
