@@ -243,8 +243,10 @@ static rmcp_status mend(struct cure *c, bool *changed)
 static unsigned find_scratch(const struct rewrite *r)
 {
     uint64_t used[2] = { 0, 0 };
+    unsigned width = 1;
     for (size_t i = 0; i < r->n_functions; i++) {
         const struct rewrite_function *f = &r->faces[i];
+        if (f->wave64) width = 2;
         for (uint32_t item = f->entry; item != f->end; item = r->items[item].next) {
             struct isa_inst inst;
             struct isa_uses uses;
@@ -257,8 +259,8 @@ static unsigned find_scratch(const struct rewrite *r)
     /* What a kernel starts with (up to 16 user registers and some more) is not always read. */
     static const unsigned from[] = { 24, 34 }, to[] = { 30, N_SCALARS };
     for (unsigned k = 0; k < 2; k++)
-        for (unsigned reg = from[k]; reg + 1 < to[k]; reg += 2)
-            if (!isa_sgpr_in(used, reg) && !isa_sgpr_in(used, reg + 1)) return reg;
+        for (unsigned reg = from[k]; reg + width <= to[k]; reg += width)
+            if (!isa_sgpr_in(used, reg) && !isa_sgpr_in(used, reg + width - 1)) return reg;
     return NONE;
 }
 
