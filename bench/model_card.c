@@ -4,7 +4,7 @@
  * algorithm, its modelled time, the card's limit (operations of the direct method or bytes that
  * must move, whichever takes longer), its share.
  *   --mhz N     clock (default: the card's highest)
- *   --sample N  instructions of a launch that are replayed (default: 6 million); others are not
+ *   --sample N  instructions of a launch that are replayed (default: 32 million); others are not
  * executed
  *   --all       every algorithm that takes the case, not only the chosen one
  *   --algorithm NAME  only that one
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
     struct timing_sampler sampler;
     char error[SIM_ERROR_MAX];
     double mhz = 0;
-    uint64_t sample = 6000000;
+    uint64_t sample = 32000000;
     int at = 1;
     for (; at < argc && !strncmp(argv[at], "--", 2); at++) {
         const char *name = argv[at] + 2;

@@ -93,7 +93,7 @@ def main():
     parser.add_argument("--network", nargs="+", default=["resnet50v1.5", "vgg16", "mobilenetv2"])
     parser.add_argument("--pass", dest="passes", nargs="+", choices=PASSES, default=PASSES)
     parser.add_argument("--mhz", type=int, default=0)
-    parser.add_argument("--sample", type=int, default=24000000)
+    parser.add_argument("--sample", type=int, default=32000000)
     parser.add_argument("--table", action="store_true")
     o = parser.parse_args()
     found = read(o.results)

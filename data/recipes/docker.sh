@@ -76,15 +76,16 @@ set -- rmcp-torch "$@"
 for device in /dev/kfd /dev/dri; do
     if [ -e "$device" ]; then set -- --device "$device" "$@"; else echo "run: there is no $device: no GPU" >&2; fi
 done
+if [ -t 0 ]; then set -- -it "$@"; fi
 if command -v podman >/dev/null; then
     # Rootless: your own groups, which may open the devices. SELinux would forbid them.
-    exec podman run --rm -it --group-add keep-groups --security-opt label=disable --shm-size 2g -v "$PWD:/work" "$@"
+    exec podman run --rm --group-add keep-groups --security-opt label=disable --shm-size 2g -v "$PWD:/work" "$@"
 fi
 # The groups of the devices by number: the container's own names for them are others.
 for node in /dev/kfd /dev/dri/renderD*; do
     [ ! -e "$node" ] || set -- --group-add "$(stat -c %g "$node")" "$@"
 done
-exec docker run --rm -it --shm-size 2g --user "$(id -u):$(id -g)" -e HOME=/tmp -v "$PWD:/work" "$@"
+exec docker run --rm --shm-size 2g --user "$(id -u):$(id -g)" -e HOME=/tmp -v "$PWD:/work" "$@"
 END
     chmod 755 "$folder/run"
 }

@@ -17,10 +17,10 @@
 #   rocm_version.h        a file of three lines that Debian lacks; without it PyTorch takes HIP 6.4.43484 for ROCm 10.3884
 #   USE_ROCM_CK_*=0       Composable Kernel, flash and memory-efficient attention have no code for RDNA1
 #
-# Tried:     the names and versions of all packages in Debian's archive; the steps root to packages in a chroot; the step
+# Tried:     the names and versions of all packages in Debian's archive, and that they can be installed together; the step
 #            configure with the sources of Debian's package of the same version (parts of other projects from Debian's
-#            packages or left out: GitHub was out of reach); some of PyTorch's HIP files compiled by the rules that it
-#            wrote (docs/recipes.md has the list).
+#            packages or left out: GitHub was out of reach); some of PyTorch's own HIP and MIOpen files compiled by the
+#            commands that it wrote (docs/recipes.md has the list); the command python, with the root's Python.
 # Not tried: the whole build, the mirror snapshot.debian.org, and any real card.
 #: if guess
 # No AMD GPU was found when this was made: it is for gfx1010 (RX 5600, 5700). rmcp recipe --chip makes another.
@@ -186,6 +186,7 @@ step_install() {
 
 #: step start 1 0 The command python in the folder, which runs it as you, with your files and the card
 step_start() {
+    as_root mkdir -p "$folder/root$HOME" # where your files are mounted
     {
         echo '#!/bin/sh'
         echo '# PyTorch for the card and RMCP, in a root of its own: python train.py, python -m rmcp train.py'
@@ -204,7 +205,7 @@ step_check() { "$folder/python" -m rmcp check; }
 
 epilogue() {
     echo "Done. With RMCP for the convolutions:"
-    echo "    $folder/python -m rmcp train.py"
+    echo "    $folder/python -m rmcp train.py      # in a folder below $HOME: it sees no others"
 }
 
 #include "steps.sh"

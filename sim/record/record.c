@@ -5,14 +5,17 @@
 #include "sim/record/hooks.h"
 #include "sim/state/registers.h"
 
+/* Of all that is kept of a dispatch: a workgroup that waits for another may run for ever. */
+#define MOST_BYTES (UINT64_C(2) << 30)
 enum { BANKS = 32 }; /* of LDS, for the SIMDs of one compute unit; 4 bytes each */
 
-/* Room for one more; false: no memory. */
+/* Room for one more; false: no memory, or too much. */
 static bool grow(struct sim_recorder *r, void **list, size_t n, size_t *room, size_t size)
 {
     if (n < *room) return true;
     const size_t more = *room ? 2 * *room : 256;
-    void *new = more > SIZE_MAX / size ? NULL : realloc(*list, more * size);
+    r->bytes += (more - *room) * size;
+    void *new = r->bytes > MOST_BYTES ? NULL : realloc(*list, more * size);
     if (!new) {
         r->failed = true;
         return false;

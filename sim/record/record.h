@@ -54,13 +54,13 @@ struct sim_recorder {
 
     struct sim_dispatch dispatch; /* as it was run; `kernel` is not kept */
     unsigned n_lanes, n_vgprs, waves_per_group;
-    bool wgp_mode, failed; /* failed: memory ran out, the record is not whole */
+    bool wgp_mode, failed; /* failed: too long, or memory ran out */
     uint64_t n_total;      /* workgroups of the dispatch */
     struct record_inst *insts;
     size_t n_insts, insts_room;
     struct record_group **groups; /* those kept */
     size_t n_groups, groups_room;
-    uint64_t n_steps;
+    uint64_t n_steps, bytes;
     /* address to number, open addressing */
     uint64_t *keys;
     uint32_t *values;

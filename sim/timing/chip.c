@@ -251,7 +251,7 @@ static uint32_t next_event(const struct chip *chip)
     return next;
 }
 
-static void finish(struct chip *chip, const struct replay *replay, struct timing_counts *out)
+static void finish(struct chip *chip, struct timing_counts *out)
 {
     uint32_t end = chip->memory.last;
     double busy = 0; /* WGPs, until the last group of each has ended */
@@ -259,8 +259,6 @@ static void finish(struct chip *chip, const struct replay *replay, struct timing
         const struct group *g = &chip->groups[i];
         if (g->end > end) end = g->end;
         if (g->end > chip->wgps[g->wgp].last) chip->wgps[g->wgp].last = g->end;
-        replay->begins[i] = g->begin;
-        replay->ends[i] = g->end;
         chip->counts.waves += g->record->n_waves;
     }
     chip->counts.groups = chip->n_groups;
@@ -284,14 +282,14 @@ rmcp_status chip_replay(const struct replay *replay, struct timing_counts *out)
         const uint32_t next = next_event(&chip);
         if (status) break;
         if (next >= FOR_EVER - 2 * QUANTUM) {
-            status = rmcp_fail(RMCP_E_INTERNAL, "the model of time stands still at clock %u", now);
+            status = rmcp_fail(RMCP_E_ARG, "a workgroup with its registers and LDS fits no WGP");
             break;
         }
         if (next > now) now = next;
         for (unsigned i = 0; i < chip.n_wgps; i++) wgp_run(&chip.wgps[i], now, now + QUANTUM);
         now += QUANTUM;
     }
-    if (!status) finish(&chip, replay, out);
+    if (!status) finish(&chip, out);
     chip_deinit(&chip);
     return status;
 }

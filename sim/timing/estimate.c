@@ -1,10 +1,11 @@
 /* estimate.c: which workgroups of a dispatch are kept, and the time of all from those.
  *
  * A dispatch that is short enough is kept and replayed as it is. Of a longer one the first
- * workgroups are kept and as many from the middle: each sample is replayed, and the time in which
- * the full card changes all its workgroups is that of all workgroups beyond. The samples'
- * difference is told. Where even a sample that fills the card three times is too long, a part of
- * the WGPs is replayed with their share of L2 and memory. */
+ * workgroups are kept, enough to fill the card three times if possible, and as many from the middle
+ * where that is affordable. Each sample is replayed twice, as a whole and without its last rounds:
+ * the difference is what full rounds take, of which the rest of the dispatch is made. The
+ * difference of the two samples is told. Where the card cannot even be filled once, a part of its
+ * WGPs is replayed, with their share of L2 and memory. */
 #include "sim/timing/model.h"
 
 #include <stdlib.h>
@@ -36,24 +37,29 @@ const char *timing_reason_name(enum timing_reason reason)
 
 /* ---- choosing ---- */
 
-/* The first half of the budget is for the first workgroups; then it is known how long one is. */
+/* Keep the first workgroups: half of the budget, more when the card is not full by then; all when
+ * the rest is little. Then it is known how long one is. */
 static enum record_choice choose(void *context, uint64_t number, uint64_t n_total)
 {
     struct timing_sampler *s = context;
+    const struct sim_recorder *r = s->recorder;
     const enum record_choice other = s->only ? RECORD_SKIP : RECORD_RUN;
-    if (!number) s->n_first = s->n_middle = s->middle = 0;
+    if (!number) {
+        const char *limit;
+        s->n_first = s->n_middle = s->middle = 0;
+        s->full = (uint64_t)s->card->wgps * chip_groups_at_a_time(s->card, r, &limit);
+    }
     if (!s->middle) {
-        const bool enough = s->recorder->n_steps >= s->most_steps / 2 && number >= LEAST_GROUPS;
-        const bool over = s->recorder->n_steps >= s->most_steps;
-        /* Most of it is there: then all of it. */
-        const bool rest =
-            number && enough && !over && s->recorder->n_steps / number * n_total <= s->most_steps;
-        if (!enough || rest) {
+        const bool over = r->n_steps >= s->most_steps && number >= LEAST_GROUPS;
+        const bool enough = r->n_steps >= s->most_steps / 2 && number >= 3 * s->full;
+        const bool rest = number && r->n_steps / number * n_total <= s->most_steps;
+        if (!over && (!enough || rest)) {
             s->n_first = number + 1;
             return RECORD_KEEP;
         }
+        const bool again = r->n_steps <= s->most_steps * 6 / 10;
         s->n_first = number;
-        s->middle = n_total / 2 > number ? n_total / 2 : n_total;
+        s->middle = again && n_total / 2 > number ? n_total / 2 : n_total;
         if (s->middle + s->n_first > n_total) s->middle = n_total;
     }
     if (number < s->middle || number >= s->middle + s->n_first) return other;
@@ -81,72 +87,59 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* So many WGPs that the sample fills them three times: all, or fewer when it is short. */
+/* So many WGPs that the sample fills them: all, or fewer when it is short. */
 static unsigned wgps_for(const struct timing_card *card, uint64_t n_groups, unsigned at_a_time)
 {
     unsigned n = card->wgps;
-    while (n > 1 && (uint64_t)n * at_a_time * 3 >= n_groups) n = (n + 1) / 2;
+    while (n > 1 && (uint64_t)n * at_a_time > n_groups) n = (n + 1) / 2;
     return n;
 }
 
-/* Clocks that each workgroup adds when all places are taken. Groups come in bursts, so that whole
- * rounds are compared, of as many groups as began before the first one ended; a sample without two
- * rounds says no more than its mean. Sorts both lists. */
-static double clocks_of_one(uint32_t *begins, uint32_t *ends, size_t n)
+/* Replay the groups [first, first + n) of the recorder. */
+static rmcp_status replay(const struct timing_sampler *s, enum timing_reading reading, size_t first,
+                          size_t n, unsigned wgps, struct timing_picture *picture,
+                          struct timing_counts *out)
 {
-    qsort(begins, n, sizeof *begins, by_time);
-    qsort(ends, n, sizeof *ends, by_time);
-    size_t slots = 0;
-    while (slots < n && begins[slots] <= ends[0]) slots++;
-    const size_t rounds = n / slots - 1;
-    if (!rounds) return ends[n - 1] / (double)n;
-    return (double)(ends[(rounds + 1) * slots - 1] - ends[slots - 1]) / (double)(rounds * slots);
+    size_t *groups = calloc(n, sizeof *groups);
+    if (!groups) return rmcp_fail_memory("a sample", n * sizeof *groups);
+    for (size_t i = 0; i < n; i++) groups[i] = first + i;
+    const struct replay request = {
+        s->card, &s->card->parameters.reading[reading], s->recorder, wgps, groups, n, picture
+    };
+    const rmcp_status status = chip_replay(&request, out);
+    free(groups);
+    return status;
 }
 
-/* Clocks of the whole dispatch from the groups [first, first + n) of the recorder. */
+/* Clocks of the whole dispatch from a sample. */
 static rmcp_status sample(const struct timing_sampler *s, enum timing_reading reading, size_t first,
                           size_t n, struct timing_picture *picture, double *clocks,
                           struct timing_result *out)
 {
     const struct sim_recorder *r = s->recorder;
     const bool whole = n == r->n_total;
-    const char *limit;
-    const unsigned at_a_time = chip_groups_at_a_time(s->card, r, &limit);
+    const unsigned at_a_time = chip_groups_at_a_time(s->card, r, &out->limit);
     const unsigned wgps = whole ? s->card->wgps : wgps_for(s->card, n, at_a_time);
     const size_t slots = (size_t)wgps * at_a_time;
-    /* The groups that this part of the card has in all; the last round as full as it will be. */
+    /* The groups that this part of the card has in all. */
     const double all = (double)r->n_total * wgps / s->card->wgps;
-    if (!whole && n > slots) {
+    struct timing_counts fewer;
+    out->wgps = wgps;
+    out->groups_at_a_time = at_a_time;
+    if (!whole && n >= slots) { /* the last round as full as it will be, or whole rounds */
         const size_t over = (n - (size_t)all % slots) % slots;
-        if (n > over + slots) n -= over;
+        n = n >= over + 2 * slots ? n - over : n - n % slots;
     }
-    size_t *groups = calloc(n, sizeof *groups);
-    uint32_t *begins = calloc(n, sizeof *begins), *ends = calloc(n, sizeof *ends);
-    rmcp_status status = RMCP_OK;
-    if (!groups || !begins || !ends) status = rmcp_fail_memory("a sample", n * sizeof *groups);
-    for (size_t i = 0; i < n && groups; i++) groups[i] = first + i;
-    const struct replay replay = {
-        s->card, &s->card->parameters.reading[reading], r, wgps, groups, n, begins, ends, picture
-    };
-    if (!status) status = chip_replay(&replay, &out->counts);
-    if (!status) {
-        *clocks = out->counts.clocks;
-        out->wgps = wgps;
-        out->groups_at_a_time = at_a_time;
-        out->limit = limit;
-        if (!whole) {
-            *clocks += (all - (double)n) * clocks_of_one(begins, ends, n);
-        }
+    rmcp_status status = replay(s, reading, first, n, wgps, picture, &out->counts);
+    *clocks = out->counts.clocks;
+    if (status || whole) return status;
+    if (n < 2 * slots) {
+        *clocks *= all / (double)n;
+        return status;
     }
-    free(groups);
-    free(begins);
-    free(ends);
+    const size_t least = slots + n % slots;
+    status = replay(s, reading, first, least, wgps, NULL, &fewer);
+    if (!status) *clocks += (all - (double)n) * (*clocks - fewer.clocks) / (double)(n - least);
     return status;
 }
 
@@ -198,8 +191,8 @@ rmcp_status timing_estimate(const struct timing_sampler *s, bool ranges,
     struct timing_result other;
     memset(out, 0, sizeof *out);
     out->limit = "";
-    if (r->failed) return rmcp_fail_memory("the record of a dispatch", r->n_steps * 4);
-    if (!r->n_groups || s->n_first + s->n_middle != r->n_groups)
+    if (r->failed) return rmcp_fail_memory("the record of a dispatch", r->bytes);
+    if (!r->n_groups || s->n_first + s->n_middle != r->n_groups || !s->n_first)
         return rmcp_fail(RMCP_E_ARG, "the record of the dispatch is not whole");
     rmcp_status status = reading(s, TIMING_USED, picture, out);
     if (!status) set_shares(s->card, out);

@@ -102,7 +102,8 @@ uint32_t memory_store(struct memory *memory, unsigned array, uint64_t line, unsi
 
 /* ---- wgp.c: waves on SIMDs ---- */
 
-enum { MOST_WAVES = 32, N_SIMDS = 4, FOR_EVER = UINT32_MAX };
+enum { MOST_WAVES = 32, N_SIMDS = 4 };
+#define FOR_EVER UINT32_MAX
 
 /* Completion times of what a counter counts, oldest first. */
 struct ring {
@@ -191,8 +192,7 @@ struct chip {
     const struct group *pictured;
 };
 
-/* Replay groups (indices into recorder->groups) on so many WGPs. `begins` and `ends`: n times of
- * each. */
+/* Replay groups (indices into recorder->groups) on so many WGPs. */
 struct replay {
     const struct timing_card *card;
     const struct timing_values *values;
@@ -200,7 +200,6 @@ struct replay {
     unsigned n_wgps;
     const size_t *groups;
     size_t n;
-    uint32_t *begins, *ends;
     struct timing_picture *picture;
 };
 rmcp_status chip_replay(const struct replay *replay, struct timing_counts *out);

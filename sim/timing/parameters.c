@@ -58,6 +58,14 @@ static bool check(const struct timing_values *v, char error[static SIM_ERROR_MAX
              fmin(fmin(v->l2_slice_B_clk, v->dispatch_waves_clk), fmin(v->l0_ways, v->l1_ways)));
     const double more =
         fmin(fmin(v->l2_ways, v->scalar_ways), fmin(v->icache_ways, v->vgpr_granule));
+    const double clocks = fmax(
+        fmax(fmax(v->valu_latency_clk, v->trans_clk), fmax(v->trans_latency_clk, v->quarter_clk)),
+        fmax(fmax(v->quarter_latency_clk, v->wide_clk),
+             fmax(v->wide_latency_clk, v->salu_latency_clk)));
+    if (fmax(clocks, fmax(v->f64_clk, v->f64_latency_clk)) > 255) {
+        snprintf(error, SIM_ERROR_MAX, "clocks of an instruction are at most 255");
+        return false;
+    }
     if (least > 0 && more > 0 && v->simd_vgprs >= 256 && v->barrier_slots >= 1 && v->lds_kb >= 64 &&
         v->dram_efficiency > 0 && v->dram_efficiency <= 1)
         return true;

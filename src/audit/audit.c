@@ -58,6 +58,7 @@ static rmcp_status merge(struct audit *audit, const struct scan_job *job, size_t
     group->instructions += found->instructions;
     group->unknown_words += found->unknown_words;
     group->unknown_calls += found->unknown_calls;
+    group->across += found->across;
     add(&group->lacking, found->lacking, n_kernels);
     add(&group->any, found->patterns, n_kernels);
     for (size_t i = 0; i < ISA_N_RULES; i++) add(&group->rule[i], found->rule[i], n_kernels);

@@ -32,6 +32,7 @@ struct audit_group {
     uint64_t code_bytes, instructions;
     uint64_t unknown_words;          /* not instructions of the chip they were built for: data */
     uint64_t unknown_calls;          /* of functions that nobody knows; taken for the worst    */
+    uint64_t across;                 /* patterns whose cause is in a caller or callee          */
     struct audit_count lacking, any; /* any: at least one pattern; its instructions are findings */
     struct audit_count rule[ISA_N_RULES];
     struct audit_count detail[ISA_N_DETAILS]; /* of the rules that have them */

@@ -120,6 +120,7 @@ rmcp_status scan_function(unsigned chip, const struct scan_job *job, size_t inde
     out->instructions = count.n_instructions;
     out->unknown_words = count.n_undecodable;
     out->unknown_calls = count.n_unknown_calls;
+    if (chip != ISA_GFX1030) out->across = count.n_across;
     for (size_t i = 0; i < ISA_N_RULES && chip != ISA_GFX1030; i++) { /* which has no such bug */
         out->rule[i] = count.n_findings[i];
         out->patterns += count.n_findings[i];

@@ -13,7 +13,7 @@ struct scan_mode {
 
 /* What one function has. */
 struct scan_function {
-    uint64_t instructions, unknown_words, unknown_calls, lacking, patterns;
+    uint64_t instructions, unknown_words, unknown_calls, across, lacking, patterns;
     uint64_t rule[ISA_N_RULES], detail[ISA_N_DETAILS];
 };
 

@@ -121,7 +121,7 @@ cJSON *sim_times_json(const char *path)
 
 void sim_times_print(const char *path)
 {
-    enum { BEFORE = 84, LEAST = 24 };
+    enum { BEFORE = 84, LEAST = 24 }; /* columns before the name, and those of it */
     struct time_table t;
     const int columns = cli_width(STDERR_FILENO), left = columns - BEFORE;
     const int width = !columns ? 0 : left < LEAST ? LEAST : left;

@@ -97,7 +97,7 @@ static rmcp_status plan_section(struct writing *w, size_t i)
     const struct codeobj_section *old = &w->object->sections[i];
     s->old = *old;
     s->align = load_u64(w->view.bytes + w->view.sections_offset + i * ELF_SECTION_BYTES + 48);
-    s->new_size = old->size;
+    s->new_size = old->bytes || old->type == SHT_NOBITS ? old->size : 0; /* 0: of no type */
     s->bytes = old->bytes;
     if (s->align > LARGEST_PIECE_ALIGN || !s->align || s->align & (s->align - 1))
         s->align = s->align > LARGEST_PIECE_ALIGN ? LARGEST_PIECE_ALIGN : 1;

@@ -102,17 +102,24 @@ static void found_word(struct scanner *s, const struct explain_pattern *p, size_
     explain_note_word(&s->words, &p->word, before, end < s->filled ? s->buffer[end] : '\0');
 }
 
-/* Look for the pattern's other parts, unless it is known that they do not follow. */
+/* Is it known that the pattern's other parts do not follow? */
+static bool known_to_fail(const struct scanner *s, const struct explain_pattern *p, size_t end)
+{
+    if (p->first == p->size) return false;
+    const struct failure *f = &s->failures[p - s->machine->patterns];
+    return f->line == s->result->lines + 1 && (f->whole || s->dropped + end - f->at < REACH / 4);
+}
+
+/* Look for the pattern's other parts. */
 static bool rest_follows(struct scanner *s, const struct explain_pattern *p, size_t end,
                          size_t ahead)
 {
     if (p->first == p->size) return true;
     if (ahead < p->rest) return false;
-    struct failure *f = &s->failures[p - s->machine->patterns];
-    const uint64_t line = s->result->lines + 1, at = s->dropped + end;
-    if (f->line == line && (f->whole || at - f->at < REACH / 4)) return false;
     if (rest_matches(p, s->buffer + end, ahead)) return true;
-    *f = (struct failure){ .line = line, .at = at, .whole = ahead < REACH };
+    s->failures[p - s->machine->patterns] = (struct failure){ .line = s->result->lines + 1,
+                                                              .at = s->dropped + end,
+                                                              .whole = ahead < REACH };
     return false;
 }
 
@@ -121,6 +128,7 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
                             size_t end)
 {
     struct explain_result *r = s->result;
+    if (known_to_fail(s, p, end)) return;
     struct explain_match *match = r->matches;
     while (match < r->matches + r->n_matches && match->signature != p->signature) match++;
     const bool known = match < r->matches + r->n_matches;

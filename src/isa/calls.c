@@ -1,13 +1,13 @@
 /* calls.c: the silicon-bug rules across functions: what each leaves behind its calls, and what it
  * meets when it is called.
  *
- * First what every function does to facts, again for the callers of each whose summary grew. Then
- * what holds at every call, again for each function whose entry grew. Both only grow, so both end.
- */
+ * First who calls whom; then what every function does to facts, again for the callers of each whose
+ * summary grew; then what holds at every call, again for each function whose entry grew. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "isa/facts.h"
+#include "isa/flow.h"
 
 struct function {
     struct facts entry;
@@ -18,7 +18,8 @@ struct function {
     bool called; /* by a function that is here     */
     bool waits;  /* in the list of what is to be done */
     uint8_t n_solved;
-    size_t solved_at, grew_at; /* by a clock that counts summaries that grew */
+    size_t solved_at, changed_at; /* by a clock that counts changes */
+    uint64_t written[2];          /* scalar registers, by it and by what it calls */
 };
 
 struct isa_calls {
@@ -93,51 +94,135 @@ static bool join(struct facts *into, const struct facts *facts)
     return grew;
 }
 
-struct note {
+/* One function, and the others as it sees them. */
+struct seen_from {
     struct isa_calls *calls;
     size_t self;
-    bool entries; /* the second pass: facts at calls go to entries */
 };
 
-static bool add_callee(struct isa_calls *calls, struct function *f, size_t callee)
+/* ---- who calls whom, and what they write ---- */
+
+static void clobbers(const void *context, const struct isa_jump *jump, uint64_t sgprs[2])
 {
-    calls->functions[callee].called = true;
-    if (!(f->n_callees & (f->n_callees - 1))) { /* full at powers of two */
-        size_t room = f->n_callees ? 2 * f->n_callees : 1;
-        uint32_t *more = realloc(f->callees, room * sizeof *more);
-        if (!more) return false;
-        f->callees = more;
+    const struct seen_from *from = context;
+    size_t callee;
+    isa_calls_summary(from->calls, from->self, jump->is_known, jump->to, &callee);
+    sgprs[0] = callee == SIZE_MAX ? UINT64_MAX : from->calls->functions[callee].written[0];
+    sgprs[1] = callee == SIZE_MAX ? UINT64_MAX : from->calls->functions[callee].written[1];
+}
+
+static void find_written(const struct isa_code *code, uint64_t written[2])
+{
+    struct isa_inst inst;
+    struct isa_uses uses;
+    written[0] = written[1] = 0;
+    for (size_t i = 0, n; i < code->n_words; i += n ? n : 1) {
+        n = isa_decode(code->chip_mode, code->words + i, code->n_words - i, &inst);
+        if (!n) continue;
+        isa_uses(&inst, &uses);
+        written[0] |= uses.indexed ? UINT64_MAX : uses.sgpr_write[0];
+        written[1] |= uses.indexed ? UINT64_MAX : uses.sgpr_write[1];
     }
-    f->callees[f->n_callees++] = (uint32_t)callee;
+}
+
+/* List the functions that one calls, and what it writes with them. `*smaller` when that is less
+ * than was thought. */
+static bool find_callees(struct isa_calls *calls, size_t i, bool *smaller)
+{
+    struct function *f = &calls->functions[i];
+    const struct isa_code *code = &calls->codes[i];
+    const struct seen_from from = { calls, i };
+    const struct isa_flow_callees callees = { clobbers, &from };
+    struct isa_flow flow;
+    uint64_t written[2];
+    if (!isa_flow_init(&flow, code->chip_mode, code->words, code->n_words, &callees)) return false;
+    find_written(code, written);
+    free(f->callees);
+    f->n_callees = 0;
+    f->callees = malloc((flow.n_jumps + 1) * sizeof *f->callees);
+    for (size_t b = 0; f->callees && b < flow.n_blocks; b++) {
+        const struct isa_block *block = &flow.blocks[b];
+        if (block->jump == ISA_NO_BLOCK || block->target != ISA_NO_BLOCK) continue;
+        const struct isa_jump *jump = &flow.jumps[block->jump];
+        uint64_t more[2];
+        size_t callee;
+        if (!jump->is_call && !jump->is_known) continue; /* a return */
+        isa_calls_summary(calls, i, jump->is_known, jump->to, &callee);
+        if (callee != SIZE_MAX) f->callees[f->n_callees++] = (uint32_t)callee;
+        clobbers(&from, jump, more);
+        written[0] |= more[0];
+        written[1] |= more[1];
+    }
+    isa_flow_deinit(&flow);
+    *smaller = written[0] != f->written[0] || written[1] != f->written[1];
+    memcpy(f->written, written, sizeof written);
+    return f->callees;
+}
+
+/* Has what a function was solved with changed since? */
+static bool is_stale(const struct isa_calls *calls, const struct function *f)
+{
+    for (size_t k = 0; k < f->n_callees; k++)
+        if (calls->functions[f->callees[k]].changed_at > f->solved_at) return true;
+    return !f->n_solved;
+}
+
+/* At first everybody writes everything; that gets less as calls are understood, and is right at any
+ * time. */
+static bool solve_callees(struct isa_calls *calls)
+{
+    size_t clock = 0;
+    for (size_t i = 0; i < calls->n; i++)
+        memset(calls->functions[i].written, 0xff, sizeof calls->functions[i].written);
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < calls->n; i++) {
+            struct function *f = &calls->functions[i];
+            bool smaller;
+            if (!f->jumps || f->n_solved == MOST_SOLVED || !is_stale(calls, f)) continue;
+            f->solved_at = clock;
+            f->n_solved++;
+            if (!find_callees(calls, i, &smaller)) return false;
+            if (smaller) f->changed_at = ++clock;
+            again |= smaller;
+        }
+    }
+    for (size_t i = 0; i < calls->n; i++) {
+        struct function *f = &calls->functions[i];
+        f->n_solved = 0;
+        f->solved_at = f->changed_at = 0;
+        for (size_t k = 0; k < f->n_callees; k++) calls->functions[f->callees[k]].called = true;
+    }
     return true;
 }
 
-static bool note_call(void *context, size_t callee, const struct facts *facts)
+/* ---- facts ---- */
+
+static void meet_call(void *context, size_t callee, const struct facts *facts)
 {
-    const struct note *note = context;
-    struct isa_calls *calls = note->calls;
-    struct function *f = &calls->functions[note->self];
-    if (!note->entries)
-        return callee == SIZE_MAX || f->n_solved > 1 || add_callee(calls, f, callee);
+    const struct seen_from *from = context;
+    struct isa_calls *calls = from->calls;
     if (callee != SIZE_MAX) {
         if (join(&calls->functions[callee].entry, facts)) wait_for(calls, callee);
-        return true;
+        return;
     }
-    if (!join(&calls->entry_of_any, facts)) return true;
+    if (!join(&calls->entry_of_any, facts)) return;
     for (size_t i = 0; i < calls->n; i++)
         if (!calls->codes[i].is_kernel && join(&calls->functions[i].entry, &calls->entry_of_any))
             wait_for(calls, i);
-    return true;
 }
 
 static bool solve(struct isa_calls *calls, size_t i, bool entries, struct summary *out)
 {
-    struct function *f = &calls->functions[i];
-    struct note note = { calls, i, entries };
-    struct rules_request request = {
-        .code = &calls->codes[i], .calls = calls, .self = i, .met = note_call, .context = &note
-    };
-    if (entries) request.entry = f->entry;
+    struct seen_from from = { calls, i };
+    const struct isa_flow_callees callees = { clobbers, &from };
+    struct rules_request request = { .code = &calls->codes[i],
+                                     .calls = calls,
+                                     .self = i,
+                                     .callees = &callees,
+                                     .met = entries ? meet_call : NULL,
+                                     .context = &from };
+    if (entries) request.entry = calls->functions[i].entry;
     return isa_rules_solve(&request, out);
 }
 
@@ -145,14 +230,6 @@ static bool grew(const struct summary *old, const struct summary *new)
 {
     struct facts all = old->gen;
     return join(&all, &new->gen) || new->pass & ~old->pass || (new->returns && !old->returns);
-}
-
-/* Has a summary that a function was solved with grown since? */
-static bool is_stale(const struct isa_calls *calls, const struct function *f)
-{
-    for (size_t k = 0; k < f->n_callees; k++)
-        if (calls->functions[f->callees[k]].grew_at > f->solved_at) return true;
-    return !f->n_solved;
 }
 
 static bool solve_summaries(struct isa_calls *calls)
@@ -171,7 +248,7 @@ static bool solve_summaries(struct isa_calls *calls)
             }
             if (!grew(&f->summary, &new)) continue;
             f->summary = new;
-            f->grew_at = ++clock;
+            f->changed_at = ++clock;
             again = true;
         }
     }
@@ -213,7 +290,7 @@ bool isa_calls_create(const struct isa_code *functions, size_t n_functions, stru
     for (size_t i = 0; ok && i < n_functions; i++)
         for (size_t w = 0; w < functions[i].n_words && !calls->functions[i].jumps; w++)
             calls->functions[i].jumps = may_jump(functions[i].words[w]);
-    ok = ok && solve_summaries(calls) && solve_entries(calls);
+    ok = ok && solve_callees(calls) && solve_summaries(calls) && solve_entries(calls);
     if (!ok) {
         isa_calls_destroy(calls);
         return false;
@@ -234,9 +311,12 @@ void isa_calls_destroy(struct isa_calls *calls)
 bool isa_calls_check(const struct isa_calls *calls, size_t index, isa_finding_fn *found,
                      void *context, struct isa_rules_count *count)
 {
+    struct seen_from from = { (struct isa_calls *)(uintptr_t)calls, index }; /* only read */
+    const struct isa_flow_callees callees = { clobbers, &from };
     struct rules_request request = { .code = &calls->codes[index],
                                      .calls = calls,
                                      .self = index,
-                                     .entry = calls->functions[index].entry };
+                                     .entry = calls->functions[index].entry,
+                                     .callees = &callees };
     return isa_rules_find(&request, found, context, count);
 }

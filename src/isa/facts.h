@@ -79,13 +79,15 @@ struct isa_calls;
 const struct summary *isa_calls_summary(const struct isa_calls *calls, size_t self, bool is_known,
                                         int64_t to, size_t *index);
 
-/* One function among others: the facts that hold at its entry; told what holds at its calls. */
+/* One function among others: the facts that hold at its entry. */
 struct rules_request {
     const struct isa_code *code;
     const struct isa_calls *calls;
     size_t self;
     struct facts entry;
-    bool (*met)(void *context, size_t callee, const struct facts *facts); /* SIZE_MAX: any */
+    const struct isa_flow_callees *callees;
+    /* told what holds at each call out of the function; SIZE_MAX: of anything */
+    void (*met)(void *context, size_t callee, const struct facts *facts);
     void *context;
 };
 bool isa_rules_solve(const struct rules_request *request, struct summary *out);

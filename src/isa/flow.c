@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a word. */
+enum { MARK_START = 1, MARK_LEADER = 2, MARK_TARGET = 4, MARK_STOP = 8, MARK_JUMP = 16 };
+
 /* What follows the instruction at word i: marks its successors. */
 static void mark_exits(uint8_t *mark, size_t n_words, size_t i, const struct isa_inst *inst)
 {
@@ -76,9 +79,7 @@ static void link_blocks(struct isa_flow *flow, const uint8_t *mark, const uint32
     }
 }
 
-/* The jumps, and where they go. */
-static bool find_jumps(struct isa_flow *flow, uint8_t *mark, unsigned chip_mode,
-                       const uint32_t *words, size_t n_words)
+static bool list_jumps(struct isa_flow *flow, const uint8_t *mark, size_t n_words)
 {
     for (size_t i = 0; i < n_words; i++) flow->n_jumps += mark[i] & MARK_JUMP ? 1 : 0;
     if (!flow->n_jumps) return true;
@@ -89,18 +90,63 @@ static bool find_jumps(struct isa_flow *flow, uint8_t *mark, unsigned chip_mode,
         if (mark[i] & MARK_JUMP)
             flow->jumps[k++] =
                 (struct isa_jump){ .at = (uint32_t)i, .is_call = !(mark[i] & MARK_STOP) };
-    /* A jump into a sequence that computes another jump's target makes that one unknown. */
-    enum { MOST_ROUNDS = 8 };
-    unsigned round = 0;
-    while (isa_jumps_resolve(flow, mark, chip_mode, words, n_words))
-        if (++round == MOST_ROUNDS) {
-            for (size_t i = 0; i < flow->n_jumps; i++) flow->jumps[i].is_known = false;
-            break;
-        }
     return true;
 }
 
-bool isa_flow_init(struct isa_flow *out, unsigned chip_mode, const uint32_t *words, size_t n_words)
+static bool make_blocks(struct isa_flow *flow, const uint8_t *mark, const uint32_t *words,
+                        size_t n_words)
+{
+    const uint8_t leader = MARK_START | MARK_LEADER;
+    size_t n = 0, b = 0;
+    for (size_t i = 0; i < n_words; i++) n += (mark[i] & leader) == leader;
+    free(flow->blocks);
+    flow->blocks = malloc(n * sizeof *flow->blocks);
+    if (!flow->blocks) return false;
+    flow->n_blocks = n;
+    for (size_t i = 0; i < n_words; i++) {
+        if ((mark[i] & leader) != leader) continue;
+        if (b) flow->blocks[b - 1].end = (uint32_t)i;
+        flow->blocks[b++] = (struct isa_block){ .first = (uint32_t)i, .end = (uint32_t)n_words };
+    }
+    link_blocks(flow, mark, words);
+    return true;
+}
+
+/* A number that differs when any jump goes elsewhere. */
+static uint64_t hash_jumps(const struct isa_flow *flow)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < flow->n_jumps; i++)
+        hash = (hash ^ (flow->jumps[i].is_known ? (uint64_t)flow->jumps[i].to * 2 + 1 : 0)) *
+               UINT64_C(0x9e3779b97f4a7c15);
+    return hash;
+}
+
+/* Where jumps go makes blocks, and blocks tell where jumps go: until nothing changes. */
+static bool find_jumps(struct isa_flow *flow, uint8_t *mark, unsigned chip_mode,
+                       const uint32_t *words, size_t n_words,
+                       const struct isa_flow_callees *callees)
+{
+    enum { MOST_ROUNDS = 8 };
+    for (unsigned round = 0; flow->n_jumps; round++) {
+        uint64_t before = hash_jumps(flow);
+        if (!isa_jumps_resolve(flow, chip_mode, words, callees)) return false;
+        if (hash_jumps(flow) == before) break;
+        bool give_up = round == MOST_ROUNDS;
+        for (size_t i = 0; i < flow->n_jumps; i++) {
+            struct isa_jump *jump = &flow->jumps[i];
+            if (give_up) jump->is_known = false;
+            if (jump->is_known && jump->to >= 0 && jump->to < (int64_t)n_words)
+                mark[jump->to] |= MARK_LEADER;
+        }
+        if (!make_blocks(flow, mark, words, n_words)) return false;
+        if (give_up) break;
+    }
+    return true;
+}
+
+bool isa_flow_init(struct isa_flow *out, unsigned chip_mode, const uint32_t *words, size_t n_words,
+                   const struct isa_flow_callees *callees)
 {
     memset(out, 0, sizeof *out);
     if (!n_words) return true;
@@ -108,28 +154,14 @@ bool isa_flow_init(struct isa_flow *out, unsigned chip_mode, const uint32_t *wor
     if (!mark) return false;
     struct isa_flow flow = { 0 };
     mark_words(&flow, mark, chip_mode, words, n_words);
-    if (!find_jumps(&flow, mark, chip_mode, words, n_words)) {
-        free(mark);
-        return false;
-    }
-    const uint8_t leader = MARK_START | MARK_LEADER;
-    for (size_t i = 0; i < n_words; i++) flow.n_blocks += (mark[i] & leader) == leader;
-    flow.blocks = malloc(flow.n_blocks * sizeof *flow.blocks);
-    if (!flow.blocks) {
-        free(mark);
-        free(flow.jumps);
-        return false;
-    }
-    size_t b = 0;
-    for (size_t i = 0; i < n_words; i++) {
-        if ((mark[i] & leader) != leader) continue;
-        if (b) flow.blocks[b - 1].end = (uint32_t)i;
-        flow.blocks[b++] = (struct isa_block){ .first = (uint32_t)i, .end = (uint32_t)n_words };
-    }
-    link_blocks(&flow, mark, words);
+    bool ok = list_jumps(&flow, mark, n_words) && make_blocks(&flow, mark, words, n_words) &&
+              find_jumps(&flow, mark, chip_mode, words, n_words, callees);
     free(mark);
-    *out = flow;
-    return true;
+    if (ok)
+        *out = flow;
+    else
+        isa_flow_deinit(&flow);
+    return ok;
 }
 
 void isa_flow_deinit(struct isa_flow *flow)

@@ -6,9 +6,10 @@
 
 #define ISA_NO_BLOCK UINT32_MAX
 
-/* s_setpc, s_swappc or s_call. Where it goes is known when its register holds s_getpc and constants
- * that were added to it in the same block, in the shapes that LLVM, Tensile and AMD's assembler
- * code have. */
+/* s_setpc, s_swappc or s_call. Where it goes is known when its register holds, on every path,
+ * s_getpc and constants that were added to it, in the shapes that LLVM, Tensile and AMD's assembler
+ * code have. Calls are taken to preserve what the callee does not write (isa_flow_callees), and s32
+ * to s105, as the calling convention has it. */
 struct isa_jump {
     uint32_t at; /* its word */
     bool is_call, is_known;
@@ -33,17 +34,21 @@ struct isa_flow {
     size_t n_instructions, n_undecodable;
 };
 
-/* Returns false when memory ran out; `*out` is then all zero. Free with isa_flow_deinit. */
-bool isa_flow_init(struct isa_flow *out, unsigned chip_mode, const uint32_t *words, size_t n_words);
+/* Who knows which scalar registers a callee may write, by the jump that calls it. */
+struct isa_flow_callees {
+    void (*clobbers)(const void *context, const struct isa_jump *jump, uint64_t sgprs[2]);
+    const void *context;
+};
+
+/* `callees` may be NULL: a callee then writes everything. Returns false when memory ran out; `*out`
+ * is then all zero. Free with isa_flow_deinit. */
+bool isa_flow_init(struct isa_flow *out, unsigned chip_mode, const uint32_t *words, size_t n_words,
+                   const struct isa_flow_callees *callees);
 void isa_flow_deinit(struct isa_flow *flow);
 
-/* ---- between flow.c and jumps.c ---- */
-
-enum isa_mark { MARK_START = 1, MARK_LEADER = 2, MARK_TARGET = 4, MARK_STOP = 8, MARK_JUMP = 16 };
-
-/* Fill in where the jumps go; true when one of them made a new leader, so that a block was cut and
- * it has to be done again. */
-bool isa_jumps_resolve(struct isa_flow *flow, uint8_t *mark, unsigned chip_mode,
-                       const uint32_t *words, size_t n_words);
+/* For flow.c: fill in where the jumps go, as far as the blocks that are known lead. False when
+ * memory ran out. */
+bool isa_jumps_resolve(struct isa_flow *flow, unsigned chip_mode, const uint32_t *words,
+                       const struct isa_flow_callees *callees);
 
 #endif

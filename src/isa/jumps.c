@@ -1,10 +1,12 @@
 /* jumps.c: where jumps through registers go: s_getpc and the constants added to it. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "isa/flow.h"
 
 /* What is known of a scalar register. */
 enum { UNKNOWN, CONSTANT, PC_LOW, PC_HIGH };
+enum { MOST_KNOWN = 16 }; /* registers that are followed from block to block */
 
 struct known {
     uint8_t kind;
@@ -100,36 +102,135 @@ static bool points_at(const struct tracker *t, const struct isa_inst *in, int64_
            (uint32_t)low.value == (uint32_t)high.value && high.value % 4 == 0;
 }
 
-bool isa_jumps_resolve(struct isa_flow *flow, uint8_t *mark, unsigned chip_mode,
-                       const uint32_t *words, size_t n_words)
+/* What holds at the start of a block, of s_getpc and what was added to it. */
+struct state {
+    bool visited, queued;
+    uint8_t n;
+    struct {
+        uint8_t reg, kind;
+        int64_t value;
+    } known[MOST_KNOWN];
+};
+
+static void load(struct tracker *t, const struct state *s)
 {
-    struct tracker t;
+    memset(t, 0, sizeof *t);
+    for (unsigned i = 0; i < s->n; i++)
+        t->reg[s->known[i].reg] = (struct known){ s->known[i].kind, s->known[i].value };
+}
+
+/* What a block hands on joins what others did: only what all agree on. True when that changed. */
+static bool meet(struct state *s, const struct tracker *t)
+{
+    bool changed = !s->visited;
+    if (!s->visited) {
+        s->visited = true;
+        for (unsigned r = 0; r < 128 && s->n < MOST_KNOWN; r++) {
+            if (t->reg[r].kind != PC_LOW && t->reg[r].kind != PC_HIGH) continue;
+            s->known[s->n].reg = (uint8_t)r;
+            s->known[s->n].kind = t->reg[r].kind;
+            s->known[s->n++].value = t->reg[r].value;
+        }
+        return true;
+    }
+    for (unsigned i = 0; i < s->n;) {
+        const struct known *k = &t->reg[s->known[i].reg];
+        if (k->kind == s->known[i].kind && k->value == s->known[i].value) {
+            i++;
+            continue;
+        }
+        s->known[i] = s->known[--s->n];
+        changed = true;
+    }
+    return changed;
+}
+
+struct resolver {
+    struct isa_flow *flow;
+    unsigned chip_mode;
+    const uint32_t *words;
+    struct state *states;
+    uint32_t *queue; /* a ring */
+    size_t head, length;
+};
+
+static void hand_on(struct resolver *r, uint32_t to, const struct tracker *t)
+{
+    if (to == ISA_NO_BLOCK || !meet(&r->states[to], t) || r->states[to].queued) return;
+    r->states[to].queued = true;
+    r->queue[(r->head + r->length++) % r->flow->n_blocks] = to;
+}
+
+/* Move the tracker over a block; at its end tell where the jump goes. */
+static void follow_block(struct resolver *r, size_t block, struct tracker *t)
+{
+    const struct isa_block *b = &r->flow->blocks[block];
     struct isa_inst in;
-    bool cut = false;
-    size_t next = 0;
-    memset(&t, 0, sizeof t);
-    for (size_t i = 0; i < n_words && next < flow->n_jumps;) {
-        size_t n = isa_decode(chip_mode, words + i, n_words - i, &in);
-        if (mark[i] & MARK_LEADER) memset(&t, 0, sizeof t);
-        if (mark[i] & MARK_JUMP) {
-            struct isa_jump *jump = &flow->jumps[next++];
+    load(t, &r->states[block]);
+    for (size_t i = b->first; i < b->end;) {
+        size_t n = isa_decode(r->chip_mode, r->words + i, b->end - i, &in);
+        struct isa_jump *jump = b->jump == ISA_NO_BLOCK ? NULL : &r->flow->jumps[b->jump];
+        if (n && jump && jump->at == i && in.id != ISA_s_call_b64_SOPK) {
             int64_t bytes = 0;
-            jump->is_known = in.id == ISA_s_call_b64_SOPK || points_at(&t, &in, &bytes);
-            jump->to = in.id == ISA_s_call_b64_SOPK ? (int64_t)i + 1 + in.imm : bytes / 4;
-            bool inside = jump->is_known && jump->to >= 0 && jump->to < (int64_t)n_words;
-            if (inside && !(mark[jump->to] & MARK_LEADER)) {
-                mark[jump->to] |= MARK_LEADER;
-                cut |= mark[jump->to] & MARK_START;
-            }
+            jump->is_known = points_at(t, &in, &bytes);
+            jump->to = bytes / 4;
+        } else if (n && jump && jump->at == i) {
+            jump->is_known = true;
+            jump->to = (int64_t)i + 1 + in.imm;
         }
-        if (n && in.row->flags & ISA_SALU) follow(&t, &in, i);
-        if (!n || !(in.row->flags & ISA_SALU)) {
-            struct isa_uses uses;
-            if (n) isa_uses(&in, &uses);
-            for (unsigned r = 0; r < 128; r++)
-                if (!n || isa_sgpr_in(uses.sgpr_write, r)) t.reg[r].kind = UNKNOWN;
-        }
+        if (n)
+            follow(t, &in, i);
+        else
+            memset(t, 0, sizeof *t);
         i += n ? n : 1;
     }
-    return cut;
+}
+
+/* Behind a call only what it preserves; behind s_call, which knows no convention, nothing. */
+static void forget_at_call(struct tracker *t, const struct isa_jump *jump, uint32_t word,
+                           const struct isa_flow_callees *callees)
+{
+    enum { FIRST_PRESERVED = 32, LAST_PRESERVED = 105 };
+    uint64_t written[2] = { UINT64_MAX, UINT64_MAX };
+    bool s_call = word >> 23 == 0x176;
+    if (callees && !s_call) callees->clobbers(callees->context, jump, written);
+    for (unsigned r = 0; r < 128; r++) {
+        bool preserved = r >= FIRST_PRESERVED && r <= LAST_PRESERVED;
+        if (s_call || (!preserved && isa_sgpr_in(written, r))) t->reg[r].kind = UNKNOWN;
+    }
+}
+
+bool isa_jumps_resolve(struct isa_flow *flow, unsigned chip_mode, const uint32_t *words,
+                       const struct isa_flow_callees *callees)
+{
+    struct resolver r = { .flow = flow, .chip_mode = chip_mode, .words = words };
+    struct tracker t;
+    r.states = calloc(flow->n_blocks, sizeof *r.states);
+    r.queue = malloc(flow->n_blocks * sizeof *r.queue);
+    bool ok = r.states && r.queue;
+    memset(&t, 0, sizeof t);
+    if (ok) hand_on(&r, 0, &t);
+    for (size_t next = 0; ok && next < flow->n_blocks;) {
+        if (!r.length) { /* what no path reaches starts with nothing known */
+            if (!r.states[next].visited) {
+                memset(&t, 0, sizeof t);
+                hand_on(&r, (uint32_t)next, &t);
+            }
+            next++;
+            continue;
+        }
+        uint32_t block = r.queue[r.head];
+        const struct isa_block *b = &flow->blocks[block];
+        r.head = (r.head + 1) % flow->n_blocks;
+        r.length--;
+        r.states[block].queued = false;
+        follow_block(&r, block, &t);
+        const struct isa_jump *jump = b->jump == ISA_NO_BLOCK ? NULL : &flow->jumps[b->jump];
+        hand_on(&r, b->target, &t);
+        if (jump && jump->is_call) forget_at_call(&t, jump, words[jump->at], callees);
+        hand_on(&r, b->next, &t);
+    }
+    free(r.states);
+    free(r.queue);
+    return ok;
 }

@@ -311,10 +311,26 @@ static bool solve(struct checker *c)
 
 /* ---- the rules ---- */
 
+/* Was a fact raised in another function? What a callee left is put down to the call. */
+static bool is_outside(const struct checker *c, uint32_t cause)
+{
+    size_t low = 0, high = c->flow.n_jumps;
+    if (cause == ISA_NO_CAUSE) return true;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->flow.jumps[middle].at < cause / 4)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->flow.n_jumps && c->flow.jumps[low].at == cause / 4;
+}
+
 static void report(struct checker *c, enum isa_rule rule, enum isa_detail detail, uint32_t at,
                    uint32_t cause, unsigned reg)
 {
     c->count->n_findings[rule]++;
+    c->count->n_across += c->request && is_outside(c, cause);
     c->count->n_details[detail]++;
     struct isa_finding finding = { rule, detail, at, cause, (uint16_t)reg };
     if (c->found) c->found(&finding, c->context);
@@ -445,7 +461,9 @@ static bool open_checker(struct checker *c, const struct isa_code *code)
     c->words = code->words;
     c->wgp_mode = code->wgp_mode;
     c->most_nodes = 8 * code->n_words + 1024;
-    if (!isa_flow_init(&c->flow, code->chip_mode, code->words, code->n_words)) return false;
+    if (!isa_flow_init(&c->flow, code->chip_mode, code->words, code->n_words,
+                       c->request ? c->request->callees : NULL))
+        return false;
     c->states = calloc(c->flow.n_blocks, sizeof *c->states);
     c->queue = malloc(c->flow.n_blocks * sizeof *c->queue);
     return c->states && c->queue && solve(c);
@@ -521,7 +539,7 @@ bool isa_rules_solve(const struct rules_request *request, struct summary *out)
         for (unsigned w = 0; w < N_WORDS; w++) facts.bits[w] |= c.states[b].gen.bits[w];
         facts = facts_branched(facts);
         callee_of(&c, jump, &callee);
-        ok = request->met(request->context, callee, &facts);
+        request->met(request->context, callee, &facts);
     }
     *out = c.summary;
     close_checker(&c);

@@ -62,8 +62,10 @@ struct isa_finding {
 
 struct isa_rules_count {
     size_t n_instructions;
-    size_t n_undecodable;   /* words that are no instruction of the chip; skipped one at a time */
-    size_t n_unknown_calls; /* isa_calls_check: taken for the worst */
+    size_t n_undecodable; /* words that are no instruction of the chip; skipped one at a time */
+    /* isa_calls_check: calls of nobody knows what, taken for the worst; and findings whose cause is
+     * in a caller or callee, where LLVM does not look */
+    size_t n_unknown_calls, n_across;
     size_t n_findings[ISA_N_RULES];
     size_t n_details[ISA_N_DETAILS]; /* of all findings */
 };

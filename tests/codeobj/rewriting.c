@@ -7,11 +7,11 @@
 
 #include "codeobj/bytes.h"
 
-static const uint32_t code_end = 0xbf9f0000; /* s_code_end */
+static const uint32_t filler = 0xbf800000; /* s_nop 0, on every chip */
 
 static void fill(uint8_t *at, size_t size)
 {
-    for (size_t i = 0; i + 4 <= size; i += 4) store_u32(at + i, code_end);
+    for (size_t i = 0; i + 4 <= size; i += 4) store_u32(at + i, filler);
 }
 
 static size_t find_piece(const struct spread *s, uint64_t address)

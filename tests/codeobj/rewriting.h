@@ -4,7 +4,7 @@
 
 #include "codeobj/write.h"
 
-/* Code in pieces, each from one function to the next, with `gap` x 256 bytes of s_code_end in front
+/* Code in pieces, each from one function to the next, with `gap` x 256 bytes of s_nop in front
  * of each. Addresses that LLVM's s_getpc_b64, s_add_u32, s_addc_u32 make are corrected, in the
  * order of addresses: enough for what compilers make, and no more than a test. */
 struct spread {

@@ -33,8 +33,8 @@ class Rule:
     """One pattern of commands.txt and the head that it stands under."""
 
     def __init__(self, head, pattern):
-        self.kind, _, rest = head.partition(" ")
-        self.rest, _, self.says = rest.partition("; says ")
+        head, _, self.says = head.partition("; says ")
+        self.kind, _, self.rest = head.partition(" ")
         self.pattern = pattern
         self.regexp = re.compile(re.escape(pattern).replace(r"\*", ".*"))
         self.used = 0

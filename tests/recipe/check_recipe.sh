@@ -91,6 +91,20 @@ for name in $names; do
     [ ! -e "$work/owned" ] || die "$name executes what a machine's file says"
 done
 
+# Templates that are wrong are said to be, with the line.
+n_template=0
+for line in '#: if nothing' '#: if' '#: else' '#: end' '#: if chip' '#: what' '#: step' '#: step x' '#: step x 1 1' '#: step X 1 1 A' \
+    'x=@nothing@' "$(printf '%09000d' 0)"; do
+    n_template=$((n_template + 1))
+    printf '#!/bin/sh\n%s\n' "$line" >"$work/template"
+    expect 3 "$rmcp" recipe toy --template "$work/template"
+    one_line
+done
+printf 'a@chip@b @ @x @@ x@y.z @Chip@\n  #: if chip\n#: if !chip\nno\n#: else\nyes\n#: end\n#: end\n' >"$work/template"
+expect 0 "$rmcp" recipe toy --template "$work/template" --chip gfx1011
+printf 'agfx1011b @ @x @@ x@y.z @Chip@\nyes\n' | cmp -s - "$work/out" || fail "the template is filled in otherwise"
+expect 2 "$rmcp" recipe toy --template "$work/none"
+
 # All packages and versions that a script names are written once; steps have unique names.
 for name in $names; do
     "$rmcp" recipe "$name" >"$work/out"

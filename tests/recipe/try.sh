@@ -47,7 +47,7 @@ git -C "$work/ComfyUI" add .
 git -C "$work/ComfyUI" -c user.name=x -c user.email=x@x commit -qm x
 RECIPE_COMFYUI="file://$work/ComfyUI" recipe comfyui --folder "$work/r/comfyui"
 "$work/r/comfyui/comfyui" --lowvram | tee "$work/comfyui.log"
-grep -q "nodes: .*RMCP" "$work/comfyui.log" || die "the node was not loaded"
+grep -q "nodes: .*Rmcp" "$work/comfyui.log" || die "the node was not loaded"
 grep -q "arguments: \['--force-fp32', '--lowvram'\]" "$work/comfyui.log" || die "other arguments"
 
 if [ "${3-}" = docker ]; then

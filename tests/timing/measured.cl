@@ -36,12 +36,12 @@ KERNEL(256) lds_read(__global float *out, int n)
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
     __builtin_amdgcn_s_barrier();
     float4 sum = (float4)0;
-    const unsigned at = LOCAL() * 16;
+    const unsigned at = (unsigned)(ulong)(tile + LOCAL());
     for (int i = 0; i < n; i++) {
         float4 a, b, c, d;
         __asm volatile("ds_read_b128 %0, %4\n ds_read_b128 %1, %4 offset:4096\n ds_read_b128 %2, %4 offset:8192\n"
                        "ds_read_b128 %3, %4 offset:12288\n s_waitcnt lgkmcnt(0)"
-                       : "=&v"(a), "=&v"(b), "=&v"(c), "=&v"(d) : "v"(at));
+                       : "=&v"(a), "=&v"(b), "=&v"(c), "=&v"(d) : "v"(at) : "memory");
         sum += a + b + c + d;
     }
     out[GROUP() * 256 + LOCAL()] = sum.x + sum.y + sum.z + sum.w;
@@ -90,8 +90,10 @@ LOADS(l0_raw4_unaligned, float4, RAW4, 16u, 0, SCATTERED * 16 + 4, total.x + tot
 /* ---- a chain of loads by one work-item ---- */
 KERNEL(32) chase(__global unsigned *next, unsigned n)
 {
-    unsigned at = 0;
-    for (unsigned i = 0; i < n; i++) at = next[at];
+    unsigned at = LOCAL() & 0; /* zeros, which only the card knows */
+    for (unsigned i = 0; i < n; i += 16) {
+        TIMES16(__asm volatile("global_load_dword %0, %0, %1\n s_waitcnt vmcnt(0)" : "+v"(at) : "s"(next));)
+    }
     next[1] = at;
 }
 
