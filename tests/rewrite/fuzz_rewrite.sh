@@ -24,4 +24,4 @@ for at in $(seq 0 256 4352); do
     { printf '\006\377\000\020'; tail -c +$((at + 1)) shapes.bin | head -c 256; } >"corpus/shape$at"
     { printf '\010\377\000\000'; tail -c +$((at + 1)) calls.bin | head -c 512; } >"corpus/cured$at"
 done
-"$fuzzer" -runs="${3:-30000}" -max_len=8196 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 corpus
+"$fuzzer" -runs="${3:-6000}" -max_len=8196 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 corpus
