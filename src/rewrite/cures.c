@@ -18,6 +18,7 @@ struct finding {
     uint32_t item;
     enum isa_rule rule;
     enum isa_detail detail;
+    uint64_t at, cause; /* bytes of the new text; a cause elsewhere is UINT64_MAX */
 };
 
 struct cure {
@@ -31,6 +32,8 @@ struct cure {
     size_t n_findings, room;
     uint16_t *tried; /* by item: rules that were cured before its clause, and came back */
     size_t tried_room;
+    uint32_t *run; /* by item: which straight code it stands in */
+    size_t run_room;
     uint64_t base; /* byte offset of the function at hand in the new text */
     unsigned scratch;
     bool no_memory;
@@ -43,8 +46,14 @@ static void found(const struct isa_finding *finding, void *context)
         c->no_memory = true;
         return;
     }
-    c->findings[c->n_findings++] = (struct finding){ rewrite_item_at(c->r, c->base + finding->at),
-                                                     finding->rule, finding->detail };
+    const uint64_t at = c->base + finding->at;
+    c->findings[c->n_findings++] = (struct finding){
+        .item = rewrite_item_at(c->r, at),
+        .rule = finding->rule,
+        .detail = finding->detail,
+        .at = at,
+        .cause = finding->cause == ISA_NO_CAUSE ? UINT64_MAX : c->base + finding->cause,
+    };
 }
 
 /* WGP mode of a kernel; device functions as any of them may be called from one that has it. */
@@ -167,9 +176,40 @@ static const struct rewrite_function *function_of(const struct cure *c, uint32_t
     return low ? &c->r->faces[c->index[low - 1]] : NULL;
 }
 
+/* Number the pieces of straight code. */
+static bool find_runs(struct cure *c)
+{
+    const struct rewrite *r = c->r;
+    uint32_t n = 0;
+    if (r->n_items > c->run_room) {
+        free(c->run);
+        c->run = malloc(r->n_items * sizeof *c->run);
+        c->run_room = c->run ? r->n_items : 0;
+        if (!c->run) return false;
+    }
+    for (uint32_t i = r->first_item; i != NONE; i = r->items[i].next) {
+        n += r->items[i].kind == REWRITE_LABEL;
+        c->run[i] = n;
+        n += (r->items[i].flags & (BRANCHES | ENDS | CALLS | JUMPS)) != 0;
+    }
+    return true;
+}
+
+/* Whether the wait before an earlier finding of this round in the same straight code is one for
+ * this, too: it was caused before that. */
+static bool is_cured(const struct cure *c, const struct finding *f, const struct finding *before)
+{
+    bool waits = f->rule == ISA_RULE_VMEM_SCALAR_WRITE || f->rule == ISA_RULE_VCMPX_EXEC_WAR ||
+                 f->rule == ISA_RULE_LDS_BRANCH_VMEM || f->rule == ISA_RULE_SMEM_VECTOR_WRITE;
+    if (!waits || !before || c->run[before->item] != c->run[f->item]) return false;
+    return !(f->cause >= before->at && f->cause <= f->at);
+}
+
 static rmcp_status mend(struct cure *c, bool *changed)
 {
+    const struct finding *last[ISA_N_RULES] = { NULL };
     *changed = false;
+    if (!find_runs(c)) return rmcp_fail_memory("cures", c->r->n_items);
     if (c->r->n_items > c->tried_room) {
         uint16_t *tried = realloc(c->tried, c->r->n_items * sizeof *tried);
         if (!tried) return rmcp_fail_memory("cures", c->r->n_items);
@@ -183,10 +223,15 @@ static rmcp_status mend(struct cure *c, bool *changed)
         if (!(c->rules >> f->rule & 1) || f->item == NONE || c->r->items[f->item].is_gone ||
             !(c->r->items[f->item].flags & IS_REACHED))
             continue;
+        if (is_cured(c, f, last[f->rule])) {
+            *changed = true; /* to be seen in the next round */
+            continue;
+        }
         const struct rewrite_function *function = function_of(c, f->item);
         rmcp_status status = function ? cure_one(c, f, function, &done) : RMCP_OK;
         if (status) return status;
         if (!done) continue;
+        last[f->rule] = f;
         c->out->n_cures[f->rule]++;
         *changed = true;
     }
@@ -198,8 +243,10 @@ static rmcp_status mend(struct cure *c, bool *changed)
 static unsigned find_scratch(const struct rewrite *r)
 {
     uint64_t used[2] = { 0, 0 };
+    unsigned width = 1;
     for (size_t i = 0; i < r->n_functions; i++) {
         const struct rewrite_function *f = &r->faces[i];
+        if (f->wave64) width = 2;
         for (uint32_t item = f->entry; item != f->end; item = r->items[item].next) {
             struct isa_inst inst;
             struct isa_uses uses;
@@ -212,8 +259,8 @@ static unsigned find_scratch(const struct rewrite *r)
     /* What a kernel starts with (up to 16 user registers and some more) is not always read. */
     static const unsigned from[] = { 24, 34 }, to[] = { 30, N_SCALARS };
     for (unsigned k = 0; k < 2; k++)
-        for (unsigned reg = from[k]; reg + 1 < to[k]; reg += 2)
-            if (!isa_sgpr_in(used, reg) && !isa_sgpr_in(used, reg + 1)) return reg;
+        for (unsigned reg = from[k]; reg + width <= to[k]; reg += width)
+            if (!isa_sgpr_in(used, reg) && !isa_sgpr_in(used, reg + width - 1)) return reg;
     return NONE;
 }
 
@@ -248,5 +295,6 @@ rmcp_status rewrite_cure(struct rewrite *r, const struct rewrite_options *option
     free(c.index);
     free(c.findings);
     free(c.tried);
+    free(c.run);
     return status;
 }

@@ -52,6 +52,40 @@ KERNEL void constants(GLOBAL int *out, int n)
     out[i] = sum;
 }
 
+struct link {
+    int x[6];
+    struct link *next;
+    long long y;
+};
+
+/* Through pointers that may point anywhere, with offsets: one load overwrites its own address. */
+static APART long long follow(struct link *p, int n)
+{
+    long long sum = 0;
+    for (; n > 0 && p; n--) {
+        sum = sum * 3 + p->x[3] * 5 + p->x[5];
+        p->y = sum;
+        p->x[1] ^= (int)sum;
+        __atomic_fetch_add(&p->x[2], n, __ATOMIC_RELAXED);
+        p = p->next;
+    }
+    return sum;
+}
+
+KERNEL void generic(GLOBAL int *out, int n)
+{
+    int i = __builtin_amdgcn_workitem_id_x();
+    struct link *links = (struct link *)(out + 64), *mine = links + 2 * i;
+    for (int k = 0; k < 6; k++) mine[0].x[k] = mine[1].x[k] = i * 7 + k * k;
+    mine[0].next = mine + 1;
+    mine[1].next = n > 3 ? mine : 0;
+    mine[0].y = mine[1].y = 0;
+    long long sum = follow(mine, n);
+    mine[0].next = mine[1].next = 0; /* addresses differ from run to run */
+    out[2 * i] = (int)sum;
+    out[2 * i + 1] = (int)(sum >> 32);
+}
+
 KERNEL void branches(GLOBAL int *out, int n)
 {
     int i = __builtin_amdgcn_workitem_id_x();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "judge.h"
+#include "rewrite/cures.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -52,6 +53,19 @@ static void make(struct sample *s, const uint8_t *code, size_t size, size_t kern
                                   .n_kernels = 1 };
 }
 
+static void cure(struct rewrite *r, const struct rewrite_options *layout)
+{
+    struct rewrite_text text;
+    struct rewrite_cured cured;
+    size_t n_left = 0;
+    if (rewrite_cure(r, layout, REWRITE_ALL_CURES, &text, &cured)) return;
+    for (unsigned i = 0; i < ISA_N_RULES; i++)
+        if (i != ISA_RULE_LDS_MISALIGNED && i != ISA_RULE_SCRATCH_OFFSET &&
+            i != ISA_RULE_FLAT_OFFSET)
+            n_left += cured.n_left[i];
+    if (n_left > cured.n_unreached) abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static struct sample sample;
@@ -71,7 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                                 .drop_refused = true };
         size_t n_inserted = 0;
         if (judge_insert(r, bytes[3], size, &n_inserted)) abort();
-        if (!rewrite_layout(r, &layout, &text)) {
+        if (options & 8)
+            cure(r, &layout);
+        else if (!rewrite_layout(r, &layout, &text)) {
             struct judge judge = {
                 .rewrite = r, .text = &text, .options = &layout, .no_sums = true
             };

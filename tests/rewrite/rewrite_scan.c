@@ -116,6 +116,9 @@ static rmcp_status rewrite_one(struct scan *s, struct rewrite *r, const struct c
         s->cured.n_left[i] += cured.n_left[i];
     }
     s->cured.n_unreached += cured.n_unreached;
+    for (unsigned i = 0; i < ISA_N_RULES && s->list; i++)
+        if (cured.n_left[i])
+            printf("%s: %s: %zu left\n", path, isa_rule_table[i].id, cured.n_left[i]);
     if (cured.n_rounds > s->cured.n_rounds) s->cured.n_rounds = cured.n_rounds;
     if (status) return status;
     s->n_islands += text.n_islands;
