@@ -31,6 +31,7 @@ static void add(struct audit_count *count, uint64_t instructions, uint32_t n_ker
 
 static void finish(struct scan_job *job)
 {
+    audit_code_destroy(job->code);
     codeobj_close(job->object);
     free(job->bytes);
     free(job->modes);
@@ -56,6 +57,8 @@ static rmcp_status merge(struct audit *audit, const struct scan_job *job, size_t
     group->code_bytes += function->size;
     group->instructions += found->instructions;
     group->unknown_words += found->unknown_words;
+    group->unknown_calls += found->unknown_calls;
+    group->across += found->across;
     add(&group->lacking, found->lacking, n_kernels);
     add(&group->any, found->patterns, n_kernels);
     for (size_t i = 0; i < ISA_N_RULES; i++) add(&group->rule[i], found->rule[i], n_kernels);
@@ -78,8 +81,7 @@ static rmcp_status run(void *context, unsigned worker, struct scan_job *job, siz
     rmcp_status status = RMCP_OK;
     for (size_t i = first; i < first + n && !status; i++) {
         struct scan_function found;
-        status = scan_function(audit->options->chip, job->built, &job->object->functions[i],
-                               &job->modes[i], &audit->opcodes[worker], &found);
+        status = scan_function(audit->options->chip, job, i, &audit->opcodes[worker], &found);
         if (status) break;
         pthread_mutex_lock(&audit->lock);
         status = merge(audit, job, i, &found);
@@ -155,6 +157,9 @@ static rmcp_status make_job(const struct codeobj_item *item, struct scan_job **o
             mode->kernel = object->kernels[i].name;
             mode->mode = audit_mode_of(object, &object->kernels[i]);
         }
+    job->built = (unsigned)isa_chip_of_mach(item->target.mach);
+    status = audit_code_create(object, job->built, &job->code);
+    if (status) goto done;
     *out = job;
     job = NULL;
 done:
@@ -194,7 +199,6 @@ static rmcp_status visit_object(struct audit *audit, size_t library,
     }
     job->library = library;
     job->group = index;
-    job->built = (unsigned)isa_chip_of_mach(item->target.mach);
     return scan_pool_add(audit->pool, job);
 }
 

@@ -31,6 +31,8 @@ struct audit_group {
     uint64_t functions; /* decoded ones that are no kernels        */
     uint64_t code_bytes, instructions;
     uint64_t unknown_words;          /* not instructions of the chip they were built for: data */
+    uint64_t unknown_calls;          /* of functions that nobody knows; taken for the worst    */
+    uint64_t across;                 /* patterns whose cause is in a caller or callee          */
     struct audit_count lacking, any; /* any: at least one pattern; its instructions are findings */
     struct audit_count rule[ISA_N_RULES];
     struct audit_count detail[ISA_N_DETAILS]; /* of the rules that have them */
@@ -115,9 +117,17 @@ struct audit_mode {
 };
 struct audit_mode audit_mode_of(const struct codeobj *object, const struct codeobj_kernel *kernel);
 
-/* The code of a function as words; in `*copy`, to be freed, when it is not aligned. NULL when
- * memory runs out. */
-const uint32_t *audit_words(const struct codeobj_function *function, uint32_t **copy);
+/* The functions of a code object as words, and how they call each other: what isa_calls_check
+ * takes, by the index of object->functions. `built` is the chip that they were built for. */
+struct audit_code {
+    struct isa_code *codes;
+    struct isa_calls *calls;
+    uint32_t **copies; /* of functions that are not aligned in the file */
+    size_t n;
+};
+rmcp_status audit_code_create(const struct codeobj *object, unsigned built,
+                              struct audit_code **out);
+void audit_code_destroy(struct audit_code *code); /* NULL is fine */
 
 /* Whether `chip` does not have an instruction that was decoded for another; `*means` is what the
  * same bits are there, or NULL. */

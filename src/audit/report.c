@@ -159,6 +159,8 @@ static void add_group(struct audit_group *sum, const struct audit_group *more)
     sum->code_bytes += more->code_bytes;
     sum->instructions += more->instructions;
     sum->unknown_words += more->unknown_words;
+    sum->unknown_calls += more->unknown_calls;
+    sum->across += more->across;
     add_count(&sum->lacking, &more->lacking);
     add_count(&sum->any, &more->any);
     for (size_t i = 0; i < ISA_N_RULES; i++) add_count(&sum->rule[i], &more->rule[i]);

@@ -4,18 +4,69 @@
 
 #include "audit/scan.h"
 
-const uint32_t *audit_words(const struct codeobj_function *function, uint32_t **copy)
+static const uint32_t *aligned_words(const struct codeobj_function *function, uint32_t **copy)
 {
     *copy = NULL;
     if (!((uintptr_t)function->code % sizeof(uint32_t)))
         return (const uint32_t *)(const void *)function->code;
     *copy = malloc(function->size + 1);
-    if (!*copy) {
-        rmcp_fail_memory("code", function->size);
-        return NULL;
-    }
-    memcpy(*copy, function->code, function->size);
+    if (*copy) memcpy(*copy, function->code, function->size);
     return *copy;
+}
+
+static const struct codeobj_kernel *kernel_of(const struct codeobj *object, size_t *kernels,
+                                              size_t index)
+{
+    return kernels[index] ? &object->kernels[kernels[index] - 1] : NULL;
+}
+
+rmcp_status audit_code_create(const struct codeobj *object, unsigned built, struct audit_code **out)
+{
+    static const size_t most_words = ((size_t)1 << 30) - 1; /* of isa_rules_check */
+    const size_t n = object->n_functions;
+    struct audit_code *code = calloc(1, sizeof *code);
+    size_t *kernels = calloc(n + 1, sizeof *kernels); /* of a function, and 1 */
+    bool ok = code && kernels;
+    *out = NULL;
+    if (ok) {
+        code->n = n;
+        code->codes = calloc(n + 1, sizeof *code->codes);
+        code->copies = calloc(n + 1, sizeof *code->copies);
+        ok = code->codes && code->copies;
+    }
+    for (size_t i = 0; ok && i < object->n_kernels; i++)
+        if (object->kernels[i].function)
+            kernels[object->kernels[i].function - object->functions] = i + 1;
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct codeobj_function *f = &object->functions[i];
+        const struct codeobj_kernel *kernel = kernel_of(object, kernels, i);
+        const struct audit_mode mode = audit_mode_of(object, kernel);
+        const size_t n_words = f->size / sizeof(uint32_t);
+        code->codes[i] = (struct isa_code){ .words = aligned_words(f, &code->copies[i]),
+                                            .n_words = n_words > most_words ? most_words : n_words,
+                                            .address = f->address,
+                                            .chip_mode = built | (mode.wave64 ? ISA_WAVE64 : 0),
+                                            .wgp_mode = mode.wgp,
+                                            .is_kernel = kernel };
+        ok = code->codes[i].words;
+    }
+    ok = ok && isa_calls_create(code->codes, n, &code->calls);
+    free(kernels);
+    if (ok)
+        *out = code;
+    else
+        audit_code_destroy(code);
+    return ok ? RMCP_OK : rmcp_fail_memory("functions", n * sizeof(struct isa_code));
+}
+
+void audit_code_destroy(struct audit_code *code)
+{
+    if (!code) return;
+    isa_calls_destroy(code->calls);
+    for (size_t i = 0; code->copies && i < code->n; i++) free(code->copies[i]);
+    free(code->copies);
+    free(code->codes);
+    free(code);
 }
 
 /* gfx103x has a register that others do not, behind an instruction that all have. */
@@ -58,33 +109,26 @@ static void count_lacking(unsigned chip, unsigned built, const uint32_t *words, 
     }
 }
 
-rmcp_status scan_function(unsigned chip, unsigned built, const struct codeobj_function *function,
-                          const struct scan_mode *mode, struct scan_opcodes *opcodes,
-                          struct scan_function *out)
+rmcp_status scan_function(unsigned chip, const struct scan_job *job, size_t index,
+                          struct scan_opcodes *opcodes, struct scan_function *out)
 {
-    static const size_t most_words = ((size_t)1 << 30) - 1; /* of isa_rules_check */
-    memset(out, 0, sizeof *out);
-    uint32_t *copy;
-    const uint32_t *words = audit_words(function, &copy);
-    if (!words) return RMCP_E_NOMEM;
-    size_t n_words = function->size / sizeof *words;
-    if (n_words > most_words) n_words = most_words;
+    const struct isa_code *code = &job->code->codes[index];
     struct isa_rules_count count;
-    const unsigned built_mode = built | (mode->mode.wave64 ? ISA_WAVE64 : 0);
-    bool checked = isa_rules_check(built_mode, words, n_words, mode->mode.wgp, NULL, NULL, &count);
-    if (checked) {
-        out->instructions = count.n_instructions;
-        out->unknown_words = count.n_undecodable;
-        for (size_t i = 0; i < ISA_N_RULES && chip != ISA_GFX1030;
-             i++) { /* which has no such bug */
-            out->rule[i] = count.n_findings[i];
-            out->patterns += count.n_findings[i];
-        }
-        for (size_t i = 0; i < ISA_N_DETAILS && chip != ISA_GFX1030; i++)
-            out->detail[i] = count.n_details[i];
-        if (chip != built)
-            count_lacking(chip, built_mode, words, n_words, mode->n_kernels, opcodes, out);
+    memset(out, 0, sizeof *out);
+    if (!isa_calls_check(job->code->calls, index, NULL, NULL, &count))
+        return rmcp_fail_memory("rules", code->n_words * sizeof *code->words);
+    out->instructions = count.n_instructions;
+    out->unknown_words = count.n_undecodable;
+    out->unknown_calls = count.n_unknown_calls;
+    if (chip != ISA_GFX1030) out->across = count.n_across;
+    for (size_t i = 0; i < ISA_N_RULES && chip != ISA_GFX1030; i++) { /* which has no such bug */
+        out->rule[i] = count.n_findings[i];
+        out->patterns += count.n_findings[i];
     }
-    free(copy);
-    return checked ? RMCP_OK : rmcp_fail_memory("rules", n_words * sizeof *words);
+    for (size_t i = 0; i < ISA_N_DETAILS && chip != ISA_GFX1030; i++)
+        out->detail[i] = count.n_details[i];
+    if (chip != job->built)
+        count_lacking(chip, code->chip_mode, code->words, code->n_words,
+                      job->modes[index].n_kernels, opcodes, out);
+    return RMCP_OK;
 }

@@ -13,7 +13,7 @@ struct scan_mode {
 
 /* What one function has. */
 struct scan_function {
-    uint64_t instructions, unknown_words, lacking, patterns;
+    uint64_t instructions, unknown_words, unknown_calls, across, lacking, patterns;
     uint64_t rule[ISA_N_RULES], detail[ISA_N_DETAILS];
 };
 
@@ -25,11 +25,6 @@ struct scan_opcodes {
     uint64_t functions;
 };
 
-/* Read one function that was built for the chip `built` and judge it for `chip`. */
-rmcp_status scan_function(unsigned chip, unsigned built, const struct codeobj_function *function,
-                          const struct scan_mode *mode, struct scan_opcodes *opcodes,
-                          struct scan_function *out);
-
 /* One code object in flight; its bytes are our own copy. */
 struct scan_job {
     struct codeobj *object;
@@ -38,8 +33,13 @@ struct scan_job {
     size_t library, group;   /* of the report, of the library */
     unsigned built;          /* enum isa_chip */
     struct scan_mode *modes; /* per function */
-    size_t n_tasks;          /* not yet done */
+    struct audit_code *code;
+    size_t n_tasks; /* not yet done */
 };
+
+/* Judge function `index` of a job for `chip`. */
+rmcp_status scan_function(unsigned chip, const struct scan_job *job, size_t index,
+                          struct scan_opcodes *opcodes, struct scan_function *out);
 
 /* Called by a worker for functions first … first + n - 1 of a job. */
 typedef rmcp_status (*scan_run)(void *context, unsigned worker, struct scan_job *job, size_t first,

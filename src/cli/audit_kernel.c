@@ -86,34 +86,32 @@ static int compare_findings(const void *left, const void *right)
 }
 
 static rmcp_status print_function(struct listing *l, const struct codeobj_item *item,
-                                  const struct codeobj_function *function, struct audit_mode mode)
+                                  const struct codeobj *object, size_t index)
 {
     struct isa_rules_count count;
-    uint32_t *copy;
-    const unsigned chip = (unsigned)isa_chip_of_mach(item->target.mach);
-    const unsigned built = chip | (mode.wave64 ? ISA_WAVE64 : 0);
-    const uint32_t *words = audit_words(function, &copy);
-    if (!words) return RMCP_E_NOMEM;
-    rmcp_status status = RMCP_OK;
+    struct audit_code *code;
+    rmcp_status status =
+        audit_code_create(object, (unsigned)isa_chip_of_mach(item->target.mach), &code);
+    if (status) return status;
+    const struct isa_code *own = &code->codes[index];
     l->n = 0;
-    l->n_words = function->size / sizeof *words;
-    if (l->n_words >= (size_t)1 << 30) l->n_words = ((size_t)1 << 30) - 1;
+    l->n_words = own->n_words;
     l->causes = calloc(l->n_words + 1, 1);
-    if (!l->causes || (l->chip != ISA_GFX1030 &&
-                       !isa_rules_check(built, words, l->n_words, mode.wgp, keep, l, &count)))
+    if (!l->causes ||
+        (l->chip != ISA_GFX1030 && !isa_calls_check(code->calls, index, keep, l, &count)))
         l->out_of_memory = true;
     if (l->out_of_memory) {
         status = rmcp_fail_memory("findings", l->n_words);
     } else {
         if (l->n) qsort(l->findings, l->n, sizeof *l->findings, compare_findings);
         printf("%s%s\n%s, %s, %s mode, built for %s\n", l->n_functions++ ? "\n" : "", item->path,
-               l->name, mode.wave64 ? "wave64" : "wave32", mode.wgp ? "WGP" : "CU",
-               item->target.text);
-        print_lines(l, built, words);
+               l->name, own->chip_mode & ISA_WAVE64 ? "wave64" : "wave32",
+               own->wgp_mode ? "WGP" : "CU", item->target.text);
+        print_lines(l, own->chip_mode, own->words);
     }
     free(l->causes);
     l->causes = NULL;
-    free(copy);
+    audit_code_destroy(code);
     return status;
 }
 
@@ -133,7 +131,7 @@ static rmcp_status visit(void *context, const struct codeobj_item *item)
     const struct codeobj_function *function = kernel ? kernel->function : NULL;
     for (size_t i = 0; i < object->n_functions && !kernel && !function; i++)
         if (!strcmp(object->functions[i].name, l->name)) function = &object->functions[i];
-    if (function) status = print_function(l, item, function, audit_mode_of(object, kernel));
+    if (function) status = print_function(l, item, object, (size_t)(function - object->functions));
     codeobj_close(object);
     return status;
 }

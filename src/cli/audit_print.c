@@ -55,6 +55,8 @@ static struct audit_group sum_kind(const struct audit_report *report, enum audit
         sum.functions += g->functions;
         sum.instructions += g->instructions;
         sum.unknown_words += g->unknown_words;
+        sum.unknown_calls += g->unknown_calls;
+        sum.across += g->across;
         sum.lacking.instructions += g->lacking.instructions;
         sum.lacking.kernels += g->lacking.kernels;
         sum.any.instructions += g->any.instructions;
@@ -103,6 +105,13 @@ static void print_totals(const struct audit_report *report)
     if (native.unknown_words + foreign.unknown_words)
         printf("  %" PRIu64 " words were no instructions of the chip they were built for\n",
                native.unknown_words + foreign.unknown_words);
+    if (native.across + foreign.across)
+        printf("  %" PRIu64 " native and %" PRIu64
+               " foreign patterns are across calls, where LLVM does not look\n",
+               native.across, foreign.across);
+    if (native.unknown_calls + foreign.unknown_calls)
+        printf("  %" PRIu64 " calls go to functions that are not known: taken for the worst\n",
+               native.unknown_calls + foreign.unknown_calls);
 
     bool any = false;
     for (size_t r = 0; r < ISA_N_RULES; r++) {
@@ -277,6 +286,8 @@ static cJSON *groups_json(const struct audit_group *groups, size_t n)
             cJSON_AddNumberToObject(row, "code_bytes", (double)g->code_bytes);
             cJSON_AddNumberToObject(row, "instructions", (double)g->instructions);
             cJSON_AddNumberToObject(row, "unknown_words", (double)g->unknown_words);
+            cJSON_AddNumberToObject(row, "unknown_calls", (double)g->unknown_calls);
+            cJSON_AddNumberToObject(row, "across_calls", (double)g->across);
             add_count(row, "lacking", &g->lacking);
             add_count(row, "any_pattern", &g->any);
             cJSON *rules = cJSON_AddObjectToObject(row, "patterns");

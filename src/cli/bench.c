@@ -1,5 +1,6 @@
 /* bench.c: rmcp bench: times convolutions on one device. */
 #include "base/random.h"
+#include "cli/bench_page.h"
 #include "cli/cli.h"
 
 #include <inttypes.h>
@@ -11,8 +12,9 @@ struct bench_session {
     rmcp_device *device;
     rmcp_plan_options options;
     uint64_t repeats;
-    double seconds_each; /* stop repeating after this long */
-    cJSON *rows;         /* with --json, else NULL */
+    double seconds_each;     /* stop repeating after this long */
+    cJSON *rows;             /* with --json, else NULL */
+    struct bench_page *page; /* with --html, else NULL */
     double total_seconds[RMCP_MOST_PASSES], total_flops[RMCP_MOST_PASSES];
     size_t n_failed;
 };
@@ -82,6 +84,10 @@ static void report(struct bench_session *s, const struct cli_case *one, const ch
 {
     const double flops = one->operation->flops(one->problem.bytes);
     const double bytes = one->operation->bytes(one->problem.bytes);
+    if (s->page && bench_add(s->page, one, algorithm, t->best, 0)) {
+        s->n_failed++;
+        cli_complain("bench", "%s: %s", text, rmcp_last_error());
+    }
     if (!s->rows) {
         char time[32];
         printf("%-14s %12s %10.1f %8.1f  %-14s %s\n", one->label, cli_seconds(t->best, time),
@@ -150,6 +156,7 @@ struct wish {
     uint64_t batch, threads;
     int type, layout, pass, effort; /* -1: as the case says */
     bool json;
+    const char *html, *against, *from, *title, *limit; /* of the page */
 };
 
 /* Leave out the cases of other passes than the wish's. */
@@ -200,6 +207,14 @@ static int run(struct bench_session *s, const struct wish *wish, const struct cl
     if (exit_status) return exit_status;
     const rmcp_device_info *info = &s->device->info;
     cJSON *object = wish->json ? cJSON_CreateObject() : NULL;
+    if (s->page) {
+        snprintf(s->page->device, sizeof s->page->device, "%s (%s)", info->name, info->spec);
+        snprintf(s->page->driver, sizeof s->page->driver, "%s", info->driver);
+        if (!info->is_cpu && !wish->limit) { /* a processor's figures are rough ones */
+            s->page->flops_per_second = s->device->caps.flops_per_second;
+            s->page->bytes_per_second = s->device->caps.bytes_per_second;
+        }
+    }
     if (object) {
         cJSON_AddStringToObject(object, "device", info->spec);
         cJSON_AddStringToObject(object, "driver", info->driver);
@@ -215,6 +230,33 @@ static int run(struct bench_session *s, const struct wish *wish, const struct cl
         print_totals(s);
     rmcp_device_close(s->device);
     return !exit_status && s->n_failed ? CLI_FINDINGS : exit_status;
+}
+
+/* The device's limit, as --limit says it: GFLOP/s and GB/s. */
+static int read_limit(const char *text, struct bench_page *page)
+{
+    double flops, bytes;
+    char more;
+    if (!text) return CLI_OK;
+    if (sscanf(text, "%lf,%lf%c", &flops, &bytes, &more) != 2 || !(flops > 0) || !(bytes > 0) ||
+        !isfinite(flops) || !isfinite(bytes))
+        return cli_complain("bench", "--limit is '%.40s'; GFLOP/s and GB/s, like 7188,288", text);
+    page->flops_per_second = flops * 1e9;
+    page->bytes_per_second = bytes * 1e9;
+    return CLI_OK;
+}
+
+/* The page, of what was timed just now or (--from) before. */
+static int write_page(struct bench_page *page, const struct wish *wish)
+{
+    rmcp_status status = wish->from ? bench_read_rows(page, wish->from) : RMCP_OK;
+    if (!status && wish->against) status = bench_read_theirs(page, wish->against);
+    if (status) return cli_failed("bench", status);
+    if (wish->from) snprintf(page->device, sizeof page->device, "%s", wish->from);
+    if (wish->title) snprintf(page->device, sizeof page->device, "%s", wish->title);
+    const int exit_status = read_limit(wish->limit, page);
+    if (exit_status) return exit_status;
+    return bench_write_page(page, wish->html);
 }
 
 int cli_bench(int argc, char **argv)
@@ -238,6 +280,18 @@ int cli_bench(int argc, char **argv)
         { "algorithm", CLI_TEXT, &s.options.algorithm, "NAME", "this algorithm or none", NULL },
         { "threads", CLI_NUMBER, &wish.threads, "N", "threads of the cpu device", NULL },
         { "json", CLI_FLAG, &wish.json, NULL, "print JSON", NULL },
+        { "html", CLI_TEXT, &wish.html, "FILE",
+          "also write one page with tables and plots, which needs no other file", NULL },
+        { "against", CLI_TEXT, &wish.against, "FILE",
+          "times to compare with on that page: results.csv of bench/compare_cudnn.py,\n"
+          "                         JSON of bench/compare_cpu.py or of another rmcp bench",
+          NULL },
+        { "from", CLI_TEXT, &wish.from, "FILE", "time nothing: the page of such a file's times",
+          NULL },
+        { "title", CLI_TEXT, &wish.title, "TEXT", "what the page is called (default the device)",
+          NULL },
+        { "limit", CLI_TEXT, &wish.limit, "G,B",
+          "the device's GFLOP/s in f32 and GB/s, for the page (default: what it says)", NULL },
         { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
     const struct cli_usage usage = {
@@ -249,7 +303,8 @@ int cli_bench(int argc, char **argv)
             "tensor counted as often as it must be read or written. Totals weigh each layer\n"
             "by how often the network has it.",
         .example = "  rmcp bench --network resnet50 --batch 8 --pass fwd\n"
-                   "  rmcp bench n8c64h56w56k64r3s3p1:f32:nchw:fwd",
+                   "  rmcp bench n8c64h56w56k64r3s3p1:f32:nchw:fwd\n"
+                   "  rmcp bench --network resnet50 --html bench.html --against cudnn/results.csv",
         .options = options,
     };
     int n_texts, exit_status;
@@ -265,14 +320,38 @@ int cli_bench(int argc, char **argv)
                                              "is for --network alone; a case says it itself, as in "
                                              "n8c64h56w56k64r3s3p1:f16:nhwc")))
         return exit_status;
+    if (!wish.html && (exit_status = cli_refuse(&usage, "against from title limit",
+                                                "is for a page: --html FILE")))
+        return exit_status;
+    if (wish.html && (exit_status = bench_check_page(wish.html))) return exit_status;
+    struct bench_page page = { 0 };
+    if (wish.from) {
+        if (n_texts ||
+            (exit_status = cli_refuse(&usage,
+                                      "device network batch type layout pass repeats effort "
+                                      "algorithm threads json",
+                                      "is for timing, and --from times nothing")))
+            return n_texts ? cli_complain("bench", "--from times nothing; no case is needed")
+                           : exit_status;
+        exit_status = write_page(&page, &wish);
+        bench_deinit(&page);
+        return exit_status;
+    }
     if (!wish.network && !n_texts)
         return cli_complain("bench", "give cases or --network NAME: %s", cli_networks());
     if ((exit_status = cli_check_algorithm("bench", s.options.algorithm))) return exit_status;
     s.options.effort = (uint32_t)wish.effort;
 
     struct cli_cases cases = { 0 };
-    exit_status = collect(&wish, n_texts, argv, &cases);
+    if (wish.html) s.page = &page;
+    exit_status = read_limit(wish.limit, &page);
+    if (!exit_status) exit_status = collect(&wish, n_texts, argv, &cases);
     if (!exit_status) exit_status = run(&s, &wish, &cases);
+    if (wish.html && page.n) {
+        const int written = write_page(&page, &wish);
+        if (written) exit_status = written;
+    }
     cli_cases_deinit(&cases);
+    bench_deinit(&page);
     return exit_status;
 }

@@ -156,6 +156,7 @@ int cli_plan(int argc, char **argv);
 int cli_audit(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_explain(int argc, char **argv);
+int cli_recipe(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_version(int argc, char **argv);

@@ -92,9 +92,42 @@ static void print_convolution(const struct explain_result *r)
                       "beforehand for the chip.");
 }
 
+static void print_seen(uint64_t line, uint64_t count, const char *excerpt)
+{
+    int column = printf("   seen   line %" PRIu64, line);
+    if (count > 1) column += printf(", in %" PRIu64 " lines", count);
+    column += printf(": ");
+    cli_print_shortened(stdout, excerpt,
+                        !line_width()               ? 0
+                        : line_width() - column > 8 ? line_width() - column
+                                                    : 8);
+    putchar('\n');
+}
+
+/* An error that is not understood: what it says itself, what it is about, and what to do next. */
+static void print_unknown(const struct explain_result *r)
+{
+    const struct explain_unknown *u = &r->unknown;
+    print_line(0, "?. ", "%s that I do not know%s%s%s%s%s.",
+               u->exception ? "An exception" : "An error", *u->topic ? "; it speaks of " : "",
+               u->topic,
+               *u->topic && *u->trouble ? ", and of "
+               : *u->trouble            ? "; it speaks of "
+                                        : "",
+               u->trouble,
+               u->behind ? ". It stands behind all others: they may be about something else" : "");
+    print_seen(u->line, u->count, u->excerpt);
+    print_block("next", u->about->remedy);
+    print_block(
+        "more",
+        "The cause is not known from this text. Search the program's issues for the words of that "
+        "line; give me what stands before it, and the kernel log of that minute (sudo dmesg | rmcp "
+        "explain -). With a report, attach the output of rmcp doctor.");
+}
+
 static void print_text(const struct explain_result *r, const char *name)
 {
-    if (!r->n_matches) {
+    if (!r->n_matches && !r->unknown.about) {
         print_line(0, "", "%.600s: %" PRIu64 " lines, and nothing in them that I know.", name,
                    r->lines);
         cli_print_wrapped(
@@ -104,25 +137,20 @@ static void print_text(const struct explain_result *r, const char *name)
         return;
     }
     print_card(r);
+    if (r->unknown.about && !r->unknown.behind) {
+        print_unknown(r);
+        if (r->n_matches) putchar('\n');
+    }
     bool advised = false;
     for (size_t i = 0; i < r->n_matches; i++) {
         const struct explain_match *m = &r->matches[i];
         char number[32], follows[64] = "";
         if (i) putchar('\n');
         snprintf(number, sizeof number, "%zu. ", i + 1);
-        if (m->by_words)
-            snprintf(follows, sizeof follows, " (By its words: I do not know this very message.)");
         if (m->follows) snprintf(follows, sizeof follows, " (It follows from %zu.)", m->follows);
         print_line(0, number, "%s%s%s", m->signature->what, explain_by_override(r, m) ? " (0)" : "",
                    follows);
-        int column = printf("   seen   line %" PRIu64, m->line);
-        if (m->count > 1) column += printf(", in %" PRIu64 " lines", m->count);
-        column += printf(": ");
-        cli_print_shortened(stdout, m->excerpt,
-                            !line_width()               ? 0
-                            : line_width() - column > 8 ? line_width() - column
-                                                        : 8);
-        putchar('\n');
+        print_seen(m->line, m->count, m->excerpt);
         char code[256];
         if (explain_code_text(m, code, sizeof code)) print_block("code", code);
         print_block("why", m->signature->why);
@@ -132,6 +160,10 @@ static void print_text(const struct explain_result *r, const char *name)
             advised = true;
         }
         if (*m->signature->source) printf("   source %s\n", m->signature->source);
+    }
+    if (r->unknown.about && r->unknown.behind) {
+        putchar('\n');
+        print_unknown(r);
     }
     if (r->convolution) print_convolution(r);
 }
@@ -155,6 +187,18 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddStringToObject(object, "foreign_why", why);
         cJSON_AddStringToObject(object, "foreign_do", remedy);
     }
+    const struct explain_unknown *u = &r->unknown;
+    if (u->about) {
+        cJSON *unknown = cJSON_AddObjectToObject(object, "unknown");
+        cJSON_AddStringToObject(unknown, "about", u->about->id);
+        cJSON_AddStringToObject(unknown, "topic", u->topic);
+        cJSON_AddStringToObject(unknown, "trouble", u->trouble);
+        cJSON_AddNumberToObject(unknown, "line", (double)u->line);
+        cJSON_AddNumberToObject(unknown, "count", (double)u->count);
+        cJSON_AddStringToObject(unknown, "excerpt", u->excerpt);
+        cJSON_AddBoolToObject(unknown, "behind", u->behind);
+        cJSON_AddStringToObject(unknown, "next", u->about->remedy);
+    }
     cJSON *list = cJSON_AddArrayToObject(object, "findings");
     for (size_t i = 0; i < r->n_matches; i++) {
         const struct explain_match *m = &r->matches[i];
@@ -164,7 +208,6 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddNumberToObject(row, "line", (double)m->line);
         cJSON_AddNumberToObject(row, "count", (double)m->count);
         cJSON_AddNumberToObject(row, "follows_from", (double)m->follows);
-        cJSON_AddBoolToObject(row, "by_words", m->by_words);
         cJSON_AddStringToObject(row, "excerpt", m->excerpt);
         cJSON_AddStringToObject(row, "what", m->signature->what);
         char code[256];
@@ -176,6 +219,27 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddItemToArray(list, row);
     }
     return object;
+}
+
+/* A field of the table: a text on one line, tabs and line ends made blanks. */
+static void print_field(const char *text, char end)
+{
+    for (; *text; text++) putchar(*text == '\n' || *text == '\t' ? ' ' : *text);
+    putchar(end);
+}
+
+/* Every row of the table of signatures. */
+static int print_table(void)
+{
+    for (const struct explain_signature *s = explain_signatures; s->id; s++) {
+        print_field(s->id, '\t');
+        print_field(s->example, '\t');
+        print_field(s->what, '\t');
+        print_field(s->why, '\t');
+        print_field(s->remedy, '\t');
+        print_field(s->source, '\n');
+    }
+    return CLI_OK;
 }
 
 /* Input without end: say now and then how far it is, and answer when told to stop. */
@@ -251,13 +315,15 @@ static int open_log(const char *name)
 int cli_explain(int argc, char **argv)
 {
     const char *gpu = NULL, *override = NULL;
-    bool json = false;
+    bool json = false, table = false;
     const struct cli_option options[] = {
         { "gpu", CLI_TEXT, &gpu, "CARD",
           "the card: gfx1010, \"RX 5600 XT\" (default: what the text says)", NULL },
         { "override", CLI_TEXT, &override, "V",
           "HSA_OVERRIDE_GFX_VERSION as it was set, e.g. 10.3.0", NULL },
         { "json", CLI_FLAG, &json, NULL, "print JSON", NULL },
+        { "table", CLI_FLAG, &table, NULL,
+          "no log: all that is known: id, example, what, why, cure, source, tabs between", NULL },
         { NULL, CLI_FLAG, NULL, NULL, NULL, NULL },
     };
     const struct cli_usage usage = {
@@ -273,6 +339,9 @@ int cli_explain(int argc, char **argv)
     };
     int n_arguments, exit_status;
     if (!cli_parse(&usage, argc, argv, &n_arguments, &exit_status)) return exit_status;
+    if (table && (n_arguments || gpu || override || json))
+        return cli_complain("explain", "--table stands alone");
+    if (table) return print_table();
     if (n_arguments > 1)
         return cli_complain("explain", "one file at a time; '%.60s' is too much", argv[1]);
 
@@ -294,5 +363,5 @@ int cli_explain(int argc, char **argv)
     } else {
         print_text(&result, strcmp(name, "-") ? name : "input");
     }
-    return result.n_matches ? CLI_FINDINGS : CLI_OK;
+    return result.n_matches || result.unknown.about ? CLI_FINDINGS : CLI_OK;
 }

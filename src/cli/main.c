@@ -18,6 +18,7 @@ static const struct {
     { "audit", cli_audit, "check GPU libraries on disk for an RDNA1 chip" },
     { "doctor", cli_doctor, "examine this machine and recommend how to compute on it" },
     { "explain", cli_explain, "say what a log means, why, and what to do" },
+    { "recipe", cli_recipe, "scripts that bring this machine to a working PyTorch" },
     { "run", cli_run, "run a program with RMCP's MIOpen in the place of AMD's" },
     { "sim", cli_sim, "run GPU code on a simulated card, with checks" },
     { "version", cli_version, "show version, drivers and algorithms" },

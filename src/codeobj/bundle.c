@@ -148,6 +148,19 @@ static rmcp_status decompress(struct walk *walk, const struct compressed *c, con
     return status;
 }
 
+rmcp_status compressed_bundle_unpack(const uint8_t *bytes, size_t size, struct spool *spool,
+                                     size_t *used)
+{
+    struct compressed c;
+    struct walk walk; /* for its limits */
+    *used = 0;
+    if (!read_compressed(bytes, size, &c))
+        return rmcp_fail(RMCP_E_IO, "compressed bundle of unknown form");
+    walk_init(&walk, NULL, NULL, NULL);
+    spool_init(spool, walk.limits.heap_bytes);
+    return decompress(&walk, &c, bytes, size, spool, used);
+}
+
 /* One bundle, and at most the padding of its last entry behind it. */
 static bool is_one_bundle(const struct spool *spool, struct bundle *bundle)
 {

@@ -1,4 +1,4 @@
-/* bytes.h: reading little-endian numbers from unaligned, untrusted bytes. */
+/* bytes.h: little-endian numbers in unaligned, untrusted bytes. */
 #ifndef RMCP_CODEOBJ_BYTES_H
 #define RMCP_CODEOBJ_BYTES_H
 
@@ -18,6 +18,12 @@ static inline uint32_t load_u32(const uint8_t *at)
 static inline uint64_t load_u64(const uint8_t *at)
 {
     return load_u32(at) | (uint64_t)load_u32(at + 4) << 32;
+}
+
+static inline void store_u16(uint8_t *at, uint16_t value)
+{
+    at[0] = (uint8_t)value;
+    at[1] = (uint8_t)(value >> 8);
 }
 
 static inline void store_u32(uint8_t *at, uint32_t value)

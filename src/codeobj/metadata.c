@@ -104,10 +104,7 @@ static rmcp_status read_workgroup_size(struct metadata_reading *r,
     return RMCP_OK;
 }
 
-static const struct {
-    const char *key;
-    size_t offset;
-} numbers[] = {
+const struct metadata_number metadata_numbers[METADATA_NUMBERS] = {
     { ".group_segment_fixed_size", offsetof(struct codeobj_metadata, group_bytes) },
     { ".private_segment_fixed_size", offsetof(struct codeobj_metadata, private_bytes) },
     { ".kernarg_segment_size", offsetof(struct codeobj_metadata, kernarg_bytes) },
@@ -132,11 +129,11 @@ static rmcp_status read_kernel_value(struct metadata_reading *r, const struct ms
     if (msgpack_is(key, ".args")) return read_arguments(r, value, kernel);
     if (msgpack_is(key, ".reqd_workgroup_size"))
         return read_workgroup_size(r, value, kernel->metadata.required_workgroup_size);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (msgpack_is(key, numbers[i].key)) {
+    for (size_t i = 0; i < METADATA_NUMBERS; i++)
+        if (msgpack_is(key, metadata_numbers[i].key)) {
             uint32_t number = 0;
             rmcp_status status = read_number(r, value, &number);
-            memcpy((char *)&kernel->metadata + numbers[i].offset, &number, sizeof number);
+            memcpy((char *)&kernel->metadata + metadata_numbers[i].offset, &number, sizeof number);
             return status;
         }
     return msgpack_skip_rest(&r->in, value) ? RMCP_OK : malformed(r, "a kernel is cut off");

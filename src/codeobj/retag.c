@@ -7,6 +7,7 @@
 #include "codeobj/bytes.h"
 #include "codeobj/elf.h"
 #include "codeobj/msgpack.h"
+#include "codeobj/parts.h"
 
 enum { APPEND_ALIGN = 8, MOST_NOTE_SECTIONS = 64, VALUE_MAX = 256 };
 
@@ -27,8 +28,8 @@ static enum codeobj_setting keep(enum codeobj_setting wanted, enum codeobj_setti
     return wanted == CODEOBJ_ANY && had != CODEOBJ_UNSUPPORTED ? had : wanted;
 }
 
-static rmcp_status new_flags(const struct codeobj *object, const char *text,
-                             struct codeobj_target *target, uint32_t *flags)
+rmcp_status retag_flags(const struct codeobj *object, const char *text,
+                        struct codeobj_target *target, uint32_t *flags)
 {
     if (object->version < 3)
         return rmcp_fail(RMCP_E_UNSUPPORTED, "retagging code object version %u; 3 to 6 can be",
@@ -82,17 +83,23 @@ static bool find_target(const struct elf_note *note, size_t *start, size_t *leng
     return false;
 }
 
+void retag_name(const struct codeobj *object, const struct codeobj_target *target,
+                char out[RETAG_NAME_MAX])
+{
+    const char *chip = strstr(object->note_target, "-gfx");
+    size_t prefix = chip ? (size_t)(chip + 1 - object->note_target) : 0;
+    if (!chip || prefix > 100)
+        snprintf(out, RETAG_NAME_MAX, "amdgcn-amd-amdhsa--%s", target->text);
+    else
+        snprintf(out, RETAG_NAME_MAX, "%.*s%s", (int)prefix, object->note_target, target->text);
+}
+
 /* The new value with its head, as LLVM encodes it. */
 static size_t encode_target(const struct codeobj *object, const struct codeobj_target *target,
                             uint8_t out[VALUE_MAX])
 {
-    char text[192];
-    const char *chip = strstr(object->note_target, "-gfx");
-    size_t prefix = chip ? (size_t)(chip + 1 - object->note_target) : 0;
-    if (!chip || prefix > 100)
-        snprintf(text, sizeof text, "amdgcn-amd-amdhsa--%s", target->text);
-    else
-        snprintf(text, sizeof text, "%.*s%s", (int)prefix, object->note_target, target->text);
+    char text[RETAG_NAME_MAX];
+    retag_name(object, target, text);
     size_t length = strlen(text), head = length < 32 ? 1 : 2;
     out[0] = head == 1 ? (uint8_t)(0xa0 | length) : 0xd9;
     out[1] = (uint8_t)length; /* overwritten by the text when the head is one byte */
@@ -289,7 +296,7 @@ static rmcp_status retag(const struct codeobj *object, const char *text, uint8_t
     uint32_t flags = 0;
     struct elf_view view;
     struct change change = { .view = &view, .same_length = true };
-    rmcp_status status = new_flags(object, text, &target, &flags);
+    rmcp_status status = retag_flags(object, text, &target, &flags);
     if (!status) status = elf_view_init(&view, object->bytes, object->size);
     if (status) return status;
     *out = malloc(object->size);

@@ -66,6 +66,10 @@ bool compressed_bundle_is(const uint8_t *bytes, size_t size);
 rmcp_status walk_compressed_bundle(struct walk *walk, const uint8_t *bytes, size_t size,
                                    size_t *used);
 
+/* Without a walk. `spool` is to be freed with spool_deinit, also on failure. */
+rmcp_status compressed_bundle_unpack(const uint8_t *bytes, size_t size, struct spool *spool,
+                                     size_t *used);
+
 /* host.c, zip.c, kdb.c */
 rmcp_status walk_host_elf(struct walk *walk, const uint8_t *bytes, size_t size);
 rmcp_status walk_zip(struct walk *walk, const uint8_t *bytes, size_t size);

@@ -191,7 +191,7 @@ rmcp_status rmcp_conv_parse(const char *text, rmcp_conv *problem, int *pass)
 {
     if (!text) return rmcp_fail(RMCP_E_ARG, "text is NULL");
     struct conv_reader r = { .problem.struct_size = sizeof r.problem, .pass = -1 };
-    rmcp_status status = rmcp_case_begin(&r.in, text);
+    rmcp_status status = rmcp_case_begin(&r.in, NULL, text);
     const locale_t before = rmcp_plain_locale_enter();
     while (!status && *r.in.at && *r.in.at != ':') status = read_field(&r);
     while (!status && *r.in.at) {

@@ -39,10 +39,12 @@ const char *rmcp_quoted(const char *text, char buffer[static 64])
 
 /* ---- reading ---- */
 
-rmcp_status rmcp_case_begin(struct rmcp_case_reader *r, const char *text)
+rmcp_status rmcp_case_begin(struct rmcp_case_reader *r, const char *operation, const char *text)
 {
-    *r = (struct rmcp_case_reader){ text, text };
-    if (!*text) return rmcp_fail(RMCP_E_ARG, "the case string is empty");
+    *r = (struct rmcp_case_reader){ text, text, operation };
+    if (!*text)
+        return rmcp_fail(RMCP_E_ARG, "the case string is empty%s%s", operation ? " behind " : "",
+                         operation ? operation : "");
     /* The limit keeps messages and loops short. */
     if (strnlen(text, RMCP_CASE_MAX) == RMCP_CASE_MAX)
         return rmcp_case_complain(r, "longer than %d characters", RMCP_CASE_MAX - 1);
@@ -56,7 +58,8 @@ rmcp_status rmcp_case_complain(const struct rmcp_case_reader *r, const char *for
     va_start(arguments, format);
     vsnprintf(detail, sizeof detail, format, arguments);
     va_end(arguments);
-    return rmcp_fail(RMCP_E_ARG, "case '%s': %s", rmcp_quoted(r->text, buffer), detail);
+    return rmcp_fail(RMCP_E_ARG, "%s%scase '%s': %s", r->operation ? r->operation : "",
+                     r->operation ? " " : "", rmcp_quoted(r->text, buffer), detail);
 }
 
 rmcp_status rmcp_case_number(struct rmcp_case_reader *r, char letter, int64_t *value)

@@ -20,12 +20,13 @@ const char *rmcp_quoted(const char *text, char buffer[static 64]);
 
 struct rmcp_case_reader {
     const char *text, *at;
+    const char *operation; /* for complaints; NULL: none is named */
 };
 
 /* Begin with a text that is not NULL. RMCP_E_ARG when it is empty or too long. */
-rmcp_status rmcp_case_begin(struct rmcp_case_reader *r, const char *text);
+rmcp_status rmcp_case_begin(struct rmcp_case_reader *r, const char *operation, const char *text);
 
-/* RMCP_E_ARG with the text and what is wrong with it. */
+/* RMCP_E_ARG with the operation, the text and what is wrong with it. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif

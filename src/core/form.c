@@ -226,7 +226,7 @@ static rmcp_status complete_lists(struct reader *r)
 
 static rmcp_status read_text(struct reader *r, const char *text)
 {
-    rmcp_status status = rmcp_case_begin(&r->in, text);
+    rmcp_status status = rmcp_case_begin(&r->in, r->form.rules->operation->name, text);
     if (status) return status;
     uint8_t dims = 0;
     status = read_numbers(r, r->form.size, RMCP_FORM_DIMS, &dims);

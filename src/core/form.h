@@ -13,7 +13,7 @@ enum {
     RMCP_FORM_WORDS = 8,   /* traits                      */
     RMCP_FORM_NUMBERS = 12,
     RMCP_FORM_LISTS = 4,
-    RMCP_FORM_TENSORS = 12,
+    RMCP_FORM_TENSORS = 14,
 };
 
 /* A tensor of a problem. `shape` sets all but stride and span; a stride that the text gives is

@@ -151,6 +151,12 @@ static void read_layer(const struct doctor_search *search, const char *prefix)
     doctor_names_deinit(&names);
 }
 
+/* A folder of a Python's modules: old machines have a PyTorch for Python 2. */
+static bool is_python(const char *name)
+{
+    return doctor_like(name, "python3*") || doctor_like(name, "python2*");
+}
+
 /* PREFIX/lib/python3.N/site-packages and its relatives. */
 static void read_prefix(const struct doctor_search *search, const char *prefix)
 {
@@ -162,7 +168,7 @@ static void read_prefix(const struct doctor_search *search, const char *prefix)
         snprintf(folder, sizeof folder, "%.400s/%s", prefix, libs[i]);
         doctor_list(search->view, folder, &names);
         for (size_t k = 0; k < names.n && !doctor_late(search); k++)
-            for (size_t s = 0; s < 2 && doctor_like(names.list[k], "python3*"); s++) {
+            for (size_t s = 0; s < 2 && is_python(names.list[k]); s++) {
                 snprintf(site, sizeof site, "%s/%s/%s", folder, names.list[k], sites[s]);
                 read_site(search, site);
             }

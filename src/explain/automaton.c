@@ -3,7 +3,9 @@
 
 #include "base/error.h"
 #include "explain/codes.h"
+#include "explain/order.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +42,11 @@ static bool add_alternative(struct explain_automaton *m, const char *text,
                             const struct explain_signature *signature)
 {
     struct explain_pattern *p = add_pattern(m, text, strcspn(text, "\n"), strcspn(text, "*\n"));
-    if (p) p->signature = signature;
-    return p;
+    if (!p) return false;
+    p->signature = signature;
+    p->vague = explain_is_vague(signature);
+    p->whole = p->first < 6 && isalpha((unsigned char)*p->text);
+    return true;
 }
 
 static const struct explain_signature *signature_of(const char *id)

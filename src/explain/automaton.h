@@ -22,6 +22,8 @@ struct explain_pattern {
     size_t rest; /* letters after the first part, at least that many must follow in the line */
     enum { PATTERN_SIGNATURE, PATTERN_CLUE, PATTERN_WORD } role;
     const struct explain_signature *signature;
+    bool vague; /* the signature is (order.h) */
+    bool whole; /* the first part is so short that it counts only at the beginning of a word */
     struct explain_clue clue;
     struct explain_word word;
     int16_t next; /* another pattern with the same first part, or -1 */

@@ -2,7 +2,7 @@
  *
  * The text is read once, in pieces of bounded size; what is looked for stands in tables: signatures
  * (signatures_*.inc), error codes (codes.inc), what follows from what (relations.inc), programs and
- * families of chips (advice.inc). */
+ * families of chips (advice.inc). An error that no table knows is quoted, and called unknown. */
 #ifndef RMCP_EXPLAIN_H
 #define RMCP_EXPLAIN_H
 
@@ -39,7 +39,7 @@ struct explain_relation {
         EXPLAIN_FALLBACK, /* it says something only where nothing else went wrong */
         EXPLAIN_IGNORE,   /* its lines are harmless: it takes them from others, and says nothing */
         EXPLAIN_CARD,     /* it says something only where an AMD card is known */
-        EXPLAIN_VAGUE     /* it says so little that the words of other lines may add to it */
+        EXPLAIN_VAGUE     /* it says so little that an unknown error is quoted beside it */
     } kind;
     const char *cause, *others; /* ids; `others` are separated by spaces */
 };
@@ -82,7 +82,16 @@ struct explain_match {
     uint64_t count, line, last; /* in how many lines; the first and the last of them */
     char excerpt[240];          /* printable, shortened                              */
     size_t follows;             /* number of the match, from 1, that it is an effect of; 0: none */
-    bool by_words;              /* no pattern knows the line: its words alone tell (kinds.inc) */
+};
+
+/* An error that no signature knows: quoted, with what its words are about, and no cause. */
+struct explain_unknown {
+    const struct explain_signature *about; /* what to do next is its advice; NULL: no such line */
+    const char *topic, *trouble;           /* "Vulkan", "something that is not there"; "": unsaid */
+    uint64_t line, count;
+    bool exception;
+    bool behind; /* behind all findings: they may be about something else */
+    char excerpt[sizeof((struct explain_match *)0)->excerpt];
 };
 
 enum { EXPLAIN_MOST = 256 };
@@ -97,6 +106,7 @@ struct explain_result {
     size_t n_matches;
     struct explain_match
         matches[EXPLAIN_MOST]; /* causes before effects, the most important first */
+    struct explain_unknown unknown;
 };
 
 /* Take the card from a name: "gfx1010", "rx5600xt", "RX 5600 XT", "1002:731f". RMCP_E_ARG when it

@@ -6,13 +6,13 @@
 
 /* One bit for each topic and for each trouble. */
 enum {
-#define TOPIC(name, words) TOPIC_NUMBER_##name,
-#define TOPIC_AMD(name, words) TOPIC_NUMBER_##name,
+#define TOPIC(name, title, words) TOPIC_NUMBER_##name,
+#define TOPIC_AMD(name, title, words) TOPIC_NUMBER_##name,
 #include "explain/kinds.inc"
     N_TOPICS
 };
 enum {
-#define TROUBLE(name, words) TROUBLE_NUMBER_##name,
+#define TROUBLE(name, title, words) TROUBLE_NUMBER_##name,
 #include "explain/kinds.inc"
     N_TROUBLES
 };
@@ -20,9 +20,20 @@ _Static_assert(N_TOPICS <= 64 && N_TROUBLES < 32, "the bits of a line's words");
 
 /* The topics that are AMD's. */
 static const uint64_t amd_topics = 0
-#define TOPIC_AMD(name, words) | UINT64_C(1) << TOPIC_NUMBER_##name
+#define TOPIC_AMD(name, title, words) | UINT64_C(1) << TOPIC_NUMBER_##name
 #include "explain/kinds.inc"
     ;
+
+/* What people call them. */
+static const char *const topic_titles[] = {
+#define TOPIC(name, title, words) title,
+#define TOPIC_AMD(name, title, words) title,
+#include "explain/kinds.inc"
+};
+static const char *const trouble_titles[] = {
+#define TROUBLE(name, title, words) title,
+#include "explain/kinds.inc"
+};
 
 struct words {
     const char *text; /* separated by line ends */
@@ -30,10 +41,11 @@ struct words {
     uint64_t bit;
 };
 static const struct words tables[] = {
-#define TOPIC(name, words) { words, WORD_TOPIC, UINT64_C(1) << TOPIC_NUMBER_##name },
-#define TOPIC_AMD(name, words) TOPIC(name, words)
-#define TROUBLE(name, words) { words, WORD_TROUBLE, UINT32_C(1) << TROUBLE_NUMBER_##name },
+#define TOPIC(name, title, words) { words, WORD_TOPIC, UINT64_C(1) << TOPIC_NUMBER_##name },
+#define TOPIC_AMD(name, title, words) TOPIC(name, title, words)
+#define TROUBLE(name, title, words) { words, WORD_TROUBLE, UINT32_C(1) << TROUBLE_NUMBER_##name },
 #define QUIET(words) { words, WORD_QUIET, 0 },
+#define RAISED(words) { words, WORD_RAISED, 0 },
 #define TRACE(words) { words, WORD_TRACE, 0 },
 #define EXCEPTION(words) { words, WORD_EXCEPTION, 0 },
 #define LEVEL(words) { words, WORD_LEVEL, 0 },
@@ -99,6 +111,7 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
     case WORD_TROUBLE: words->troubles |= (uint32_t)word->bit; break;
     case WORD_QUIET: words->quiet = true; break;
     case WORD_TRACE: words->traceback = words->file = true; break;
+    case WORD_RAISED: words->raised |= isalnum((unsigned char)before) != 0; break;
     case WORD_EXCEPTION: words->exception = true; break;
     case WORD_LEVEL: words->level = true; break;
     }
@@ -113,22 +126,48 @@ static int find_kind(uint64_t topics, uint32_t troubles)
     return -1;
 }
 
-int explain_end_line(struct explain_words *words, bool indented)
+struct explain_line explain_end_line(struct explain_words *words, bool indented)
 {
-    const bool exception = words->exception && words->traceback && !indented && !words->file;
-    int kind = -1;
-    if (words->troubles && (exception || !words->quiet))
-        kind = find_kind(words->topics, words->troubles);
-    if (exception && kind < 0)
-        kind = find_kind(words->file_topics, words->troubles | TROUBLE_BIT_ERROR);
-    if (exception && kind < 0) kind = PYTHON;
-    if (kind < 0 && words->level && !words->quiet && !words->topics && !indented) kind = PROGRAM;
+    const bool traced = words->exception && words->traceback && !indented && !words->file;
+    const bool raised = words->raised && !words->quiet && !indented && !words->file;
+    struct explain_line line = { .kind = -1, .exception = traced || raised };
+    if (words->troubles && (traced || !words->quiet))
+        line.kind = find_kind(words->topics, words->troubles);
+    if (traced && line.kind < 0)
+        line.kind = find_kind(words->file_topics, words->troubles | TROUBLE_BIT_ERROR);
+    if (line.exception && line.kind < 0) line.kind = PYTHON;
+    if (line.kind < 0 && words->level && !words->quiet && !words->topics && !indented)
+        line.kind = PROGRAM;
+    if (line.kind >= 0) line.troubles = words->troubles;
     if (words->file) words->file_topics = words->topics;
+    if (words->file && line.kind < 0) {
+        line.kind = find_kind(words->topics, TROUBLE_BIT_ERROR);
+        line.file = true;
+    }
     words->all_topics |= words->topics;
     words->topics = 0;
     words->troubles = 0;
-    words->quiet = words->exception = words->level = words->file = false;
-    return kind;
+    words->quiet = words->exception = words->raised = words->level = words->file = false;
+    return line;
+}
+
+/* The number of the lowest bit that is set. */
+static int lowest(uint64_t bits)
+{
+    int n = 0;
+    while (!(bits >> n & 1)) n++;
+    return n;
+}
+
+const char *explain_line_topic(const struct explain_line *line)
+{
+    if (line->kind < 0 || line->kind >= PYTHON) return "";
+    return topic_titles[lowest(kinds[line->kind].topic)];
+}
+
+const char *explain_line_trouble(const struct explain_line *line)
+{
+    return line->troubles ? trouble_titles[lowest(line->troubles)] : "";
 }
 
 const char *explain_kind_id(int kind, bool *needs_amd, bool *last)

@@ -20,6 +20,7 @@ struct explain_word {
         WORD_QUIET,     /* that nothing went wrong after all                  */
         WORD_TRACE,     /* a Python traceback is being printed                */
         WORD_EXCEPTION, /* the name of a Python exception ends here           */
+        WORD_RAISED,    /* the same, with what it says behind it              */
         WORD_LEVEL,     /* the program itself calls the line an error         */
     } role;
     uint64_t bit;
@@ -32,7 +33,7 @@ bool explain_word_at(size_t index, struct explain_word *out);
 struct explain_words {
     uint64_t topics; /* of this line */
     uint32_t troubles;
-    bool quiet, exception, level;
+    bool quiet, exception, raised, level;
     uint64_t all_topics;  /* of the text */
     uint64_t file_topics; /* of the last file of a traceback */
     bool traceback, file;
@@ -42,9 +43,20 @@ struct explain_words {
 void explain_note_word(struct explain_words *words, const struct explain_word *word, char before,
                        char after);
 
-/* The line is over: the number of its kind, the lower the more is said, or -1; the next line
- * starts. `indented` lines of a traceback are code. */
-int explain_end_line(struct explain_words *words, bool indented);
+/* What the words of a line make of it. */
+struct explain_line {
+    int kind;          /* the lower the more is said; -1: nothing */
+    bool exception;    /* an exception was raised here */
+    bool file;         /* a traceback names a file of that topic */
+    uint32_t troubles; /* the words of trouble that it has */
+};
+
+/* The line is over, and the next one starts. `indented` lines of a traceback are code. */
+struct explain_line explain_end_line(struct explain_words *words, bool indented);
+
+/* What such a line is about and what went wrong, in words for people; "" where it does not say. */
+const char *explain_line_topic(const struct explain_line *line);
+const char *explain_line_trouble(const struct explain_line *line);
 
 /* The signature that answers a kind, whether it does so only in a text about AMD's GPUs, and
  * whether only where nothing else was found. NULL past the last one. */

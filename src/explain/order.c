@@ -81,13 +81,12 @@ static void leave_out_other_chips(struct explain_result *r)
                 leave_out(r, i);
 }
 
-enum { HARMLESS = 30 }; /* weights below it: signatures_kernel.inc */
-
 /* Does the log have anything else that went wrong? Harmless findings do not count. */
 static bool is_alone(const struct explain_result *r, const struct explain_match *match)
 {
     for (size_t i = 0; i < r->n_matches; i++)
-        if (&r->matches[i] != match && r->matches[i].signature->weight >= HARMLESS) return false;
+        if (&r->matches[i] != match && r->matches[i].signature->weight >= EXPLAIN_HARMLESS)
+            return false;
     return true;
 }
 
@@ -152,14 +151,10 @@ void explain_order(struct explain_result *result)
         }
 }
 
-bool explain_is_vague(const struct explain_result *result)
+bool explain_is_vague(const struct explain_signature *signature)
 {
-    for (size_t i = 0; i < result->n_matches; i++) {
-        const struct explain_signature *s = result->matches[i].signature;
-        bool vague = s->weight < HARMLESS;
-        for (const struct explain_relation *r = explain_relations; r->cause && !vague; r++)
-            vague = r->kind == EXPLAIN_VAGUE && !strcmp(r->cause, s->id);
-        if (!vague) return false;
-    }
-    return true;
+    if (signature->weight < EXPLAIN_HARMLESS) return true;
+    for (const struct explain_relation *r = explain_relations; r->cause; r++)
+        if (r->kind == EXPLAIN_VAGUE && !strcmp(r->cause, signature->id)) return true;
+    return false;
 }

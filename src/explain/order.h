@@ -8,7 +8,9 @@
  * makes superfluous or that speak of other chips. */
 void explain_order(struct explain_result *result);
 
-/* True when all that was found is harmless, or says no more than that something ended. */
-bool explain_is_vague(const struct explain_result *result);
+enum { EXPLAIN_HARMLESS = 30 }; /* weights below it: signatures_kernel.inc */
+
+/* True when the signature is harmless, or says no more than that something ended. */
+bool explain_is_vague(const struct explain_signature *signature);
 
 #endif

@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "explain/automaton.h"
 #include "explain/order.h"
+#include "explain/unknown.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,18 +29,14 @@ struct failure {
     bool whole;        /* the line was seen to its end: what follows in it fails as well */
 };
 
-/* The lines of one kind (kinds.h), for texts in which no signature is. */
-struct guess {
-    uint64_t count, line;
-    char excerpt[sizeof((struct explain_match *)0)->excerpt];
-};
-
 struct scanner {
     const struct explain_automaton *machine;
     struct failure failures[EXPLAIN_PATTERNS];
     struct explain_evidence evidence;
     struct explain_words words;
-    struct guess guesses[EXPLAIN_MOST_KINDS];
+    struct explain_unexplained unexplained;
+    bool understood; /* a signature knows the line, and says more than that something ended */
+    int known;       /* the weight of the heaviest that knows it */
     struct explain_result *result;
     explain_progress *progress;
     void *context;
@@ -85,20 +83,6 @@ static size_t line_length(const char *text, size_t size)
     return end ? (size_t)(end - text) : size;
 }
 
-static void keep_excerpt(char *excerpt, size_t size, const char *line, size_t hit, size_t length)
-{
-    enum { BEFORE = 80 };
-    size_t from = hit > BEFORE ? hit - BEFORE : 0, n = 0;
-    while (from < hit && line[from] == ' ') from++;
-    for (; from < length && n + 1 < size; from++) {
-        unsigned char c = (unsigned char)line[from];
-        excerpt[n++] = c < 32 || c == 127 ? ' ' : line[from];
-    }
-    while (n && ((unsigned char)excerpt[n - 1] & 0xc0) == 0x80 && n + 1 == size) n--;
-    while (n && excerpt[n - 1] == ' ') n--;
-    excerpt[n] = '\0';
-}
-
 static void found_clue(struct scanner *s, const struct explain_pattern *p, size_t end)
 {
     const size_t start = end - p->first, back = start - s->line_start;
@@ -118,17 +102,24 @@ static void found_word(struct scanner *s, const struct explain_pattern *p, size_
     explain_note_word(&s->words, &p->word, before, end < s->filled ? s->buffer[end] : '\0');
 }
 
-/* Look for the pattern's other parts, unless it is known that they do not follow. */
+/* Is it known that the pattern's other parts do not follow? */
+static bool known_to_fail(const struct scanner *s, const struct explain_pattern *p, size_t end)
+{
+    if (p->first == p->size) return false;
+    const struct failure *f = &s->failures[p - s->machine->patterns];
+    return f->line == s->result->lines + 1 && (f->whole || s->dropped + end - f->at < REACH / 4);
+}
+
+/* Look for the pattern's other parts. */
 static bool rest_follows(struct scanner *s, const struct explain_pattern *p, size_t end,
                          size_t ahead)
 {
     if (p->first == p->size) return true;
     if (ahead < p->rest) return false;
-    struct failure *f = &s->failures[p - s->machine->patterns];
-    const uint64_t line = s->result->lines + 1, at = s->dropped + end;
-    if (f->line == line && (f->whole || at - f->at < REACH / 4)) return false;
     if (rest_matches(p, s->buffer + end, ahead)) return true;
-    *f = (struct failure){ .line = line, .at = at, .whole = ahead < REACH };
+    s->failures[p - s->machine->patterns] = (struct failure){ .line = s->result->lines + 1,
+                                                              .at = s->dropped + end,
+                                                              .whole = ahead < REACH };
     return false;
 }
 
@@ -136,21 +127,25 @@ static bool rest_follows(struct scanner *s, const struct explain_pattern *p, siz
 static void found_signature(struct scanner *s, const struct explain_pattern *p, size_t line,
                             size_t end)
 {
-    enum { HARMLESS = 30 }; /* weights below it: signatures_kernel.inc */
     struct explain_result *r = s->result;
+    if (known_to_fail(s, p, end)) return;
     struct explain_match *match = r->matches;
     while (match < r->matches + r->n_matches && match->signature != p->signature) match++;
     const bool known = match < r->matches + r->n_matches;
     if (known && match->last == r->lines + 1) return; /* a line counts once */
+    if (p->whole && end - p->first > line && isalnum((unsigned char)s->buffer[end - p->first - 1]))
+        return; /* in the middle of a word */
     size_t ahead = line_length(s->buffer + end, s->filled - end);
     if (!rest_follows(s, p, end, ahead)) return;
-    s->words.quiet |= p->signature->weight < HARMLESS;
+    s->words.quiet |= p->signature->weight < EXPLAIN_HARMLESS;
+    s->understood |= !p->vague;
+    if (p->signature->weight > s->known) s->known = p->signature->weight;
     if (!known) {
         if (r->n_matches == EXPLAIN_MOST) return;
         r->n_matches++;
         *match = (struct explain_match){ .signature = p->signature, .line = r->lines + 1 };
-        keep_excerpt(match->excerpt, sizeof match->excerpt, s->buffer + line, end - p->first - line,
-                     end - line + ahead);
+        explain_excerpt(match->excerpt, s->buffer + line, end - p->first - line,
+                        end - line + ahead);
     }
     match->last = r->lines + 1;
     match->count++;
@@ -200,14 +195,12 @@ static void end_line(struct scanner *s, size_t at)
 {
     const char *line = s->buffer + s->line_start;
     const bool indented = at > s->line_start && (*line == ' ' || *line == '\t');
-    const int kind = explain_end_line(&s->words, indented);
-    if (kind >= 0) {
-        struct guess *guess = &s->guesses[kind];
-        if (!guess->count++) {
-            guess->line = s->result->lines + 1;
-            keep_excerpt(guess->excerpt, sizeof guess->excerpt, line, 0, at - s->line_start);
-        }
-    }
+    const struct explain_line about = explain_end_line(&s->words, indented);
+    if (about.kind >= 0 && !s->understood)
+        explain_note_unexplained(&s->unexplained, &about, s->known, s->result->lines + 1, line,
+                                 at - s->line_start);
+    s->understood = false;
+    s->known = 0;
 }
 
 static void scan(struct scanner *s, size_t until)
@@ -300,46 +293,6 @@ static rmcp_status read_all(struct scanner *s, int fd)
     return RMCP_OK;
 }
 
-/* Do the lines of this guess have a signature that says as much, or the same? */
-static bool is_said(const struct explain_result *r, const struct guess *guess,
-                    const struct explain_signature *signature)
-{
-    for (size_t i = 0; i < r->n_matches; i++) {
-        const struct explain_match *m = &r->matches[i];
-        if (m->signature == signature) return true;
-        if (m->line == guess->line && guess->count <= m->count &&
-            signature->weight <= m->signature->weight)
-            return true;
-    }
-    return false;
-}
-
-/* Where no signature says more than that something ended: the most that the words of the lines
- * tell. */
-static void add_guess(struct scanner *s)
-{
-    struct explain_result *r = s->result;
-    if (r->n_matches == EXPLAIN_MOST || !explain_is_vague(r)) return;
-    const bool amd = *r->card.chip || explain_about_amd(&s->words);
-    const char *id;
-    bool needs_amd, last;
-    for (int kind = 0; (id = explain_kind_id(kind, &needs_amd, &last)); kind++) {
-        const struct guess *guess = &s->guesses[kind];
-        if (!guess->count || (needs_amd && !amd) || (last && r->n_matches)) continue;
-        const struct explain_signature *signature = explain_signatures;
-        while (signature->id && strcmp(signature->id, id)) signature++;
-        if (!signature->id || is_said(r, guess, signature)) continue;
-        memmove(&r->matches[1], &r->matches[0], r->n_matches++ * sizeof *r->matches);
-        r->matches[0] = (struct explain_match){
-            .signature = signature, .count = guess->count, .line = guess->line, .by_words = true
-        };
-        memcpy(r->matches[0].excerpt, guess->excerpt, sizeof guess->excerpt);
-        for (size_t i = 1; i < r->n_matches; i++)
-            if (r->matches[i].follows) r->matches[i].follows++;
-        return;
-    }
-}
-
 rmcp_status explain_read(int fd, struct explain_result *result, explain_progress *progress,
                          void *context)
 {
@@ -357,7 +310,7 @@ rmcp_status explain_read(int fd, struct explain_result *result, explain_progress
     if (!status) {
         explain_conclude(&s->evidence, result);
         explain_order(result);
-        add_guess(s);
+        explain_find_unknown(&s->unexplained, &s->words, result);
     }
     free(s);
     return status;

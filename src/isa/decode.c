@@ -1,9 +1,8 @@
 /* decode.c: words to instructions; scalar and vector ALU here, memory in decode_mem.c. */
 #include <string.h>
 
+#include "isa/fields.h"
 #include "isa/internal.h"
-
-enum { SRC_SDWA = 249, SRC_DPP16 = 250, SRC_DPP8 = 233, SRC_DPP8_FI = 234, SRC_LITERAL = 255 };
 
 struct isa_operand *isa_push(struct isa_inst *in, enum isa_role role, unsigned access)
 {
@@ -137,48 +136,48 @@ static bool push_mask(struct isa_inst *in, enum isa_role role, unsigned access, 
     return ok;
 }
 
-static bool decode_sop1(struct isa_inst *in, uint32_t w)
+static bool decode_sop1(struct isa_inst *in, uint64_t w)
 {
     const struct isa_row *row = in->row;
     if (row->dst) {
         unsigned access = row->flags & ISA_ACC ? ISA_READ | ISA_WRITE : ISA_WRITE;
-        if (!isa_push_sgpr(in, ISA_OP_DST, access, bits(w, 22, 16), isa_type_regs[row->dst]))
+        if (!isa_push_sgpr(in, ISA_OP_DST, access, get(w, AT_SDST), isa_type_regs[row->dst]))
             return false;
         in->op[0].type = row->dst;
     }
-    return !row->src[0] || isa_push_src(in, ISA_OP_SRC0, w & 255, row->src[0]);
+    return !row->src[0] || isa_push_src(in, ISA_OP_SRC0, get(w, AT_SSRC0), row->src[0]);
 }
 
-static bool decode_sop2(struct isa_inst *in, uint32_t w)
+static bool decode_sop2(struct isa_inst *in, uint64_t w)
 {
     const struct isa_row *row = in->row;
     if (row->dst) {
-        if (!isa_push_sgpr(in, ISA_OP_DST, ISA_WRITE, bits(w, 22, 16), isa_type_regs[row->dst]))
+        if (!isa_push_sgpr(in, ISA_OP_DST, ISA_WRITE, get(w, AT_SDST), isa_type_regs[row->dst]))
             return false;
         in->op[0].type = row->dst;
     }
-    return isa_push_src(in, ISA_OP_SRC0, w & 255, row->src[0]) &&
-           isa_push_src(in, ISA_OP_SRC1, bits(w, 15, 8), row->src[1]);
+    return isa_push_src(in, ISA_OP_SRC0, get(w, AT_SSRC0), row->src[0]) &&
+           isa_push_src(in, ISA_OP_SRC1, get(w, AT_SSRC1), row->src[1]);
 }
 
-static bool decode_sopk(struct isa_inst *in, uint32_t w)
+static bool decode_sopk(struct isa_inst *in, uint64_t w)
 {
     const struct isa_row *row = in->row;
-    in->imm = (int16_t)(w & 0xffff);
+    in->imm = (int16_t)get(w, AT_SIMM);
     if (row->id == ISA_s_setreg_imm32_b32_SOPK) return isa_push_src(in, ISA_OP_SRC0, 255, ISA_B32);
     if (!row->dst) return true;
     unsigned access = row->flags & ISA_READS_DST ? ISA_READ
                       : row->flags & ISA_ACC     ? ISA_READ | ISA_WRITE
                                                  : ISA_WRITE;
-    bool ok = isa_push_sgpr(in, ISA_OP_DST, access, bits(w, 22, 16), isa_type_regs[row->dst]);
+    bool ok = isa_push_sgpr(in, ISA_OP_DST, access, get(w, AT_SDST), isa_type_regs[row->dst]);
     in->op[0].type = row->dst;
     return ok;
 }
 
-static bool decode_sopp(struct isa_inst *in, uint32_t w)
+static bool decode_sopp(struct isa_inst *in, uint64_t w)
 {
-    in->imm = (int16_t)(w & 0xffff);
-    return in->row->src[0] || !(w & 0xffff);
+    in->imm = (int16_t)get(w, AT_SIMM);
+    return in->row->src[0] || !in->imm;
 }
 
 static void set_mods(struct isa_inst *in, unsigned source, unsigned neg, unsigned abs,
@@ -194,40 +193,41 @@ static void set_mods(struct isa_inst *in, unsigned source, unsigned neg, unsigne
 }
 
 /* SDWA: sub-dword selects. A selector of 7 is reserved (LLVM has no text for it). */
-static bool decode_sdwa(struct isa_inst *in, uint32_t w)
+static bool decode_sdwa(struct isa_inst *in, uint64_t w)
 {
     const struct isa_row *row = in->row;
-    uint32_t x = in->word[1];
     bool two = row->encoding != ISA_VOP1;
     if (!(row->forms >> ISA_FORM_SDWA & 1)) return false;
     in->form = ISA_FORM_SDWA;
-    in->src0_sel = (uint8_t)bits(x, 18, 16);
-    in->src1_sel = (uint8_t)bits(x, 26, 24);
+    in->src0_sel = (uint8_t)get(w, AT_SDWA_SEL);
+    in->src1_sel = (uint8_t)get(w, AT_NEXT(AT_SDWA_SEL, 8));
     if (in->src0_sel == 7 || in->src1_sel == 7) return false;
-    if (!two && x & 0xbf000000) return false;
+    if (!two && in->word[1] & 0xbf000000) return false;
     if (row->encoding == ISA_VOPC) {
-        unsigned sdst = x & 0x8000 ? bits(x, 14, 8) : ISA_VCC_LO;
+        bool has_sdst = get(w, AT_SDWA_HAS_SDST);
+        unsigned sdst = has_sdst ? get(w, AT_SDWA_SDST) : ISA_VCC_LO;
         if (row->flags & ISA_CMPX) {
-            if (x & 0x8000) return false;
+            if (has_sdst) return false;
         } else if (!push_mask(in, ISA_OP_DST, ISA_WRITE, sdst)) {
             return false;
         }
     } else {
-        in->dst_sel = (uint8_t)bits(x, 10, 8);
-        in->dst_unused = (uint8_t)bits(x, 12, 11);
-        in->clamp = x >> 13 & 1;
-        in->omod = (uint8_t)bits(x, 15, 14);
+        in->dst_sel = (uint8_t)get(w, AT_SDWA_DST_SEL);
+        in->dst_unused = (uint8_t)get(w, AT_SDWA_DST_UNUSED);
+        in->clamp = (uint8_t)get(w, AT_SDWA_CLAMP);
+        in->omod = (uint8_t)get(w, AT_SDWA_OMOD);
         if (in->dst_sel == 7 || in->dst_unused == 3) return false;
         if (in->omod && (!(row->mods & M_OMOD) || row->mods & M_INT_OUT)) return false;
-        if (!push_vdst(in, bits(w, 24, 17))) return false;
+        if (!push_vdst(in, get(w, AT_VDST))) return false;
         if (in->dst_unused == 2) in->op[0].access |= ISA_READ;
         if (row->mods & M_SDST && !push_mask(in, ISA_OP_SDST, ISA_WRITE, ISA_VCC_LO)) return false;
     }
     for (unsigned i = 0; i < 1u + two; i++) {
-        unsigned reg = i ? bits(w, 16, 9) : x & 255;
-        unsigned field = x >> (i ? 24 : 16);
-        unsigned scalar = field >> 7 & 1, abs = field >> 5 & 1, neg = field >> 4 & 1,
-                 sext = field >> 3 & 1;
+        unsigned reg = i ? get(w, AT_VSRC1) : get(w, AT_SDWA_SRC0);
+        unsigned scalar = get(w, AT_NEXT(AT_SDWA_SCALAR, 8 * i));
+        unsigned abs = get(w, AT_NEXT(AT_SDWA_ABS, 8 * i));
+        unsigned neg = get(w, AT_NEXT(AT_SDWA_NEG, 8 * i));
+        unsigned sext = get(w, AT_NEXT(AT_SDWA_SEXT, 8 * i));
         bool fp = row->mods & (i ? M_NEG1 : M_NEG0) && !(i && row->mods & M_INT1);
         if (fp ? sext : neg | abs) return false;
         if (scalar && reg == SRC_LITERAL) return false;
@@ -239,40 +239,38 @@ static bool decode_sdwa(struct isa_inst *in, uint32_t w)
 }
 
 /* The operands of a DPP instruction: VGPRs, and VCC for carries. */
-static bool push_dpp(struct isa_inst *in, uint32_t w)
+static bool push_dpp(struct isa_inst *in, uint64_t w)
 {
     const struct isa_row *row = in->row;
-    if (!push_vdst(in, bits(w, 24, 17))) return false;
+    if (!push_vdst(in, get(w, AT_VDST))) return false;
     if (row->mods & M_SDST && !push_mask(in, ISA_OP_SDST, ISA_WRITE, ISA_VCC_LO)) return false;
-    if (!isa_push_src(in, ISA_OP_SRC0, ISA_VGPR0 + (in->word[1] & 255), row->src[0])) return false;
-    if (row->src[1] && !isa_push_src(in, ISA_OP_SRC1, ISA_VGPR0 + bits(w, 16, 9), row->src[1]))
+    if (!isa_push_src(in, ISA_OP_SRC0, ISA_VGPR0 + get(w, AT_DPP_SRC0), row->src[0])) return false;
+    if (row->src[1] && !isa_push_src(in, ISA_OP_SRC1, ISA_VGPR0 + get(w, AT_VSRC1), row->src[1]))
         return false;
     return row->src[2] != ISA_MASK || push_mask(in, ISA_OP_SRC2, ISA_READ, ISA_VCC_LO);
 }
 
 /* What the extra word of DPP16 says besides the operands. */
-static void set_dpp16(struct isa_inst *in)
+static void set_dpp16(struct isa_inst *in, uint64_t w)
 {
-    const uint32_t x = in->word[1];
     in->form = ISA_FORM_DPP16;
-    in->dpp_ctrl = (uint16_t)bits(x, 16, 8);
-    in->fi = x >> 18 & 1;
-    in->bound_ctrl = x >> 19 & 1;
-    in->bank_mask = (uint8_t)bits(x, 27, 24);
-    in->row_mask = (uint8_t)bits(x, 31, 28);
+    in->dpp_ctrl = (uint16_t)get(w, AT_DPP_CTRL);
+    in->fi = (uint8_t)get(w, AT_DPP_FI);
+    in->bound_ctrl = (uint8_t)get(w, AT_DPP_BOUND);
+    in->bank_mask = (uint8_t)get(w, AT_DPP_BANKS);
+    in->row_mask = (uint8_t)get(w, AT_DPP_ROWS);
 }
 
-static bool decode_dpp16(struct isa_inst *in, uint32_t w)
+static bool decode_dpp16(struct isa_inst *in, uint64_t w)
 {
     const struct isa_row *row = in->row;
-    uint32_t x = in->word[1];
     if (!(row->forms >> ISA_FORM_DPP16 & 1)) return false;
-    set_dpp16(in);
+    set_dpp16(in, w);
     if (!push_dpp(in, w)) return false;
     /* Lanes that nothing reaches keep the old value. */
     if (in->bank_mask != 15 || in->row_mask != 15 || !in->bound_ctrl) in->op[0].access |= ISA_READ;
     for (unsigned i = 0; i < 2; i++) {
-        unsigned neg = x >> (20 + 2 * i) & 1, abs = x >> (21 + 2 * i) & 1;
+        unsigned neg = get(w, AT_NEXT(AT_DPP_NEG, 2 * i)), abs = get(w, AT_NEXT(AT_DPP_ABS, 2 * i));
         bool ignore = row->src[i] && row->mods & M_IGNORE;
         if (!(row->mods & (M_NEG0 << i))) {
             if (neg && !ignore) return false;
@@ -287,29 +285,29 @@ static bool decode_dpp16(struct isa_inst *in, uint32_t w)
     return true;
 }
 
-static bool decode_dpp8(struct isa_inst *in, uint32_t w)
+static bool decode_dpp8(struct isa_inst *in, uint64_t w)
 {
     if (!(in->row->forms >> ISA_FORM_DPP8 & 1)) return false;
     in->form = ISA_FORM_DPP8;
-    in->dpp8 = in->word[1] >> 8;
-    in->fi = bits(w, 8, 0) == SRC_DPP8_FI;
+    in->dpp8 = get(w, AT_DPP8_LANES);
+    in->fi = get(w, AT_VSRC0) == SRC_DPP8_FI;
     return push_dpp(in, w);
 }
 
 /* v_nop, v_pipeflush, v_clrexcp: no operand; only v_nop has DPP and SDWA words, and LLVM takes
  * those for a part of it when they, too, name no operand. */
-static bool decode_nop(struct isa_inst *in, uint32_t w, size_t n_words)
+static bool decode_nop(struct isa_inst *in, uint64_t w, size_t n_words)
 {
-    unsigned src0 = bits(w, 8, 0);
+    unsigned src0 = get(w, AT_VSRC0);
     uint32_t x = in->word[1];
-    if (bits(w, 24, 17)) return false;
+    if (get(w, AT_VDST)) return false;
     if (in->id != ISA_v_nop_VOP1 || x & 255 || n_words < 2) return true;
     bool sdwa = !(x & ~0x40401f00u); /* nothing but dst_sel, dst_unused and spare bits */
     if (src0 == SRC_DPP16 && !(x & 0xf00000)) {
-        set_dpp16(in);
+        set_dpp16(in, w);
     } else if (src0 == SRC_DPP8 || src0 == SRC_DPP8_FI) {
         in->form = ISA_FORM_DPP8;
-        in->dpp8 = x >> 8;
+        in->dpp8 = get(w, AT_DPP8_LANES);
         in->fi = src0 == SRC_DPP8_FI;
     } else if (src0 == SRC_SDWA && sdwa) {
         in->form = ISA_FORM_SDWA;
@@ -319,11 +317,11 @@ static bool decode_nop(struct isa_inst *in, uint32_t w, size_t n_words)
 }
 
 /* VOP1, VOP2 and VOPC in 32 bits, and the forms that src0 announces. */
-static bool decode_vop(struct isa_inst *in, uint32_t w, size_t n_words)
+static bool decode_vop(struct isa_inst *in, uint64_t w, size_t n_words)
 {
     const struct isa_row *row = in->row;
-    unsigned src0 = bits(w, 8, 0);
-    if (row->id == ISA_v_illegal_VOP2) return !w;
+    unsigned src0 = get(w, AT_VSRC0);
+    if (row->id == ISA_v_illegal_VOP2) return !in->word[0];
     if (row->encoding == ISA_VOP1 && !row->dst) return decode_nop(in, w, n_words);
     if (src0 == SRC_SDWA || src0 == SRC_DPP16 || src0 == SRC_DPP8 || src0 == SRC_DPP8_FI) {
         in->n_words = 2;
@@ -335,9 +333,9 @@ static bool decode_vop(struct isa_inst *in, uint32_t w, size_t n_words)
         if (!(row->flags & ISA_CMPX) && !push_mask(in, ISA_OP_DST, ISA_WRITE, ISA_VCC_LO))
             return false;
         return isa_push_src(in, ISA_OP_SRC0, src0, row->src[0]) &&
-               isa_push_src(in, ISA_OP_SRC1, ISA_VGPR0 + bits(w, 16, 9), row->src[1]);
+               isa_push_src(in, ISA_OP_SRC1, ISA_VGPR0 + get(w, AT_VSRC1), row->src[1]);
     }
-    if (!push_vdst(in, bits(w, 24, 17))) return false;
+    if (!push_vdst(in, get(w, AT_VDST))) return false;
     if (row->mods & M_SDST && !push_mask(in, ISA_OP_SDST, ISA_WRITE, ISA_VCC_LO)) return false;
     if (!isa_push_src(in, ISA_OP_SRC0, src0, row->src[0])) return false;
     if (row->encoding == ISA_VOP1) {
@@ -345,7 +343,7 @@ static bool decode_vop(struct isa_inst *in, uint32_t w, size_t n_words)
             in->op[1].access = ISA_READ | ISA_WRITE;
         return true;
     }
-    unsigned vsrc1 = ISA_VGPR0 + bits(w, 16, 9);
+    unsigned vsrc1 = ISA_VGPR0 + get(w, AT_VSRC1);
     for (unsigned i = 1; i < 3 && row->src[i]; i++) {
         unsigned type = row->src[i];
         if (type == ISA_K16 || type == ISA_K32) {
@@ -380,48 +378,47 @@ static bool take_mods(struct isa_inst *in, unsigned neg, unsigned abs)
 }
 
 /* Interpolation: src0 holds attribute, channel and half; v_interp_mov has a number as src1. */
-static void take_attribute(struct isa_inst *in, unsigned code, unsigned source)
+static void take_attribute(struct isa_inst *in, uint64_t w, unsigned source)
 {
     if (source == 1) {
-        in->imm = (int32_t)code;
+        in->imm = (int32_t)get(w, AT_NEXT(AT_VOP3_SRC, 9));
         return;
     }
-    in->attr = code & 63;
-    in->attr_chan = code >> 6 & 3;
-    in->op_sel_hi = code >> 8 & 1;
+    in->attr = (uint8_t)get(w, AT_INTERP_ATTR);
+    in->attr_chan = (uint8_t)get(w, AT_INTERP_CHANNEL);
+    in->op_sel_hi = (uint8_t)get(w, AT_INTERP_HIGH);
 }
 
-static bool decode_vop3(struct isa_inst *in, uint32_t w)
+static bool decode_vop3(struct isa_inst *in, uint64_t w)
 {
     const struct isa_row *row = in->row;
-    uint32_t x = in->word[1];
     unsigned mods = row->mods;
     if (row->encoding != ISA_VOP3) in->form = ISA_FORM_E64;
-    in->clamp = w >> 15 & 1;
-    in->omod = (uint8_t)bits(x, 28, 27);
+    in->clamp = (uint8_t)get(w, AT_VOP3_CLAMP);
+    in->omod = (uint8_t)get(w, AT_VOP3_OMOD);
     if (in->omod && !(mods & M_OMOD)) return false;
     if (in->clamp && !(mods & M_CLAMP)) return false;
     if (row->dst == ISA_MASK) {
-        if (!push_sdst8(in, w & 255, ISA_MASK)) return false;
+        if (!push_sdst8(in, get(w, AT_VOP3_VDST), ISA_MASK)) return false;
     } else if (row->dst) {
-        if (!push_vdst(in, w & 255)) return false;
-    } else if (!(row->flags & ISA_CMPX) && w & 255) {
+        if (!push_vdst(in, get(w, AT_VOP3_VDST))) return false;
+    } else if (!(row->flags & ISA_CMPX) && get(w, AT_VOP3_VDST)) {
         return false;
     }
-    if (mods & M_SDST && !push_mask(in, ISA_OP_SDST, ISA_WRITE, bits(w, 14, 8))) return false;
+    if (mods & M_SDST && !push_mask(in, ISA_OP_SDST, ISA_WRITE, get(w, AT_VOP3_SDST))) return false;
     for (unsigned i = 0; i < 3; i++) {
-        unsigned code = bits(x, 9 * i + 8, 9 * i);
+        unsigned code = get(w, AT_NEXT(AT_VOP3_SRC, 9 * i));
         if (row->src[i]) {
             if (!isa_push_src(in, ISA_OP_SRC0 + i, code, row->src[i])) return false;
         } else if (row->flags & ISA_INTERP && i < 2) {
-            take_attribute(in, code, i);
+            take_attribute(in, w, i);
         } else if (code) {
             return false;
         }
     }
     if (row->flags & ISA_INTERP && row->opcode < 0x203 && in->op_sel_hi) return false;
     if (mods & (M_OPSEL | M_PERM)) {
-        in->op_sel = (uint8_t)bits(w, 14, 11);
+        in->op_sel = (uint8_t)get(w, AT_VOP3_OP_SEL);
         if (mods & M_PERM) {
             in->fi = in->op_sel & 1;
             in->bound_ctrl = in->op_sel >> 1 & 1;
@@ -429,21 +426,20 @@ static bool decode_vop3(struct isa_inst *in, uint32_t w)
         }
         if (!row->src[2] && in->op_sel & 4) return false;
     }
-    return take_mods(in, bits(x, 31, 29), mods & M_SDST ? 0 : bits(w, 10, 8));
+    return take_mods(in, get(w, AT_VOP3_NEG), mods & M_SDST ? 0 : get(w, AT_VOP3_ABS));
 }
 
-static bool decode_vop3p(struct isa_inst *in, uint32_t w)
+static bool decode_vop3p(struct isa_inst *in, uint64_t w)
 {
     const struct isa_row *row = in->row;
-    uint32_t x = in->word[1];
-    in->clamp = w >> 15 & 1;
-    in->op_sel = (uint8_t)bits(w, 13, 11);
-    in->op_sel_hi = (uint8_t)(bits(x, 28, 27) | (w >> 14 & 1) << 2);
-    in->neg_hi = (uint8_t)bits(w, 10, 8);
-    in->neg_lo = (uint8_t)bits(x, 31, 29);
-    if (!push_vdst(in, w & 255)) return false;
+    in->clamp = (uint8_t)get(w, AT_VOP3_CLAMP);
+    in->op_sel = (uint8_t)get(w, AT_VOP3P_OP_SEL);
+    in->op_sel_hi = (uint8_t)(get(w, AT_VOP3P_OP_SEL_HI) | get(w, AT_VOP3P_OP_SEL_HI2) << 2);
+    in->neg_hi = (uint8_t)get(w, AT_VOP3_ABS);
+    in->neg_lo = (uint8_t)get(w, AT_VOP3_NEG);
+    if (!push_vdst(in, get(w, AT_VOP3_VDST))) return false;
     for (unsigned i = 0; i < 3; i++) {
-        unsigned code = bits(x, 9 * i + 8, 9 * i);
+        unsigned code = get(w, AT_NEXT(AT_VOP3_SRC, 9 * i));
         if (row->src[i]) {
             if (!isa_push_src(in, ISA_OP_SRC0 + i, code, row->src[i])) return false;
         } else if (code || (in->op_sel | in->neg_hi | in->neg_lo) >> i & 1) {
@@ -460,40 +456,42 @@ static unsigned find_slot(uint32_t w, const uint32_t *words, size_t n_words, uns
     *length = 1;
     if (!(w >> 31)) {
         unsigned op = w >> 25;
-        if (op == 0x3f) return SLOT_VOP1 + bits(w, 16, 9);
-        if (op == 0x3e) return SLOT_VOPC + bits(w, 24, 17);
+        if (op == 0x3f) return SLOT_VOP1 + get(w, AT_VOP1_OP);
+        if (op == 0x3e) return SLOT_VOPC + get(w, AT_VOPC_OP);
         return SLOT_VOP2 + op;
     }
     if (w >> 30 == 2) {
-        if (w >> 28 != 0xb) return SLOT_SOP2 + bits(w, 29, 23);
-        unsigned op = bits(w, 27, 23);
-        if (op == 0x1d) return SLOT_SOP1 + bits(w, 15, 8);
-        if (op == 0x1e) return SLOT_SOPC + bits(w, 22, 16);
-        if (op == 0x1f) return SLOT_SOPP + bits(w, 22, 16);
+        if (w >> 28 != 0xb) return SLOT_SOP2 + get(w, AT_SOP2_OP);
+        unsigned op = get(w, AT_SOPK_OP);
+        if (op == 0x1d) return SLOT_SOP1 + get(w, AT_SOP1_OP);
+        if (op == 0x1e) return SLOT_SOPC + get(w, AT_SOPC_OP);
+        if (op == 0x1f) return SLOT_SOPP + get(w, AT_SOPP_OP);
         return SLOT_SOPK + op;
     }
     *length = 2;
     switch (w >> 26) {
-    case 0x32: *length = 1; return SLOT_VINTRP + bits(w, 17, 16);
-    case 0x33: return w & 0x3800000 ? (unsigned)N_SLOTS : SLOT_VOP3P + bits(w, 22, 16);
-    case 0x35: return SLOT_VOP3 + bits(w, 25, 16);
-    case 0x36: return SLOT_DS + bits(w, 25, 18);
+    case 0x32: *length = 1; return SLOT_VINTRP + get(w, AT_VINTRP_OP);
+    case 0x33: return w & 0x3800000 ? (unsigned)N_SLOTS : SLOT_VOP3P + get(w, AT_VOP3P_OP);
+    case 0x35: return SLOT_VOP3 + get(w, AT_VOP3_OP);
+    case 0x36: return SLOT_DS + get(w, AT_DS_OP);
     case 0x37: {
         static const uint16_t segment[] = { SLOT_FLAT, SLOT_SCRATCH, SLOT_GLOBAL };
-        unsigned seg = bits(w, 15, 14);
-        return seg == 3 ? N_SLOTS : segment[seg] + bits(w, 24, 18);
+        unsigned seg = get(w, AT_FLAT_SEGMENT);
+        return seg == 3 ? N_SLOTS : segment[seg] + get(w, AT_FLAT_OP);
     }
-    case 0x38: return SLOT_MUBUF + bits(w, 25, 18);
+    case 0x38: return SLOT_MUBUF + get(w, AT_MUBUF_OP);
     case 0x3a:
-        return n_words < 2 ? N_SLOTS : SLOT_MTBUF + bits(w, 18, 16) + 8 * (words[1] >> 21 & 1);
-    case 0x3c: return SLOT_MIMG + bits(w, 24, 18) + 128 * (w & 1);
-    case 0x3d: return SLOT_SMEM + bits(w, 25, 18);
+        return n_words < 2 ? N_SLOTS
+                           : SLOT_MTBUF + get(w, AT_MTBUF_OP) +
+                                 8 * get((uint64_t)words[1] << 32, AT_MTBUF_D16);
+    case 0x3c: return SLOT_MIMG + get(w, AT_MIMG_OP) + 128 * get(w, AT_MIMG_OP7);
+    case 0x3d: return SLOT_SMEM + get(w, AT_SMEM_OP);
     case 0x3e: return SLOT_EXP;
     default: return N_SLOTS;
     }
 }
 
-static bool decode_operands(struct isa_inst *in, uint32_t w, unsigned slot, size_t n_words)
+static bool decode_operands(struct isa_inst *in, uint64_t w, unsigned slot, size_t n_words)
 {
     switch (in->row->encoding) {
     case ISA_SOP1: return decode_sop1(in, w);
@@ -542,7 +540,7 @@ size_t isa_decode(unsigned chip, const uint32_t *words, size_t n_words, struct i
     } else {
         for (size_t i = 0; i < n_words; i++) out->word[i] = words[i];
     }
-    if (!decode_operands(out, words[0], slot, n_words)) return 0;
+    if (!decode_operands(out, isa_first_two(out), slot, n_words)) return 0;
     if (out->has_literal) {
         if (out->n_words >= n_words) return 0;
         out->literal = words[out->n_words++];

@@ -88,9 +88,10 @@ static inline const struct isa_row *isa_slot(unsigned chip, unsigned slot)
     return row->chips >> chip & 1 ? row : NULL;
 }
 
-static inline uint32_t bits(uint32_t word, unsigned high, unsigned low)
+/* The first two words as fields.h counts their bits. */
+static inline uint64_t isa_first_two(const struct isa_inst *in)
 {
-    return word >> low & ((2u << (high - low)) - 1);
+    return in->word[0] | (uint64_t)in->word[1] << 32;
 }
 
 /* The families of memory encodings, in decode_mem.c; false when refused. */
@@ -101,6 +102,13 @@ bool isa_decode_flat(struct isa_inst *in);
 bool isa_decode_mimg(struct isa_inst *in, size_t n_words);
 bool isa_decode_exp(struct isa_inst *in);
 bool isa_decode_vintrp(struct isa_inst *in);
+
+/* isa_is_legal for one operand. */
+bool isa_operand_is_legal(const struct isa_inst *in, const struct isa_operand *op);
+
+/* The registers of data and of address that the modifiers of an image instruction ask for. LLVM
+ * decodes it with fewer where it has no form of that size. */
+void isa_image_wants(const struct isa_inst *in, unsigned *data, unsigned *address);
 
 /* Append an operand. Each returns false when the code names no such register. */
 struct isa_operand *isa_push(struct isa_inst *in, enum isa_role role, unsigned access);

@@ -202,10 +202,15 @@ static bool marked_constant(const struct isa_inst *in, const struct isa_operand 
     return constant && no_constant(op) && in->form != ISA_FORM_SDWA;
 }
 
+bool isa_operand_is_legal(const struct isa_inst *in, const struct isa_operand *op)
+{
+    return !marked_constant(in, op) && !wrong_class(in, op);
+}
+
 bool isa_is_legal(const struct isa_inst *in)
 {
     for (unsigned i = 0; i < in->n_operands; i++)
-        if (marked_constant(in, &in->op[i]) || wrong_class(in, &in->op[i])) return false;
+        if (!isa_operand_is_legal(in, &in->op[i])) return false;
     return true;
 }
 

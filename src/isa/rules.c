@@ -1,46 +1,16 @@
 /* rules.c: the silicon-bug rules over decoded instructions.
  *
- * Every rule that spans instructions is a fact that one instruction raises ("s4 is being read by
- * VMEM"), others drop, and a third must not meet. Facts flow along the blocks until nothing
- * changes; since a block drops a whole class of facts or none, its effect is computed once. */
+ * Facts (facts.h) flow along the blocks until nothing changes; since a block drops a whole class of
+ * facts or none, its effect is computed once. */
 #include "isa/rules.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/facts.h"
 #include "isa/flow.h"
 
-enum {
-    F_VMEM = 0,                 /* + scalar register: VMEM or DS reads it         */
-    F_SMEM = 128,               /* + scalar register: SMEM reads it               */
-    F_EXEC = 256,               /* a non-VALU read EXEC                           */
-    F_CMPX,                     /* the last VALU was v_cmpx                       */
-    F_NSA,                      /* the last instruction was a long MIMG NSA       */
-    F_LDS,                      /* DS came last, of DS and VMEM                   */
-    F_LDS_BRANCHED = F_LDS + 2, /* the same, and a branch after it        */
-    F_VECTOR = F_LDS + 1,       /* VMEM came last, of DS and VMEM         */
-    F_VECTOR_BRANCHED = F_VECTOR + 2,
-    N_WORDS = 5,
-    N_FACTS = 64 * N_WORDS
-};
-
-enum { /* classes */
-       K_VMEM = ISA_FACT_VMEM,
-       K_SMEM = ISA_FACT_SMEM,
-       K_EXEC = ISA_FACT_EXEC,
-       K_CMPX = ISA_FACT_CMPX,
-       K_NSA = ISA_FACT_NSA,
-       K_LDS = ISA_FACT_LDS
-};
-
-#define TAIL(fact) (UINT64_C(1) << ((fact)-F_EXEC)) /* bit in the last word */
-#define LDS_FACTS (TAIL(F_LDS) | TAIL(F_VECTOR))
-#define BRANCHED_FACTS (TAIL(F_LDS_BRANCHED) | TAIL(F_VECTOR_BRANCHED))
 #define NO_NODE UINT32_MAX
-
-struct facts {
-    uint64_t bits[N_WORDS];
-};
 
 /* A fact and who raised it. */
 struct node {
@@ -54,7 +24,10 @@ struct block_state {
     struct facts gen;     /* raised in the block, hold at its end     */
     uint32_t in_nodes, gen_nodes;
     uint8_t kill; /* classes that do not come through the block */
+    uint8_t pass; /* of the function's entry: classes that come to the block, and REACHED */
+    bool queued;
 };
+enum { REACHED = 128, ALL_CLASSES = 63 };
 
 struct checker {
     unsigned chip_mode;
@@ -64,6 +37,15 @@ struct checker {
     void *context;
     struct isa_rules_count *count;
     struct isa_flow flow;
+    /* the other functions, or NULL */
+    const struct rules_request *request;
+    struct summary summary;
+    /* subroutines within the function: the blocks that they come back to, and with what */
+    uint32_t *returns;
+    size_t n_returns;
+    struct facts returned;
+    uint8_t returned_pass;
+    bool has_exit;
     struct block_state *states;
     uint32_t *queue; /* of blocks; a ring, each block at most once in it */
     size_t queue_head, queue_length;
@@ -76,130 +58,13 @@ struct checker {
     uint32_t clause_at;
 };
 
-static void drop(struct facts *f, unsigned classes)
-{
-    if (classes & K_VMEM) f->bits[0] = f->bits[1] = 0;
-    if (classes & K_SMEM) f->bits[2] = f->bits[3] = 0;
-    uint64_t tail = 0;
-    if (classes & K_EXEC) tail |= TAIL(F_EXEC);
-    if (classes & K_CMPX) tail |= TAIL(F_CMPX);
-    if (classes & K_NSA) tail |= TAIL(F_NSA);
-    if (classes & K_LDS) tail |= LDS_FACTS | BRANCHED_FACTS;
-    f->bits[4] &= ~tail;
-}
-
-static bool any(const struct facts *f)
-{
-    return f->bits[0] | f->bits[1] | f->bits[2] | f->bits[3] | f->bits[4];
-}
-
-static bool has(const struct facts *f, unsigned fact)
-{
-    return f->bits[fact >> 6] >> (fact & 63) & 1;
-}
-
-/* ---- what one instruction does ---- */
-
-static bool is_vector_memory(const struct isa_row *row)
-{
-    return row->flags & ISA_VMEM && row->encoding != ISA_FLAT;
-}
-
-static bool reads_exec(const struct isa_uses *u)
-{
-    return isa_sgpr_in(u->sgpr_read, ISA_EXEC_LO) || isa_sgpr_in(u->sgpr_read, ISA_EXEC_HI);
-}
-
-/* A counter of its own waited down to 0: "s_waitcnt_vscnt null, 0". */
-static bool waits_for_all(const struct isa_inst *inst)
-{
-    return inst->op[0].reg == ISA_NULL && inst->imm == 0;
-}
-
-static bool drops_smem(const struct isa_inst *inst)
-{
-    switch (inst->id) {
-    case ISA_s_version_SOPK:
-    case ISA_s_waitcnt_vscnt_SOPK:
-    case ISA_s_waitcnt_vmcnt_SOPK:
-    case ISA_s_waitcnt_expcnt_SOPK: return false;
-    case ISA_s_waitcnt_lgkmcnt_SOPK: return waits_for_all(inst);
-    case ISA_s_waitcnt_SOPP: return (inst->imm >> 8 & 63) == 0;
-    default: return inst->row->encoding != ISA_SOPP;
-    }
-}
-
-/* A scalar result of a VALU, other than that of v_readlane, which LLVM does not count here. */
-static bool has_mask_result(const struct isa_inst *inst)
-{
-    if (inst->row->flags & ISA_LANE) return false;
-    if (inst->row->implicit & (ISA_W_VCC | ISA_W_EXEC)) return true;
-    for (unsigned i = 0; i < inst->n_operands; i++)
-        if (inst->op[i].access & ISA_WRITE && inst->op[i].kind == ISA_KIND_REG) return true;
-    return false;
-}
-
-/* The classes that end at an instruction. */
-unsigned isa_rules_kills(const struct isa_inst *inst)
-{
-    const struct isa_row *row = inst->row;
-    unsigned kill = K_NSA;
-    if (row->flags & ISA_VALU) {
-        kill |= K_VMEM;
-        if (inst->id != ISA_v_nop_VOP1) kill |= K_CMPX;
-        if (has_mask_result(inst)) kill |= K_EXEC;
-    } else if (row->flags & ISA_SALU) {
-        if (drops_smem(inst)) kill |= K_SMEM;
-        if (inst->id == ISA_s_waitcnt_SOPP && inst->imm == 0) kill |= K_VMEM;
-        if (inst->id == ISA_s_waitcnt_depctr_SOPP && !(inst->imm >> 2 & 7)) kill |= K_VMEM;
-        if (inst->id == ISA_s_waitcnt_depctr_SOPP && !(inst->imm & 1)) kill |= K_EXEC;
-        if (inst->id == ISA_s_waitcnt_vscnt_SOPK && waits_for_all(inst)) kill |= K_LDS;
-    } else if (row->flags & ISA_IS_DS || is_vector_memory(row)) {
-        kill |= K_LDS;
-    }
-    return kill;
-}
-
-static struct facts raised(const struct isa_inst *inst, const struct isa_uses *u)
-{
-    const struct isa_row *row = inst->row;
-    struct facts f = { { 0 } };
-    if (row->flags & (ISA_VMEM | ISA_IS_DS)) {
-        f.bits[0] = u->sgpr_read[0];
-        f.bits[1] = u->sgpr_read[1];
-    }
-    if (row->flags & ISA_SCALAR_MEM) {
-        f.bits[2] = u->sgpr_read[0];
-        f.bits[3] = u->sgpr_read[1];
-    }
-    if (!(row->flags & ISA_VALU) && reads_exec(u)) f.bits[4] |= TAIL(F_EXEC);
-    if (row->flags & ISA_CMPX) f.bits[4] |= TAIL(F_CMPX);
-    if (inst->n_nsa && inst->n_words >= 4) f.bits[4] |= TAIL(F_NSA);
-    if (row->flags & ISA_IS_DS) f.bits[4] |= TAIL(F_LDS);
-    if (is_vector_memory(row)) f.bits[4] |= TAIL(F_VECTOR);
-    return f;
-}
-
-unsigned isa_rules_raises(const struct isa_inst *inst, const struct isa_uses *uses)
-{
-    const struct facts f = raised(inst, uses);
-    unsigned classes = 0;
-    if (f.bits[0] | f.bits[1]) classes |= K_VMEM;
-    if (f.bits[2] | f.bits[3]) classes |= K_SMEM;
-    if (f.bits[4] & TAIL(F_EXEC)) classes |= K_EXEC;
-    if (f.bits[4] & TAIL(F_CMPX)) classes |= K_CMPX;
-    if (f.bits[4] & TAIL(F_NSA)) classes |= K_NSA;
-    if (f.bits[4] & LDS_FACTS) classes |= K_LDS;
-    return classes;
-}
-
 /* Move the live facts over an instruction. */
 static unsigned step(struct checker *c, const struct isa_inst *inst, const struct isa_uses *u,
                      uint32_t at)
 {
     unsigned kill = isa_rules_kills(inst);
-    struct facts gen = raised(inst, u);
-    drop(&c->live, kill);
+    struct facts gen = facts_raised(inst, u);
+    facts_drop(&c->live, kill);
     for (unsigned w = 0; w < N_WORDS; w++) {
         c->live.bits[w] |= gen.bits[w];
         for (uint64_t rest = gen.bits[w]; rest; rest &= rest - 1)
@@ -247,7 +112,8 @@ static uint32_t cause_at_end(const struct checker *c, size_t block, unsigned fac
     return cause != ISA_NO_CAUSE ? cause : recall_at_end(c, s, fact);
 }
 
-static bool enter(struct checker *c, size_t from, uint32_t to, const struct facts *facts)
+static bool enter(struct checker *c, size_t from, uint32_t to, const struct facts *facts,
+                  uint32_t otherwise)
 {
     if (to == ISA_NO_BLOCK) return true;
     struct block_state *s = &c->states[to];
@@ -258,7 +124,9 @@ static bool enter(struct checker *c, size_t from, uint32_t to, const struct fact
         s->pending.bits[w] |= fresh;
         for (; fresh; fresh &= fresh - 1) {
             unsigned fact = 64 * w + (unsigned)__builtin_ctzll(fresh);
-            if (!remember(c, &s->in_nodes, fact, cause_at_end(c, from, fact))) return false;
+            uint32_t cause = cause_at_end(c, from, fact);
+            if (cause == ISA_NO_CAUSE) cause = otherwise;
+            if (!remember(c, &s->in_nodes, fact, cause)) return false;
         }
     }
     if (!waiting && any(&s->pending))
@@ -266,15 +134,108 @@ static bool enter(struct checker *c, size_t from, uint32_t to, const struct fact
     return true;
 }
 
+static const struct summary *callee_of(const struct checker *c, const struct isa_jump *jump,
+                                       size_t *index)
+{
+    return isa_calls_summary(c->request->calls, c->request->self, jump->is_known, jump->to, index);
+}
+
+static struct facts facts_behind(const struct summary *callee, struct facts facts)
+{
+    facts_drop(&facts, ~(unsigned)callee->pass);
+    for (unsigned w = 0; w < N_WORDS; w++) facts.bits[w] |= callee->gen.bits[w];
+    return facts;
+}
+
+/* Out of the function: a return, or another function in its place. Also what a subroutine within
+ * the function does. */
+static bool leave_function(struct checker *c, size_t block, const struct isa_jump *jump,
+                           struct facts facts)
+{
+    size_t callee;
+    struct facts fresh = facts;
+    facts = facts_branched(facts);
+    if (jump->is_known && c->request) facts = facts_behind(callee_of(c, jump, &callee), facts);
+    for (unsigned w = 0; w < N_WORDS; w++) {
+        c->summary.gen.bits[w] |= facts.bits[w];
+        fresh.bits[w] = facts.bits[w] & ~c->returned.bits[w];
+        c->returned.bits[w] |= fresh.bits[w];
+    }
+    if (!any(&fresh)) return true;
+    for (size_t i = 0; i < c->n_returns; i++)
+        if (!enter(c, block, c->returns[i], &fresh, ISA_NO_CAUSE)) return false;
+    return true;
+}
+
 /* Hand facts at the end of a block to the blocks behind it. */
 static bool leave(struct checker *c, size_t block, struct facts facts)
 {
     const struct isa_block *b = &c->flow.blocks[block];
-    if (b->branches) {
-        uint64_t tail = facts.bits[4];
-        facts.bits[4] = (tail & ~LDS_FACTS) | (tail & LDS_FACTS) << 2;
+    const struct isa_jump *jump = b->jump == ISA_NO_BLOCK ? NULL : &c->flow.jumps[b->jump];
+    bool inside = b->target != ISA_NO_BLOCK;
+    uint32_t otherwise = ISA_NO_CAUSE, next = b->next;
+    if (jump && !jump->is_call && !inside) return leave_function(c, block, jump, facts);
+    if (b->branches || (jump && inside)) facts = facts_branched(facts);
+    if (jump && inside && jump->is_call && c->has_exit) next = ISA_NO_BLOCK;
+    if (jump && jump->is_call && !inside && c->request) {
+        size_t callee;
+        const struct summary *summary = callee_of(c, jump, &callee);
+        facts = facts_behind(summary, facts_branched(facts));
+        otherwise = 4 * jump->at;
+        if (!summary->returns) return true;
     }
-    return !any(&facts) || (enter(c, block, b->next, &facts) && enter(c, block, b->target, &facts));
+    return !any(&facts) || (enter(c, block, next, &facts, otherwise) &&
+                            enter(c, block, b->target, &facts, ISA_NO_CAUSE));
+}
+
+/* The same for classes that came with the function's entry. */
+static void pass_to(struct checker *c, uint32_t to, unsigned pass)
+{
+    if (to == ISA_NO_BLOCK) return;
+    struct block_state *s = &c->states[to];
+    if (!(pass & ~(unsigned)s->pass)) return;
+    s->pass |= (uint8_t)pass;
+    if (s->queued) return;
+    s->queued = true;
+    c->queue[(c->queue_head + c->queue_length++) % c->flow.n_blocks] = to;
+}
+
+static void pass_block(struct checker *c, size_t block)
+{
+    const struct isa_block *b = &c->flow.blocks[block];
+    const struct isa_jump *jump = b->jump == ISA_NO_BLOCK ? NULL : &c->flow.jumps[b->jump];
+    unsigned pass = c->states[block].pass & ~(unsigned)c->states[block].kill;
+    bool inside = b->target != ISA_NO_BLOCK, leaves = jump && !jump->is_call && !inside;
+    uint32_t next = b->next;
+    size_t callee;
+    if (jump && !inside && (jump->is_call || jump->is_known)) {
+        const struct summary *summary = callee_of(c, jump, &callee);
+        pass = summary->returns ? pass & (REACHED | (unsigned)summary->pass) : 0;
+    }
+    if (leaves) {
+        c->summary.pass |= (uint8_t)(pass & ALL_CLASSES);
+        c->summary.returns |= (pass & REACHED) != 0;
+        if (!(pass & ~(unsigned)c->returned_pass)) return;
+        c->returned_pass |= (uint8_t)pass;
+        for (size_t i = 0; i < c->n_returns; i++) pass_to(c, c->returns[i], pass);
+        return;
+    }
+    if (jump && inside && jump->is_call && c->has_exit) next = ISA_NO_BLOCK;
+    pass_to(c, next, pass);
+    pass_to(c, b->target, pass);
+}
+
+/* Which classes of a caller's facts come through the function. */
+static void solve_pass(struct checker *c)
+{
+    pass_to(c, 0, REACHED | ALL_CLASSES);
+    while (c->queue_length) {
+        uint32_t b = c->queue[c->queue_head];
+        c->queue_head = (c->queue_head + 1) % c->flow.n_blocks;
+        c->queue_length--;
+        c->states[b].queued = false;
+        pass_block(c, b);
+    }
 }
 
 static bool summarize(struct checker *c, size_t block)
@@ -302,10 +263,38 @@ static bool summarize(struct checker *c, size_t block)
     return true;
 }
 
+/* Where subroutines within the function come back to. */
+static bool find_returns(struct checker *c)
+{
+    size_t n = 0;
+    for (size_t b = 0; b < c->flow.n_blocks; b++) {
+        const struct isa_block *block = &c->flow.blocks[b];
+        if (block->jump == ISA_NO_BLOCK) continue;
+        bool is_call = c->flow.jumps[block->jump].is_call, inside = block->target != ISA_NO_BLOCK;
+        n += is_call && inside;
+        c->has_exit |= !is_call && !inside;
+    }
+    if (!n) return true;
+    c->returns = malloc(n * sizeof *c->returns);
+    if (!c->returns) return false;
+    for (size_t b = 0; b < c->flow.n_blocks; b++) {
+        const struct isa_block *block = &c->flow.blocks[b];
+        if (block->jump != ISA_NO_BLOCK && c->flow.jumps[block->jump].is_call &&
+            block->target != ISA_NO_BLOCK && block->next != ISA_NO_BLOCK)
+            c->returns[c->n_returns++] = block->next;
+    }
+    return true;
+}
+
 static bool solve(struct checker *c)
 {
+    if (!find_returns(c)) return false;
     for (size_t b = 0; b < c->flow.n_blocks; b++)
         if (!summarize(c, b)) return false;
+    if (c->request && any(&c->request->entry)) {
+        c->states[0].in = c->states[0].pending = c->request->entry;
+        c->queue[c->queue_length++] = 0;
+    }
     for (size_t b = 0; b < c->flow.n_blocks; b++)
         if (!leave(c, b, c->states[b].gen)) return false;
     while (c->queue_length) {
@@ -314,7 +303,7 @@ static bool solve(struct checker *c)
         c->queue_length--;
         struct facts facts = c->states[b].pending;
         memset(&c->states[b].pending, 0, sizeof facts);
-        drop(&facts, c->states[b].kill);
+        facts_drop(&facts, c->states[b].kill);
         if (!leave(c, b, facts)) return false;
     }
     return true;
@@ -322,10 +311,26 @@ static bool solve(struct checker *c)
 
 /* ---- the rules ---- */
 
+/* Was a fact raised in another function? What a callee left is put down to the call. */
+static bool is_outside(const struct checker *c, uint32_t cause)
+{
+    size_t low = 0, high = c->flow.n_jumps;
+    if (cause == ISA_NO_CAUSE) return true;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->flow.jumps[middle].at < cause / 4)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->flow.n_jumps && c->flow.jumps[low].at == cause / 4;
+}
+
 static void report(struct checker *c, enum isa_rule rule, enum isa_detail detail, uint32_t at,
                    uint32_t cause, unsigned reg)
 {
     c->count->n_findings[rule]++;
+    c->count->n_across += c->request && is_outside(c, cause);
     c->count->n_details[detail]++;
     struct isa_finding finding = { rule, detail, at, cause, (uint16_t)reg };
     if (c->found) c->found(&finding, c->context);
@@ -371,9 +376,9 @@ static void check_vector_write(struct checker *c, const struct isa_inst *inst,
 
 static void check_lds_branch(struct checker *c, const struct isa_inst *inst, uint32_t at)
 {
-    unsigned other = inst->row->flags & ISA_IS_DS  ? F_VECTOR_BRANCHED
-                     : is_vector_memory(inst->row) ? F_LDS_BRANCHED
-                                                   : 0;
+    unsigned other = inst->row->flags & ISA_IS_DS      ? F_VECTOR_BRANCHED
+                     : isa_is_vector_memory(inst->row) ? F_LDS_BRANCHED
+                                                       : 0;
     if (other && has(&c->live, other))
         report(c, ISA_RULE_LDS_BRANCH_VMEM, ISA_DETAIL_NONE, at, c->cause[other], ISA_NULL);
 }
@@ -449,32 +454,94 @@ static void check_block(struct checker *c, size_t block)
     }
 }
 
-bool isa_rules_check(unsigned chip_mode, const uint32_t *words, size_t n_words, bool wgp_mode,
-                     isa_finding_fn *found, void *context, struct isa_rules_count *count)
+/* The facts of every block; false when memory ran out. Close in any case. */
+static bool open_checker(struct checker *c, const struct isa_code *code)
 {
-    struct checker c = { .chip_mode = chip_mode,
-                         .words = words,
-                         .wgp_mode = wgp_mode,
-                         .found = found,
-                         .context = context,
-                         .count = count,
-                         .most_nodes = 8 * n_words + 1024 };
-    memset(count, 0, sizeof *count);
-    if (!n_words) return true;
-    bool ok = isa_flow_init(&c.flow, chip_mode, words, n_words);
-    if (ok) {
-        c.states = calloc(c.flow.n_blocks, sizeof *c.states);
-        c.queue = malloc(c.flow.n_blocks * sizeof *c.queue);
-        ok = c.states && c.queue && solve(&c);
+    c->chip_mode = code->chip_mode;
+    c->words = code->words;
+    c->wgp_mode = code->wgp_mode;
+    c->most_nodes = 8 * code->n_words + 1024;
+    if (!isa_flow_init(&c->flow, code->chip_mode, code->words, code->n_words,
+                       c->request ? c->request->callees : NULL))
+        return false;
+    c->states = calloc(c->flow.n_blocks, sizeof *c->states);
+    c->queue = malloc(c->flow.n_blocks * sizeof *c->queue);
+    return c->states && c->queue && solve(c);
+}
+
+static void close_checker(struct checker *c)
+{
+    free(c->states);
+    free(c->queue);
+    free(c->nodes);
+    free(c->returns);
+    isa_flow_deinit(&c->flow);
+}
+
+static size_t count_unknown_calls(const struct checker *c)
+{
+    size_t n = 0, callee;
+    for (size_t b = 0; b < c->flow.n_blocks && c->request; b++) {
+        const struct isa_block *block = &c->flow.blocks[b];
+        if (block->jump == ISA_NO_BLOCK || block->target != ISA_NO_BLOCK) continue;
+        const struct isa_jump *jump = &c->flow.jumps[block->jump];
+        callee_of(c, jump, &callee);
+        n += callee == SIZE_MAX && (jump->is_call || jump->is_known);
     }
+    return n;
+}
+
+static bool find(const struct isa_code *code, const struct rules_request *request,
+                 isa_finding_fn *found, void *context, struct isa_rules_count *count)
+{
+    struct checker c = { .found = found, .context = context, .count = count, .request = request };
+    memset(count, 0, sizeof *count);
+    if (!code->n_words) return true;
+    bool ok = open_checker(&c, code);
     if (ok) {
         count->n_instructions = c.flow.n_instructions;
         count->n_undecodable = c.flow.n_undecodable;
+        count->n_unknown_calls = count_unknown_calls(&c);
         for (size_t b = 0; b < c.flow.n_blocks; b++) check_block(&c, b);
     }
-    free(c.states);
-    free(c.queue);
-    free(c.nodes);
-    isa_flow_deinit(&c.flow);
+    close_checker(&c);
+    return ok;
+}
+
+bool isa_rules_check(unsigned chip_mode, const uint32_t *words, size_t n_words, bool wgp_mode,
+                     isa_finding_fn *found, void *context, struct isa_rules_count *count)
+{
+    struct isa_code code = { words, n_words, 0, chip_mode, wgp_mode, false };
+    return find(&code, NULL, found, context, count);
+}
+
+bool isa_rules_find(const struct rules_request *request, isa_finding_fn *found, void *context,
+                    struct isa_rules_count *count)
+{
+    return find(request->code, request, found, context, count);
+}
+
+bool isa_rules_solve(const struct rules_request *request, struct summary *out)
+{
+    struct checker c = { .request = request };
+    memset(out, 0, sizeof *out);
+    if (!request->code->n_words) return true;
+    bool ok = open_checker(&c, request->code);
+    if (ok) solve_pass(&c);
+    for (size_t b = 0; ok && b < c.flow.n_blocks && request->met; b++) {
+        const struct isa_block *block = &c.flow.blocks[b];
+        if (block->jump == ISA_NO_BLOCK || block->target != ISA_NO_BLOCK) continue;
+        const struct isa_jump *jump = &c.flow.jumps[block->jump];
+        if (!jump->is_call && !jump->is_known) continue; /* a return */
+        struct facts facts = c.states[b].in;
+        size_t callee;
+        facts_drop(&facts, c.states[b].kill);
+        for (unsigned w = 0; w < N_WORDS; w++) facts.bits[w] |= c.states[b].gen.bits[w];
+        facts = facts_branched(facts);
+        callee_of(&c, jump, &callee);
+        request->met(request->context, callee, &facts);
+    }
+    *out = c.summary;
+    close_checker(&c);
     return ok;
 }

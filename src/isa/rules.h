@@ -54,14 +54,18 @@ struct isa_finding {
     enum isa_detail detail;
     uint32_t at;    /* byte offset of the instruction that has the pattern                      */
     uint32_t cause; /* of an earlier one that makes it one (in time: in a loop it may lie behind);
-                     * the same as `at` for a rule of a single instruction; ISA_NO_CAUSE when the
-                     * code is so tangled that it was not kept */
+                     * the same as `at` for a rule of a single instruction; the call when it lies
+                     * in what was called; ISA_NO_CAUSE when it lies in a caller, or the code is so
+                     * tangled that it was not kept */
     uint16_t reg;   /* scalar register written too early (enum isa_reg), ISA_NULL when none */
 };
 
 struct isa_rules_count {
     size_t n_instructions;
     size_t n_undecodable; /* words that are no instruction of the chip; skipped one at a time */
+    /* isa_calls_check: calls of nobody knows what, taken for the worst; and findings whose cause is
+     * in a caller or callee, where LLVM does not look */
+    size_t n_unknown_calls, n_across;
     size_t n_findings[ISA_N_RULES];
     size_t n_details[ISA_N_DETAILS]; /* of all findings */
 };
@@ -71,10 +75,11 @@ typedef void isa_finding_fn(const struct isa_finding *finding, void *context);
 /* Look for every rule in one function: n_words from its entry on, less than 2^30.
  *
  * Branches are followed, loops and joins included: a pattern that any path has is found, once an
- * instruction and rule, in the order of the code. A path ends where nobody knows how it goes on:
- * s_endpgm, s_setpc, the end of the words, a branch out of them or into an instruction; behind a
- * call it goes on as if the callee did nothing, as LLVM has it. Code that no path reaches is looked
- * at as well.
+ * instruction and rule, in the order of the code. Jumps through registers are followed within the
+ * function where flow.h knows them, calls within it there and back. A path ends where nobody knows
+ * how it goes on: s_endpgm, another s_setpc, the end of the words, a branch out of them or into an
+ * instruction; behind a call out of the function it goes on as if the callee did nothing, as LLVM
+ * has it (isa_calls_check knows better). Code that no path reaches is looked at as well.
  *
  * `chip_mode` is what isa_decode takes: the target the code was made for, ISA_WAVE64 or-ed to it.
  * `wgp_mode`: workgroups span both halves of a WGP (LDS_MISALIGNED is about those only).
@@ -84,16 +89,45 @@ typedef void isa_finding_fn(const struct isa_finding *finding, void *context);
 bool isa_rules_check(unsigned chip_mode, const uint32_t *words, size_t n_words, bool wgp_mode,
                      isa_finding_fn *found, void *context, struct isa_rules_count *count);
 
+/* ---- functions that call each other ---- */
+
+struct isa_code {
+    const uint32_t *words;
+    size_t n_words; /* less than 2^30 */
+    uint64_t address;
+    unsigned chip_mode; /* as for isa_rules_check */
+    bool wgp_mode;
+    bool is_kernel; /* starts with nothing before it */
+};
+
+/* What each function of a code object meets when it is entered and leaves when it returns.
+ *
+ * A call or return counts as a branch. A call whose target is not known, or is no function here,
+ * may go anywhere: it may leave every fact that can be left, and what holds at it is taken to hold
+ * at the entry of every function that is no kernel. Such a function that nobody here calls may be
+ * called from anywhere: everything may hold at its entry.
+ *
+ * `functions` (by rising address) and their words must outlive `*out`, which is to be freed with
+ * isa_calls_destroy. Returns false, and `*out` NULL, when memory ran out. Time is a few times that
+ * of isa_rules_check for functions that call or are called, and next to nothing for others. */
+struct isa_calls;
+bool isa_calls_create(const struct isa_code *functions, size_t n_functions, struct isa_calls **out);
+void isa_calls_destroy(struct isa_calls *calls); /* NULL is fine */
+
+/* isa_rules_check of functions[index], with what comes over its calls and from its callers. */
+bool isa_calls_check(const struct isa_calls *calls, size_t index, isa_finding_fn *found,
+                     void *context, struct isa_rules_count *count);
+
 /* ---- for those who follow executed code by themselves ---- */
 
 /* Classes of facts that a rule needs to remember between instructions. */
 enum isa_fact {
-    ISA_FACT_VMEM = 1,  /* scalar registers that VMEM or DS may still be reading    */
-    ISA_FACT_SMEM = 2,  /* those that SMEM may still be reading                     */
-    ISA_FACT_EXEC = 4,  /* a non-VALU read EXEC                                     */
-    ISA_FACT_CMPX = 8,  /* the last VALU was v_cmpx                                 */
-    ISA_FACT_NSA = 16,  /* the last instruction was a long MIMG NSA                 */
-    ISA_FACT_LDS = 32,  /* which of DS and VMEM came last, and whether a branch followed */
+    ISA_FACT_VMEM = 1, /* scalar registers that VMEM or DS may still be reading    */
+    ISA_FACT_SMEM = 2, /* those that SMEM may still be reading                     */
+    ISA_FACT_EXEC = 4, /* a non-VALU read EXEC                                     */
+    ISA_FACT_CMPX = 8, /* the last VALU was v_cmpx                                 */
+    ISA_FACT_NSA = 16, /* the last instruction was a long MIMG NSA                 */
+    ISA_FACT_LDS = 32, /* which of DS and VMEM came last, and whether a branch followed */
 };
 
 /* The classes that end at an instruction, and those that it raises. */

@@ -49,6 +49,7 @@
 #define F_32 (1 << ISA_FORM_BASE)
 #define F_E64 (F_32 | 1 << ISA_FORM_E64)
 #define F_SDWA (F_E64 | 1 << ISA_FORM_SDWA)
+#define F_DPP16 (F_32 | 1 << ISA_FORM_DPP16)
 #define F_DPP (F_32 | 1 << ISA_FORM_DPP16 | 1 << ISA_FORM_DPP8)
 #define F_NO_SDWA (F_E64 | F_DPP)
 #define F_ALL (F_SDWA | F_DPP)

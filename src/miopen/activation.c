@@ -42,13 +42,7 @@ miopenStatus_t miopenCreateActivationDescriptor(miopenActivationDescriptor_t *ou
     if (!out) return mi_fail(miopenStatusBadParm, "miopenCreateActivationDescriptor: NULL");
     struct mi_activation *activation = mi_object_new(MI_ACTIVATION, sizeof *activation);
     if (!activation) return mi_fail(miopenStatusAllocFailed, "out of memory");
-    miopenStatus_t status = mi_chain_descriptor(&activation->object, MI_ACTIVATION);
-    if (status != miopenStatusSuccess) {
-        mi_object_delete(activation);
-        return status;
-    }
-    *out = mi_object_name(activation);
-    return miopenStatusSuccess;
+    return mi_chain_descriptor(&activation->object, MI_ACTIVATION, out);
 }
 
 miopenStatus_t miopenDestroyActivationDescriptor(miopenActivationDescriptor_t name)

@@ -74,6 +74,13 @@ miopenStatus_t miopenCreateBatchnormProblem(miopenProblem_t *, miopenBatchNormMo
                                             miopenProblemDirection_t);
 miopenStatus_t miopenCreateSoftmaxProblem(miopenProblem_t *, miopenSoftmaxDescriptor_t,
                                           miopenProblemDirection_t);
+
+typedef enum { miopenMhaMaskNone = 0, miopenMhaMaskCausal = 1 } miopenMhaMask_t;
+miopenStatus_t miopenCreateMhaDescriptor(miopenMhaDescriptor_t *);
+miopenStatus_t miopenSetMhaDescriptor(miopenMhaDescriptor_t, float);
+miopenStatus_t miopenGetMhaDescriptor(miopenMhaDescriptor_t, float *);
+miopenStatus_t miopenCreateMhaProblem(miopenProblem_t *, miopenMhaDescriptor_t,
+                                      miopenProblemDirection_t);
 miopenStatus_t miopenFuseProblems(miopenProblem_t, miopenProblem_t);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "miopen/tensor.h"
 
-enum { MI_CASE_SLOTS = 12 };
+enum { MI_CASE_SLOTS = 14 };
 
 /* A call that is being put together. What does not fit or is not supported is remembered, and is
  * the status of running it. */

@@ -5,6 +5,9 @@
 #include "miopen/convolution.h"
 #include "miopen/handle.h"
 #include "miopen/log.h"
+#include "miopen/lrn.h"
+#include "miopen/pool.h"
+#include "miopen/rnn.h"
 #include "miopen/tensor.h"
 
 #include <string.h>
@@ -39,37 +42,46 @@ miopenStatus_t mi_chain_handle(struct mi_handle *handle)
     return give_twin(&handle->object, status, twin);
 }
 
-miopenStatus_t mi_chain_descriptor(struct mi_object *object, enum mi_kind kind)
+/* What makes and destroys a descriptor; all of them have the same signature. */
+static const struct {
+    const char *create, *destroy;
+} makers[MI_KINDS] = {
+    [MI_HANDLE] = { NULL, "miopenDestroy" },
+    [MI_TENSOR] = { "miopenCreateTensorDescriptor", "miopenDestroyTensorDescriptor" },
+    [MI_CONVOLUTION] = { "miopenCreateConvolutionDescriptor",
+                         "miopenDestroyConvolutionDescriptor" },
+    [MI_ACTIVATION] = { "miopenCreateActivationDescriptor", "miopenDestroyActivationDescriptor" },
+    [MI_DROPOUT] = { "miopenCreateDropoutDescriptor", "miopenDestroyDropoutDescriptor" },
+    [MI_POOL] = { "miopenCreatePoolingDescriptor", "miopenDestroyPoolingDescriptor" },
+    [MI_LRN] = { "miopenCreateLRNDescriptor", "miopenDestroyLRNDescriptor" },
+    [MI_RNN] = { "miopenCreateRNNDescriptor", "miopenDestroyRNNDescriptor" },
+};
+
+static miopenStatus_t twin_of_kind(struct mi_object *object, enum mi_kind kind)
 {
     if (!mi_chaining()) return miopenStatusSuccess;
-    void *twin = NULL;
-    miopenStatus_t status = miopenStatusInternalError;
-    if (kind == MI_TENSOR) {
-        ORIGINAL(miopenCreateTensorDescriptor, create);
-        status = create ? create((miopenTensorDescriptor_t *)&twin) : missing();
-    } else if (kind == MI_CONVOLUTION) {
-        ORIGINAL(miopenCreateConvolutionDescriptor, create);
-        status = create ? create((miopenConvolutionDescriptor_t *)&twin) : missing();
-    } else if (kind == MI_ACTIVATION) {
-        ORIGINAL(miopenCreateActivationDescriptor, create);
-        status = create ? create((miopenActivationDescriptor_t *)&twin) : missing();
-    } else if (kind == MI_DROPOUT) {
-        ORIGINAL(miopenCreateDropoutDescriptor, create);
-        status = create ? create((miopenDropoutDescriptor_t *)&twin) : missing();
-    }
+    void *twin = NULL, *symbol = makers[kind].create ? mi_original(makers[kind].create) : NULL;
+    miopenStatus_t (*create)(void **) = NULL;
+    memcpy(&create, &symbol, sizeof create);
+    const miopenStatus_t status = create ? create(&twin) : missing();
     return give_twin(object, status, twin);
+}
+
+miopenStatus_t mi_chain_descriptor(struct mi_object *object, enum mi_kind kind, void *out)
+{
+    const miopenStatus_t status = twin_of_kind(object, kind);
+    if (status != miopenStatusSuccess) {
+        mi_object_delete(object);
+        return status;
+    }
+    void *const name = mi_object_name(object);
+    memcpy(out, &name, sizeof name);
+    return miopenStatusSuccess;
 }
 
 void mi_chain_destroy(struct mi_object *object, enum mi_kind kind)
 {
-    static const char *const names[MI_KINDS] = {
-        [MI_HANDLE] = "miopenDestroy",
-        [MI_TENSOR] = "miopenDestroyTensorDescriptor",
-        [MI_CONVOLUTION] = "miopenDestroyConvolutionDescriptor",
-        [MI_ACTIVATION] = "miopenDestroyActivationDescriptor",
-        [MI_DROPOUT] = "miopenDestroyDropoutDescriptor",
-    };
-    void *symbol = object->twin && names[kind] ? mi_original(names[kind]) : NULL;
+    void *symbol = object->twin && makers[kind].destroy ? mi_original(makers[kind].destroy) : NULL;
     miopenStatus_t (*destroy)(void *) = NULL;
     memcpy(&destroy, &symbol, sizeof destroy);
     if (destroy) destroy(object->twin);
@@ -134,4 +146,40 @@ miopenStatus_t mi_chain_activation(const struct mi_activation *a)
     if (!a->object.twin) return miopenStatusSuccess;
     ORIGINAL(miopenSetActivationDescriptor, set);
     return set ? set(a->object.twin, a->mode, a->alpha, a->beta, a->gamma) : missing();
+}
+
+miopenStatus_t mi_chain_pool(const struct mi_pool *p)
+{
+    if (!p->object.twin || !p->dims) return miopenStatusSuccess;
+    ORIGINAL(miopenSetNdPoolingDescriptor, set);
+    ORIGINAL(miopenSetPoolingIndexType, type);
+    ORIGINAL(miopenSetPoolingWorkSpaceIndexMode, mode);
+    if (!set || !type || !mode) return missing();
+    miopenStatus_t status = set(p->object.twin, p->mode, p->dims, p->window, p->pad, p->stride);
+    if (status == miopenStatusSuccess) status = type(p->object.twin, p->index_type);
+    if (status == miopenStatusSuccess) status = mode(p->object.twin, p->index_mode);
+    return status;
+}
+
+miopenStatus_t mi_chain_lrn(const struct mi_lrn *l)
+{
+    if (!l->object.twin) return miopenStatusSuccess;
+    ORIGINAL(miopenSetLRNDescriptor, set);
+    return set ? set(l->object.twin, l->mode, l->n, l->alpha, l->beta, l->k) : missing();
+}
+
+/* The twin's dropout is that descriptor's own twin, whose name the program was given. */
+miopenStatus_t mi_chain_rnn(const struct mi_rnn *r)
+{
+    if (!r->object.twin) return miopenStatusSuccess;
+    ORIGINAL(miopenSetRNNDescriptor, set);
+    ORIGINAL(miopenSetRNNDescriptor_V2, set_dropout);
+    ORIGINAL(miopenSetRNNPaddingMode, pad);
+    if (!set || !set_dropout || !pad) return missing();
+    miopenStatus_t status =
+        r->dropout ? set_dropout(r->object.twin, r->hidden, r->layers, r->dropout, r->input,
+                                 r->direction, r->mode, r->bias, r->algo, r->type)
+                   : set(r->object.twin, r->hidden, r->layers, r->input, r->direction, r->mode,
+                         r->bias, r->algo, r->type);
+    return status == miopenStatusSuccess ? pad(r->object.twin, r->padding) : status;
 }

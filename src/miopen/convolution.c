@@ -29,13 +29,7 @@ miopenStatus_t miopenCreateConvolutionDescriptor(miopenConvolutionDescriptor_t *
     convolution->find_mode = miopenConvolutionFindModeDefault;
     convolution->attribute[MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL] = -1;
     for (int i = 0; i < RMCP_MAX_DIMS; i++) convolution->stride[i] = convolution->dilation[i] = 1;
-    miopenStatus_t status = mi_chain_descriptor(&convolution->object, MI_CONVOLUTION);
-    if (status != miopenStatusSuccess) {
-        mi_object_delete(convolution);
-        return status;
-    }
-    *out = mi_object_name(convolution);
-    return miopenStatusSuccess;
+    return mi_chain_descriptor(&convolution->object, MI_CONVOLUTION, out);
 }
 
 miopenStatus_t miopenDestroyConvolutionDescriptor(miopenConvolutionDescriptor_t name)

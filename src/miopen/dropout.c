@@ -19,13 +19,7 @@ miopenStatus_t miopenCreateDropoutDescriptor(miopenDropoutDescriptor_t *out)
     if (!out) return mi_fail(miopenStatusBadParm, "miopenCreateDropoutDescriptor: NULL");
     struct mi_dropout *dropout = mi_object_new(MI_DROPOUT, sizeof *dropout);
     if (!dropout) return mi_fail(miopenStatusAllocFailed, "out of memory");
-    miopenStatus_t status = mi_chain_descriptor(&dropout->object, MI_DROPOUT);
-    if (status != miopenStatusSuccess) {
-        mi_object_delete(dropout);
-        return status;
-    }
-    *out = mi_object_name(dropout);
-    return miopenStatusSuccess;
+    return mi_chain_descriptor(&dropout->object, MI_DROPOUT, out);
 }
 
 miopenStatus_t miopenDestroyDropoutDescriptor(miopenDropoutDescriptor_t name)

@@ -87,6 +87,17 @@ miopenStatus_t miopenCreateSoftmaxProblem(miopenProblem_t *out, miopenSoftmaxDes
                            .kind = MI_TASK_SOFTMAX, .direction = direction, .softmax = *softmax });
 }
 
+miopenStatus_t miopenCreateMhaProblem(miopenProblem_t *out, miopenMhaDescriptor_t name,
+                                      miopenProblemDirection_t direction)
+{
+    const struct mi_mha *mha = mi_mha(name);
+    if (!out || !mha) return mi_fail(miopenStatusBadParm, "miopenCreateMhaProblem: bad argument");
+    if ((unsigned)direction > miopenProblemDirectionBackward)
+        return mi_fail(miopenStatusBadParm, "no direction %d of attention", (int)direction);
+    return create(
+        out, &(struct mi_task_step){ .kind = MI_TASK_MHA, .direction = direction, .mha = *mha });
+}
+
 /* Running statistics are updated when they are given. */
 miopenStatus_t miopenCreateBatchnormProblem(miopenProblem_t *out, miopenBatchNormMode_t mode,
                                             bool running, miopenProblemDirection_t direction)

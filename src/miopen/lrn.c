@@ -1,19 +1,14 @@
 /* lrn.c: local response normalisation: descriptors, forward and backward. */
+#include "miopen/lrn.h"
+
 #include "miopen/case.h"
+#include "miopen/chain.h"
 #include "miopen/log.h"
 
 #include <stdio.h>
 
 /* The engine's slots. */
 enum { X, Y, SAVED, DY, DX };
-
-struct mi_lrn {
-    struct mi_object object;
-    bool set;
-    miopenLRNMode_t mode;
-    unsigned n;
-    double alpha, beta, k;
-};
 
 static struct mi_lrn *lrn_of(miopenLRNDescriptor_t name)
 {
@@ -27,8 +22,7 @@ miopenStatus_t miopenCreateLRNDescriptor(miopenLRNDescriptor_t *out)
     if (!out) return mi_fail(miopenStatusBadParm, "miopenCreateLRNDescriptor: NULL");
     struct mi_lrn *lrn = mi_object_new(MI_LRN, sizeof *lrn);
     if (!lrn) return mi_fail(miopenStatusAllocFailed, "out of memory");
-    *out = mi_object_name(lrn);
-    return miopenStatusSuccess;
+    return mi_chain_descriptor(&lrn->object, MI_LRN, out);
 }
 
 miopenStatus_t miopenDestroyLRNDescriptor(miopenLRNDescriptor_t name)
@@ -36,6 +30,7 @@ miopenStatus_t miopenDestroyLRNDescriptor(miopenLRNDescriptor_t name)
     if (!name) return miopenStatusSuccess;
     struct mi_lrn *lrn = lrn_of(name);
     if (!lrn) return miopenStatusBadParm;
+    mi_chain_destroy(&lrn->object, MI_LRN);
     mi_object_delete(lrn);
     return miopenStatusSuccess;
 }
@@ -53,7 +48,7 @@ miopenStatus_t miopenSetLRNDescriptor(miopenLRNDescriptor_t name, miopenLRNMode_
     lrn->alpha = alpha;
     lrn->beta = beta;
     lrn->k = k;
-    return miopenStatusSuccess;
+    return mi_chain_lrn(lrn);
 }
 
 miopenStatus_t miopenGetLRNDescriptor(miopenLRNDescriptor_t name, miopenLRNMode_t *mode,

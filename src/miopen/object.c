@@ -34,6 +34,7 @@ static struct pool pools[MI_KINDS] = {
     [MI_SOFTMAX] = { .lock = PTHREAD_MUTEX_INITIALIZER },
     [MI_REDUCE] = { .lock = PTHREAD_MUTEX_INITIALIZER },
     [MI_CTC] = { .lock = PTHREAD_MUTEX_INITIALIZER },
+    [MI_MHA] = { .lock = PTHREAD_MUTEX_INITIALIZER },
 };
 
 /* Twins: open addressing, from the original's pointer to our object; 0 is free, 1 was used once. */

@@ -26,6 +26,7 @@ enum mi_kind {
     MI_FUSION_PLAN,
     MI_FUSION_OP,
     MI_OPERATOR_ARGS,
+    MI_MHA,
     MI_KINDS
 };
 

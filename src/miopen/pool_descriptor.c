@@ -1,4 +1,5 @@
 /* pool_descriptor.c: pooling descriptors, and the sizes that follow from them. */
+#include "miopen/chain.h"
 #include "miopen/log.h"
 #include "miopen/pool.h"
 
@@ -28,8 +29,7 @@ miopenStatus_t miopenCreatePoolingDescriptor(miopenPoolingDescriptor_t *out)
     if (!out) return mi_fail(miopenStatusBadParm, "miopenCreatePoolingDescriptor: NULL");
     struct mi_pool *pool = mi_object_new(MI_POOL, sizeof *pool);
     if (!pool) return mi_fail(miopenStatusAllocFailed, "out of memory");
-    *out = mi_object_name(pool);
-    return miopenStatusSuccess;
+    return mi_chain_descriptor(&pool->object, MI_POOL, out);
 }
 
 miopenStatus_t miopenDestroyPoolingDescriptor(miopenPoolingDescriptor_t name)
@@ -37,6 +37,7 @@ miopenStatus_t miopenDestroyPoolingDescriptor(miopenPoolingDescriptor_t name)
     if (!name) return miopenStatusSuccess;
     struct mi_pool *pool = mi_pool(name);
     if (!pool) return miopenStatusBadParm;
+    mi_chain_destroy(&pool->object, MI_POOL);
     mi_object_delete(pool);
     return miopenStatusSuccess;
 }
@@ -48,7 +49,7 @@ miopenStatus_t miopenSetPoolingIndexType(miopenPoolingDescriptor_t name, miopenI
     struct mi_pool *pool = mi_pool(name);
     if (!pool) return miopenStatusBadParm;
     pool->index_type = type;
-    return miopenStatusSuccess;
+    return mi_chain_pool(pool);
 }
 
 miopenStatus_t miopenGetPoolingIndexType(miopenPoolingDescriptor_t name, miopenIndexType_t *type)
@@ -65,7 +66,7 @@ miopenStatus_t miopenSetPoolingWorkSpaceIndexMode(miopenPoolingDescriptor_t name
     struct mi_pool *pool = mi_pool(name);
     if (!pool) return miopenStatusBadParm;
     pool->index_mode = mode;
-    return miopenStatusSuccess;
+    return mi_chain_pool(pool);
 }
 
 miopenStatus_t miopenGetPoolingWorkSpaceIndexMode(miopenPoolingDescriptor_t name,
@@ -100,7 +101,7 @@ miopenStatus_t miopenSetNdPoolingDescriptor(miopenPoolingDescriptor_t name,
         pool->pad[d] = pad[d];
         pool->stride[d] = stride[d];
     }
-    return miopenStatusSuccess;
+    return mi_chain_pool(pool);
 }
 
 miopenStatus_t miopenSet2dPoolingDescriptor(miopenPoolingDescriptor_t name,

@@ -1,6 +1,7 @@
 /* rnn.c: descriptors of recurrent networks, and how much memory these need. */
 #include "miopen/rnn.h"
 
+#include "miopen/chain.h"
 #include "miopen/log.h"
 
 #include <limits.h>
@@ -36,8 +37,7 @@ miopenStatus_t miopenCreateRNNDescriptor(miopenRNNDescriptor_t *out)
     rnn->layers = 1;
     rnn->mode = miopenRNNTANH;
     rnn->type = miopenFloat;
-    *out = mi_object_name(rnn);
-    return miopenStatusSuccess;
+    return mi_chain_descriptor(&rnn->object, MI_RNN, out);
 }
 
 miopenStatus_t miopenDestroyRNNDescriptor(miopenRNNDescriptor_t name)
@@ -45,6 +45,7 @@ miopenStatus_t miopenDestroyRNNDescriptor(miopenRNNDescriptor_t name)
     if (!name) return miopenStatusSuccess;
     struct mi_rnn *rnn = (struct mi_rnn *)mi_rnn(name);
     if (!rnn) return miopenStatusBadParm;
+    mi_chain_destroy(&rnn->object, MI_RNN);
     mi_object_delete(rnn);
     return miopenStatusSuccess;
 }
@@ -78,7 +79,7 @@ miopenStatus_t miopenSetRNNDescriptor_V2(miopenRNNDescriptor_t name, int hidden,
     rnn->algo = algo;
     rnn->type = type;
     rnn->padding = miopenRNNIONotPadded;
-    return miopenStatusSuccess;
+    return mi_chain_rnn(rnn);
 }
 
 miopenStatus_t miopenSetRNNDescriptor(miopenRNNDescriptor_t name, int hidden, int layers,
@@ -129,7 +130,7 @@ miopenStatus_t miopenSetRNNPaddingMode(miopenRNNDescriptor_t name, miopenRNNPadd
     if ((unsigned)padding > miopenRNNIOWithPadding)
         return mi_fail(miopenStatusBadParm, "no RNN padding mode %d", (int)padding);
     rnn->padding = padding;
-    return miopenStatusSuccess;
+    return mi_chain_rnn(rnn);
 }
 
 miopenStatus_t miopenGetRNNPaddingMode(miopenRNNDescriptor_t name, miopenRNNPaddingMode_t *padding)

@@ -26,7 +26,7 @@ enum {
     WORDS
 };
 #define MAGIC_NUMBER UINT64_C(0x31504f504d434d52) /* "RMCMPOP1" */
-enum { FORM_NUMBER = 1, TASK_FORM_NUMBER = 2, TASK_ID = 2, TASK_WORKSPACE, TASK_HEAD };
+enum { FORM_NUMBER = 1, TASK_FORM_NUMBER = 3, TASK_ID = 2, TASK_WORKSPACE, TASK_HEAD };
 
 static int64_t sum_of(const int64_t *words, size_t n)
 {

@@ -1,4 +1,5 @@
-/* task.c: activation, bias, batch norm and softmax as problems of Find 2.0, alone and fused. */
+/* task.c: activation, bias, batch norm, softmax and attention as problems of Find 2.0, alone and
+ * fused. */
 #include "miopen/task.h"
 
 #include "miopen/log.h"
@@ -30,6 +31,10 @@ static const struct {
                           miopenTensorSoftmaxDY,
                           { miopenTensorSoftmaxX, miopenTensorSoftmaxDY },
                           { miopenTensorSoftmaxY, miopenTensorSoftmaxDX } },
+    [MI_TASK_MHA] = { miopenTensorMhaK,
+                      miopenTensorMhaBias,
+                      { miopenTensorMhaK, miopenTensorMhaDO },
+                      { miopenTensorMhaO, miopenTensorMhaDQ } },
 };
 
 static bool is_backward(const struct mi_task_step *step)
@@ -106,7 +111,9 @@ static miopenStatus_t part_of(struct mi_task_step *step, struct mi_part *part)
         part->kind = is_backward(step) ? MI_PART_ACTIVATION_BACKWARD : MI_PART_ACTIVATION;
         break;
     case MI_TASK_SOFTMAX:
-        return mi_fail(miopenStatusNotImplemented, "softmax together with another operation");
+    case MI_TASK_MHA:
+        return mi_fail(miopenStatusNotImplemented, "%s together with another operation",
+                       step->kind == MI_TASK_MHA ? "attention" : "softmax");
     default:
         part->kind = is_backward(step)                                    ? MI_PART_NORM_BACKWARD
                      : step->direction == miopenProblemDirectionInference ? MI_PART_NORM_INFER
@@ -157,9 +164,18 @@ static miopenStatus_t softmax_tensors(struct mi_task_step *step, const struct mi
     return miopenStatusSuccess;
 }
 
-static bool is_softmax(const struct mi_task *task)
+/* The kind of what is no list of parts, else MI_TASK_KINDS. */
+static enum mi_task_kind kind_alone(const struct mi_task *task)
 {
-    return task->n == 1 && task->step[0].kind == MI_TASK_SOFTMAX;
+    const enum mi_task_kind kind = task->step[0].kind;
+    return task->n == 1 && (kind == MI_TASK_SOFTMAX || kind == MI_TASK_MHA) ? kind : MI_TASK_KINDS;
+}
+
+static struct mi_mha_call mha_of(struct mi_task_step *step)
+{
+    struct mi_mha_call call = { .scale = step->mha.scale, .backward = is_backward(step) };
+    for (uint32_t i = 0; i < MI_MHA_TENSORS; i++) call.tensor[i] = find(step, miopenTensorMhaK + i);
+    return call;
 }
 
 miopenStatus_t mi_task_plan(struct mi_handle *handle, const struct mi_task *task,
@@ -170,10 +186,16 @@ miopenStatus_t mi_task_plan(struct mi_handle *handle, const struct mi_task *task
     struct mi_task *own = mi_task_copy(task); /* find() gives places to write to */
     if (!own) return mi_fail(miopenStatusAllocFailed, "out of memory");
     *workspace = 0;
-    miopenStatus_t status =
-        is_softmax(own) ? softmax_tensors(&own->step[0], tensors) : parts_of(own, &parts);
-    if (status == miopenStatusSuccess && !is_softmax(own))
-        status = mi_parts_plan(handle, &parts, workspace);
+    miopenStatus_t status;
+    if (kind_alone(own) == MI_TASK_SOFTMAX) {
+        status = softmax_tensors(&own->step[0], tensors);
+    } else if (kind_alone(own) == MI_TASK_MHA) {
+        const struct mi_mha_call call = mha_of(&own->step[0]);
+        status = mi_mha_plan(handle, &call);
+    } else {
+        status = parts_of(own, &parts);
+        if (status == miopenStatusSuccess) status = mi_parts_plan(handle, &parts, workspace);
+    }
     free(own);
     return status;
 }
@@ -245,6 +267,20 @@ static miopenStatus_t run_softmax(struct mi_handle *handle, struct mi_task_step 
     return mi_softmax_backward(handle, &step->softmax, t[0], y, t[1], input, t[2], output);
 }
 
+static miopenStatus_t run_mha(struct mi_handle *handle, struct mi_task_step *step,
+                              const struct given *given)
+{
+    struct mi_mha_call call = mha_of(step);
+    for (uint32_t i = 0; i < MI_MHA_TENSORS; i++)
+        call.buffer[i] = buffer(given, miopenTensorMhaK + i);
+    const miopenMhaMask_t *mask = buffer(given, miopenTensorMhaMask); /* the host's */
+    if (mask && (unsigned)*mask > miopenMhaMaskCausal)
+        return mi_fail(miopenStatusBadParm, "no mask %d of attention", (int)*mask);
+    call.causal = mask && *mask == miopenMhaMaskCausal;
+    handle->kernel_ms = 0;
+    return mi_mha_run(handle, &call);
+}
+
 miopenStatus_t mi_task_run(struct mi_handle *handle, const struct mi_task *task, size_t n,
                            const miopenTensorArgument_t *arguments, void *workspace,
                            size_t workspace_bytes)
@@ -268,8 +304,10 @@ miopenStatus_t mi_task_run(struct mi_handle *handle, const struct mi_task *task,
             if (tensor) *tensor = *other;
         }
     }
-    if (status == miopenStatusSuccess && is_softmax(own)) {
-        status = run_softmax(handle, &own->step[0], &given, input, output);
+    if (status == miopenStatusSuccess && kind_alone(own) != MI_TASK_KINDS) {
+        status = kind_alone(own) == MI_TASK_MHA
+                     ? run_mha(handle, &own->step[0], &given)
+                     : run_softmax(handle, &own->step[0], &given, input, output);
         free(own);
         return status;
     }

@@ -4,6 +4,7 @@
 #define RMCP_MIOPEN_TASK_H
 
 #include "miopen/activation.h"
+#include "miopen/mha.h"
 #include "miopen/parts.h"
 #include "miopen/softmax.h"
 
@@ -13,10 +14,11 @@ enum mi_task_kind {
     MI_TASK_BIAS,
     MI_TASK_NORM,
     MI_TASK_SOFTMAX, /* only alone */
+    MI_TASK_MHA,     /* the same   */
     MI_TASK_KINDS
 };
 
-enum { MI_TASK_TENSORS = 16 };
+enum { MI_TASK_TENSORS = MI_MHA_TENSORS };
 
 struct mi_task_step {
     enum mi_task_kind kind;
@@ -25,6 +27,7 @@ struct mi_task_step {
     struct mi_activation activation;
     miopenBatchNormMode_t norm;
     struct mi_softmax softmax;
+    struct mi_mha mha;
     int n;
     struct mi_task_tensor {
         uint32_t id; /* miopenTensorArgumentId_t */

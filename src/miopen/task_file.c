@@ -10,7 +10,7 @@
 enum {
     TENSOR_WORDS = 3 + 2 * MI_DIMS,
     CONVOLUTION_WORDS = 3 + 4 * RMCP_MAX_DIMS,
-    STEP_WORDS = 4 + CONVOLUTION_WORDS + 4 + 4,
+    STEP_WORDS = 4 + CONVOLUTION_WORDS + 4 + 4 + 1,
 };
 
 size_t mi_task_size(const struct mi_task *task)
@@ -57,6 +57,7 @@ void mi_task_save(const struct mi_task *task, char *data)
         put(&data, step->softmax.mode);
         put_number(&data, (double)step->softmax.alpha);
         put_number(&data, (double)step->softmax.beta);
+        put_number(&data, (double)step->mha.scale);
         for (int k = 0; k < step->n; k++) {
             const struct mi_tensor *t = &step->tensor[k].tensor;
             put(&data, step->tensor[k].id);
@@ -150,6 +151,7 @@ static void get_step(struct reader *r, struct mi_task_step *step)
     step->softmax.mode = (miopenSoftmaxMode_t)get(r, 0, MIOPEN_SOFTMAX_MODE_CHANNEL);
     step->softmax.alpha = (float)get_number(r);
     step->softmax.beta = (float)get_number(r);
+    step->mha.scale = (float)get_number(r);
     for (int i = 0; i < n && r->good; i++) {
         struct mi_tensor tensor = { .dims = 0 };
         const uint32_t id = (uint32_t)get(r, 1, INT_MAX);

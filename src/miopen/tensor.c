@@ -129,13 +129,7 @@ miopenStatus_t miopenCreateTensorDescriptor(miopenTensorDescriptor_t *out)
     if (!tensor) return mi_fail(miopenStatusAllocFailed, "out of memory");
     tensor->type = miopenFloat;
     tensor->cast_type = -1;
-    miopenStatus_t status = mi_chain_descriptor(&tensor->object, MI_TENSOR);
-    if (status != miopenStatusSuccess) {
-        mi_object_delete(tensor);
-        return status;
-    }
-    *out = mi_object_name(tensor);
-    return miopenStatusSuccess;
+    return mi_chain_descriptor(&tensor->object, MI_TENSOR, out);
 }
 
 miopenStatus_t miopenDestroyTensorDescriptor(miopenTensorDescriptor_t name)

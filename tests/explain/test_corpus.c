@@ -34,8 +34,16 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
+/* Is the unknown error, which the answer quotes, of this class? */
+static bool quoted(const char *id, size_t length)
+{
+    const struct explain_signature *about = result.unknown.about;
+    return about && strlen(about->id) == length && !strncmp(about->id, id, length);
+}
+
 static bool found(const char *id, size_t length)
 {
+    if (quoted(id, length)) return true;
     for (size_t i = 0; i < result.n_matches; i++)
         if (strlen(result.matches[i].signature->id) == length &&
             !strncmp(result.matches[i].signature->id, id, length))
@@ -77,16 +85,19 @@ static enum verdict judge(const struct report *r)
 {
     size_t n_must, n_never;
     const size_t n_found = count_found(r->must, &n_must);
+    const char *about = result.unknown.about ? result.unknown.about->id : "";
+    const bool fits =
+        *about && !result.unknown.behind && (has_word(r->must, about) || has_word(r->may, about));
     if (*r->never && count_found(r->never, &n_never)) return WRONG;
     if (*r->chip && *result.card.chip && strcmp(result.card.chip, r->chip)) return WRONG;
-    if (result.n_matches) {
+    if (result.n_matches && !fits) {
         const char *first = result.matches[0].signature->id;
         if (!has_word(r->must, first) && !has_word(r->may, first)) return WRONG;
     }
     const bool rest = (!*r->chip || *result.card.chip) && (!*r->conv || leads_to_rmcp()) &&
                       (!*r->foreign || result.foreign);
     if (n_found == n_must && rest) return RIGHT;
-    return n_found || result.n_matches ? PARTLY : MISSED;
+    return n_found || fits || result.n_matches ? PARTLY : MISSED;
 }
 
 static bool take(const char *line, const char *key, char *value, size_t size)
@@ -129,7 +140,10 @@ static void show(const char *name, const struct report *r, enum verdict verdict)
            *r->chip ? ", chip " : "", r->chip, *r->conv ? ", conv" : "",
            *r->foreign ? ", foreign" : "");
     for (size_t i = 0; i < result.n_matches; i++) printf(" %s", result.matches[i].signature->id);
-    printf("%s (%s)\n", result.n_matches ? "" : " nothing",
+    printf("%s%s%s%s (%s)\n", result.n_matches ? "" : " nothing",
+           result.unknown.about ? ", unknown, about " : "",
+           result.unknown.about ? result.unknown.about->id : "",
+           result.unknown.behind ? ", behind" : "",
            *result.card.chip ? result.card.chip : "no chip");
 }
 

@@ -129,6 +129,8 @@ static void test_healthy_logs(void **state)
         if (result.n_matches)
             fail_msg("%s: %s in '%s'", entry->d_name, result.matches[0].signature->id,
                      result.matches[0].excerpt);
+        if (result.unknown.about)
+            fail_msg("%s: unknown '%s'", entry->d_name, result.unknown.excerpt);
         n++;
     }
     closedir(folder);

@@ -1,5 +1,5 @@
-/* test_words.c: messages that no signature knows are answered by their words, and messages that a
- * terminal broke into two lines are found. */
+/* test_words.c: errors that no signature knows are quoted with what their words are about, and
+ * messages that a terminal broke into two lines are found. */
 #include "explain/explain.h"
 #include "explain/kinds.h"
 #include "support.h"
@@ -22,11 +22,13 @@ static void read_text(const char *text, struct explain_result *into)
     fclose(file);
 }
 
-/* The first finding, "" when there is none. */
+/* What the answer starts with: an unknown error's class, or the first finding's; "" when there is
+ * none. */
 static const char *first(const char *text)
 {
     memset(&result, 0, sizeof result);
     read_text(text, &result);
+    if (result.unknown.about && !result.unknown.behind) return result.unknown.about->id;
     return result.n_matches ? result.matches[0].signature->id : "";
 }
 
@@ -58,12 +60,16 @@ static void test_topic_and_trouble(void **state)
     (void)state;
     assert_string_equal(first("frobnicate: the Vulkan layer gave up, cannot continue\n"),
                         "vulkan-error");
-    assert_true(result.matches[0].by_words);
-    assert_int_equal(result.matches[0].line, 1);
+    assert_int_equal(result.n_matches, 0); /* no cause is named */
+    assert_string_equal(result.unknown.topic, "Vulkan");
+    assert_string_equal(result.unknown.excerpt,
+                        "frobnicate: the Vulkan layer gave up, cannot continue");
+    assert_int_equal(result.unknown.line, 1);
     assert_string_equal(first("frob: rocsolver could not do that\n"), "math-library");
     assert_string_equal(first("x\ny: amdgpu 0000:03:00.0: amdgpu: frob timed out\n"),
                         "driver-error");
-    assert_int_equal(result.matches[0].line, 2);
+    assert_int_equal(result.unknown.line, 2);
+    assert_string_equal(result.unknown.trouble, "something that did not answer");
     /* Whole words only, and none that a file's or a package's name has. */
     assert_string_equal(first("installed libvulkan-error-tool\n"), "");
     assert_string_equal(first("the vulkanological errorless day\n"), "");
@@ -74,11 +80,12 @@ static void test_topic_and_trouble(void **state)
     assert_string_equal(first("frob: Vulkan cannot continue\nROCk module is NOT loaded\n"),
                         "rock-not-loaded");
     assert_int_equal(result.n_matches, 1);
-    /* But where one says only that something ended, the words come first. */
+    assert_null(result.unknown.about);
+    /* But where one says only that something ended, the unknown error comes first. */
     assert_string_equal(first("frob: Vulkan cannot continue\nAborted (core dumped)\n"),
                         "vulkan-error");
-    assert_int_equal(result.n_matches, 2);
-    assert_false(result.matches[1].by_words);
+    assert_int_equal(result.n_matches, 1);
+    assert_string_equal(result.matches[0].signature->id, "aborted");
 }
 
 /* A traceback: the exception's own words, else the module of its last file, else that it is one. */
@@ -88,13 +95,33 @@ static void test_tracebacks(void **state)
 #define TRACE                                                                                      \
     "Traceback (most recent call last):\n  File \"/home/user/main.py\", line 1, in <module>\n"
     assert_string_equal(first("gfx1100\n" TRACE "KeyError: 'frob'\n"), "python-error");
-    assert_string_equal(first(TRACE "KeyError: 'frob'\n"), ""); /* nothing says that it is AMD's */
+    assert_string_equal(first(TRACE "KeyError: 'frob'\n"), "python-error"); /* of any program */
+    assert_string_equal(first("error: frob\n"), ""); /* nothing says that it is about an AMD GPU */
+    assert_string_equal(first("gfx1100\nerror: frob\n"), "program-error");
     assert_string_equal(first(TRACE "  File \"/env/triton/compiler/frob.py\", line 2, in f\n"
                                     "KeyError: 'frob'\n"),
                         "triton-error");
     assert_string_equal(
         first("gfx1100\n  File \"/env/triton/frob.py\", line 2, in f\n" TRACE "KeyError: 'frob'\n"),
         "python-error"); /* the last file counts */
+    /* The last exception is quoted, and before lines that are only about something. */
+    assert_string_equal(first("gfx1100\n" TRACE
+                              "KeyError: 'frob'\nfrob: Vulkan cannot continue\n" TRACE
+                              "ValueError: odd\n"),
+                        "python-error");
+    assert_string_equal(result.unknown.excerpt, "ValueError: odd");
+    assert_int_equal(result.unknown.count, 2);
+    assert_true(result.unknown.exception);
+    /* Without the traceback's head, too. */
+    assert_string_equal(first("gfx1100\nsubmodule.FrobError: odd\n"), "python-error");
+    /* Behind a finding it is said as well, since the finding may be about something else. */
+    assert_string_equal(first("ROCk module is NOT loaded\n" TRACE "ValueError: odd\n"),
+                        "rock-not-loaded");
+    assert_true(result.unknown.behind);
+    assert_string_equal(result.unknown.excerpt, "ValueError: odd");
+    assert_string_equal(first(TRACE "ValueError: odd\nROCk module is NOT loaded\n"),
+                        "rock-not-loaded");
+    assert_null(result.unknown.about);
 #undef TRACE
 }
 

@@ -1,7 +1,8 @@
 /* rules_dump.c: prints how often the code in code objects of any gfx10 chip has each silicon-bug
  * pattern: rules_dump [-v] FILE... (-v: also every finding).
  * rules_dump -f FILE: a line "FUNCTION RULE" for each finding in any function of a gfx10 object,
- * read as wave32 and WGP mode. */
+ * read as wave32 and WGP mode.
+ * rules_dump -c FILE: the same across calls, kernels in their own mode, the others as wave32. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,9 +56,50 @@ static int print_functions(const struct codeobj *object)
     return 0;
 }
 
+static int print_calls(const struct codeobj *object)
+{
+    int chip = isa_chip_of_mach(object->target.mach), status = 2;
+    size_t n = object->n_functions;
+    struct isa_code *codes = calloc(n + 1, sizeof *codes);
+    struct isa_calls *calls = NULL;
+    if (!codes || chip < 0) goto done;
+    for (size_t i = 0; i < n; i++) {
+        const struct codeobj_function *f = &object->functions[i];
+        uint32_t *words = malloc((size_t)f->size + 4);
+        if (!words) goto done;
+        memcpy(words, f->code, (size_t)f->size);
+        codes[i] = (struct isa_code){ words, (size_t)f->size / 4, f->address, (unsigned)chip, true,
+                                      false };
+    }
+    for (size_t k = 0; k < object->n_kernels; k++) {
+        const struct codeobj_kernel *kernel = &object->kernels[k];
+        if (!kernel->function) continue;
+        struct isa_code *code = &codes[kernel->function - object->functions];
+        code->is_kernel = true;
+        code->wgp_mode = kernel->descriptor.rsrc1 >> 29 & 1;
+        if (!(kernel->descriptor.properties & CODEOBJ_PROPERTY_WAVE32))
+            code->chip_mode |= ISA_WAVE64;
+    }
+    if (!isa_calls_create(codes, n, &calls)) goto done;
+    status = 0;
+    for (size_t i = 0; i < n && !status; i++) {
+        struct isa_rules_count count;
+        const char *name = object->functions[i].name;
+        if (!isa_calls_check(calls, i, print_line, (void *)(uintptr_t)name, &count)) status = 2;
+        if (count.n_undecodable) printf("%s undecodable\n", name);
+        for (size_t k = 0; k < count.n_unknown_calls; k++) printf("%s unknown-call\n", name);
+    }
+done:
+    isa_calls_destroy(calls);
+    for (size_t i = 0; codes && i < n; i++) free((void *)(uintptr_t)codes[i].words);
+    free(codes);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    bool functions = argc > 1 && !strcmp(argv[1], "-f");
+    bool across = argc > 1 && !strcmp(argv[1], "-c");
+    bool functions = across || (argc > 1 && !strcmp(argv[1], "-f"));
     size_t n_findings[ISA_N_RULES] = { 0 }, n_undecodable = 0, n_instructions = 0;
     bool verbose = argc > 1 && !strcmp(argv[1], "-v");
     for (int i = 1 + (verbose || functions); i < argc; i++) {
@@ -72,7 +114,7 @@ int main(int argc, char **argv)
             return 2;
         }
         if (functions) {
-            int status = print_functions(object);
+            int status = across ? print_calls(object) : print_functions(object);
             codeobj_close(object);
             return status;
         }

@@ -175,7 +175,7 @@ def refusals(handle):
 
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else int(os.environ.get("RMCP_SEED") or random.randrange(10**6))
     print(f"seed {seed}")
     handle = c.c_void_p()
     call("miopenCreate", c.byref(handle))

@@ -21,7 +21,7 @@ results=${2:-$build/miopen-judge}
 mkdir -p "$results"
 results=$(cd "$results" && pwd)
 
-original_open "$build" gcc libc6-dev libmiopen-dev
+original_open "$build" gcc libc6-dev libmiopen-dev librocrand-dev
 # Another release of the original, or other sequences: its records are made anew.
 state=$(original_version; cat "$here"/sequence*.[ch] "$here"/sequence*.inc | sha256sum)
 [ -f "$results/state" ] && [ "$(cat "$results/state")" = "$state" ] || rm -rf "$results/original"
@@ -31,7 +31,7 @@ rm -rf "$results/ours"
 # The original's client is compiled with the original's header, without C++'s default arguments; ours with ours.
 sed -E 's/ += +(-1|nullptr),/,/; s/ += +(false|0)\);/);/' "$root/usr/include/miopen/miopen.h" >"$inside/original.h"
 cp "$here"/sequence*.[ch] "$here"/sequence*.inc "$inside/"
-original_chroot 120 sh -c 'gcc -std=c11 -O1 -D_GNU_SOURCE -D__HIP_PLATFORM_AMD__ \
+original_chroot 900 sh -c 'gcc -std=c11 -O1 -D_GNU_SOURCE -D__HIP_PLATFORM_AMD__ \
     -DRMCP_MIOPEN_HEADER="\"original.h\"" -o sequence-original sequence*.c' ||
     die "the sequences do not compile with the original's header"
 cp "$build/tests/miopen/sequence" "$inside/"
@@ -48,7 +48,7 @@ run() {
     status=0
     name=$1
     shift
-    original_chroot 7200 ./rmcp sim --allow-reports -- "$@" "$name" 2>"$results/$name.log" || status=$?
+    original_chroot 14400 ./rmcp sim --allow-reports -- "$@" "$name" 2>"$results/$name.log" || status=$?
     keep
     tail -n 2 "$results/$name.log" >&2
     [ "$status" = 0 ] || die "$name ended with status $status: $(tail -n 5 "$results/$name.log")"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Programs that others wrote, on our drop-in, on a simulated card under sid's ROCm 6.4: MIOpenDriver, which judges
-# convolutions with its own code on the CPU, and MIGraphX's driver, which judges models like AlexNet, GoogLeNet, ResNet
+# convolutions and other operations with its own code on the CPU, and MIGraphX's driver, which judges models like AlexNet, GoogLeNet, ResNet
 # and VGG with its own.
 #
 # usage: programs.sh BUILD-FOLDER [RESULTS-FOLDER]
@@ -84,6 +84,20 @@ for arguments in \
     # Word splitting is wanted: arguments.
     # shellcheck disable=SC2086
     program "driver-$n" 'Weights Verifies OK' wheel/libMIOpen.so "$driver" $arguments -F 0 -V 1 -i 1 -t 0
+done
+# The other operations, forward and backward where there is one.
+for arguments in \
+    'softmax -n 2 -c 10 -H 4 -W 4' \
+    'softmaxfp16 -n 2 -c 10 -H 4 -W 4 -m 0' \
+    'lrn -n 2 -c 8 -H 5 -W 5' \
+    'activ -n 2 -c 4 -H 4 -W 4 -m 3' \
+    'activ -n 2 -c 4 -H 4 -W 4 -m 2' \
+    'pool -W 2x3x8x8 -y 3 -x 3 -p 1 -q 1 -u 2 -v 2 -m max' \
+    'pool -W 2x3x8x8 -y 2 -x 2 -u 2 -v 2 -m avg' \
+    'reduce -D 4,8,5 -R 1 -O 0'; do
+    n=$((n + 1))
+    # shellcheck disable=SC2086
+    program "driver-$n-${arguments%% *}" 'Verifies on CPU and GPU' wheel/libMIOpen.so "$driver" $arguments -V 1 -i 1 -t 0
 done
 chain=0
 for model in alexnet googlenet resnet vgg alexnet-f16 googlenet-f16 resnet-f16 vgg-f16; do

@@ -145,6 +145,7 @@ int main(int argc, char **argv)
     rnn_sequences();
     fusion_sequences();
     softmax_problem_sequences();
+    mha_sequences();
     free(done);
     fprintf(stderr, "sequence: %d sequences, %d died\n", n_run, n_died);
     return 0;

@@ -103,6 +103,7 @@ void pool_sequences(void);
 void rnn_sequences(void);
 void fusion_sequences(void);
 void softmax_problem_sequences(void);
+void mha_sequences(void);
 void hostile_sequences(void);
 /* A sequence: its record is begun, the handle is open, and its record is ended after it. */
 struct sequence {

@@ -21,6 +21,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import sequence_fusion_check
+import sequence_mha_check
 import sequence_rnn_check
 
 U = 2.0 ** -24
@@ -314,7 +315,11 @@ def check_fusion(folder, record):
     return sequence_fusion_check.check(record, lambda name, key: read(folder, record, name, key))
 
 
-CHECKS = {"fusion": check_fusion, "softmax": check_softmax, "conv": check_conv, "norm": check_norm, "tensor": check_tensor, "rnn": check_rnn,
+def check_mha(folder, record):
+    return sequence_mha_check.check(record, lambda name, key: read(folder, record, name, key, None if key else "f32"), worst)
+
+
+CHECKS = {"mha": check_mha, "fusion": check_fusion, "softmax": check_softmax, "conv": check_conv, "norm": check_norm, "tensor": check_tensor, "rnn": check_rnn,
           "parameters": check_rnn, "pool": check_pool, "lrn": check_lrn}
 
 

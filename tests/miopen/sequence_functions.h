@@ -156,6 +156,10 @@
     F(miopenFuseProblems)                                                                          \
     F(miopenCreateSoftmaxDescriptor)                                                               \
     F(miopenSetSoftmaxDescriptor)                                                                  \
-    F(miopenCreateSoftmaxProblem)
+    F(miopenCreateSoftmaxProblem)                                                                  \
+    F(miopenCreateMhaDescriptor)                                                                   \
+    F(miopenSetMhaDescriptor)                                                                      \
+    F(miopenGetMhaDescriptor)                                                                      \
+    F(miopenCreateMhaProblem)
 
 #endif

@@ -455,6 +455,7 @@ void rnn_sequences(void)
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) run_net(&nets[i]);
     const char *more = getenv("RMCP_SEQUENCE_NETS"), *colon = more ? strchr(more, ':') : NULL;
     const unsigned long n = more ? strtoul(more, NULL, 10) : 0;
-    uint32_t seed = colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : (uint32_t)time(NULL) % 1000000;
+    const char *const given = colon ? colon + 1 : getenv("RMCP_SEED");
+    uint32_t seed = given ? (uint32_t)strtoul(given, NULL, 10) : (uint32_t)time(NULL) % 1000000;
     for (unsigned long i = 0; i < n; i++) run_random(seed++);
 }

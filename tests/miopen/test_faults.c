@@ -345,6 +345,58 @@ static int use_reductions(miopenHandle_t handle)
     return status;
 }
 
+/* One pass of attention with one scale, one largest magnitude and k that is not packed. */
+static int use_attention_pass(miopenHandle_t handle, miopenMhaDescriptor_t desc, bool backward,
+                              const miopenTensorDescriptor_t tensor[4])
+{
+    static const miopenTensorArgumentId_t ids[2][13] = {
+        { miopenTensorMhaQ, miopenTensorMhaK, miopenTensorMhaV, miopenTensorMhaO, miopenTensorMhaM,
+          miopenTensorMhaZInv, miopenTensorMhaDescaleK, miopenTensorMhaAmaxO },
+        { miopenTensorMhaQ, miopenTensorMhaK, miopenTensorMhaV, miopenTensorMhaDO, miopenTensorMhaM,
+          miopenTensorMhaZInv, miopenTensorMhaDescaleK, miopenTensorMhaAmaxDQ, miopenTensorMhaDQ,
+          miopenTensorMhaDK, miopenTensorMhaDV }
+    };
+    static const int kinds[13] = { 0, 1, 0, 0, 2, 2, 3, 3, 0, 1, 0 }; /* of `tensor` */
+    miopenProblem_t problem = NULL;
+    miopenSolution_t solution = NULL;
+    miopenTensorArgument_t arguments[13];
+    size_t n = 0, found = 0;
+    int status = miopenCreateMhaProblem(
+        &problem, desc, backward ? miopenProblemDirectionBackward : miopenProblemDirectionForward);
+    for (; !status && ids[backward][n]; n++) {
+        arguments[n] = (miopenTensorArgument_t){ ids[backward][n], NULL, space + n * (SPACE / 16) };
+        status = miopenSetProblemTensorDescriptor(problem, ids[backward][n], tensor[kinds[n]]);
+    }
+    if (!status) status = miopenFindSolutions(handle, problem, NULL, &solution, &found, 1);
+    if (!status && !found) status = miopenStatusUnsupportedOp;
+    if (!status) status = miopenRunSolution(handle, solution, n, arguments, NULL, 0);
+    miopenDestroySolution(solution);
+    miopenDestroyProblem(problem);
+    return status;
+}
+
+static int use_attention(miopenHandle_t handle)
+{
+    static miopenMhaDescriptor_t desc; /* nothing destroys one */
+    static const int sizes[4][4] = {
+        { 1, 2, 6, 8 }, { 1, 2, 6, 8 }, { 1, 2, 6, 1 }, { 1, 1, 1, 1 }
+    };
+    static const int strides[4][4] = {
+        { 96, 48, 8, 1 }, { 108, 54, 9, 1 }, { 12, 6, 1, 1 }, { 1, 1, 1, 1 }
+    };
+    miopenTensorDescriptor_t tensor[4] = { NULL };
+    int status = desc ? 0 : miopenCreateMhaDescriptor(&desc);
+    for (int i = 0; i < 4 && !status; i++) {
+        status = miopenCreateTensorDescriptor(&tensor[i]);
+        if (!status)
+            status = miopenSetTensorDescriptor(tensor[i], miopenFloat, 4, sizes[i], strides[i]);
+    }
+    for (int backward = 0; backward < 2 && !status; backward++)
+        status = use_attention_pass(handle, desc, backward, tensor);
+    for (int i = 0; i < 4; i++) miopenDestroyTensorDescriptor(tensor[i]);
+    return status;
+}
+
 /* With a handle of its own, from its creation to its end. */
 static int (*use)(miopenHandle_t handle);
 static int live(void)
@@ -472,6 +524,12 @@ static void reductions(void **state)
     fail_calls(use_reductions, true);
 }
 
+static void attention(void **state)
+{
+    (void)state;
+    fail_calls(use_attention, true);
+}
+
 /* ---- the first use of a process ---- */
 
 /* Call number `at` of the very first life fails. 0: as it should be, 1: all calls were made, 2:
@@ -548,6 +606,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sequence_tensors),
         cmocka_unit_test(fusion),
         cmocka_unit_test(reductions),
+        cmocka_unit_test(attention),
         cmocka_unit_test(losses_and_norms),
     };
     if (argc < 2) return 99;

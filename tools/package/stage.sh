@@ -64,8 +64,7 @@ cp /usr/share/common-licenses/GPL-3 "$stage/share/doc/rmcp/licences/GPL-3" # lib
 check_glibc "$stage"
 
 cp "$root/LICENSE" "$root/README.md" "$root/CHANGELOG.md" "$stage/share/doc/rmcp/"
-mkdir "$stage/share/doc/rmcp/docs"
-cp "$root"/docs/*.md "$stage/share/doc/rmcp/docs/"
+cp -R "$root/docs" "$stage/share/doc/rmcp/docs"
 cp "$root/docs/install.md" "$stage/INSTALL.md"
 mkdir "$stage/python"
 (cd "$root/python" && find rmcp -type f ! -path '*__pycache__*' | sort | tar -cf - -T -) | tar -C "$stage/python" -xf -

@@ -1,6 +1,7 @@
 /* attention.c: multi-head attention as an operation: its case strings and tensors. */
 #include "ops/attention/attention.h"
 
+#include "base/convert.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -12,12 +13,14 @@ static const char *const passes[] = { "fwd", "bwd", NULL };
 static const char *const masks[] = { "full", "causal", NULL };
 static const char *const biases[] = { "unbiased", "bias", NULL };
 static const char *const saves[] = { "unsaved", "saved", NULL };
-static const struct rmcp_trait traits[] = { { "pass", passes },          { "mask", masks },
-                                            { "bias", biases },          { "statistics", saves },
-                                            { "type", rmcp_type_names }, { NULL, NULL } };
+static const char *const scalings[] = { "plain", "factors", NULL };
+static const struct rmcp_trait traits[] = { { "pass", passes },      { "mask", masks },
+                                            { "bias", biases },      { "statistics", saves },
+                                            { "scaling", scalings }, { "type", rmcp_type_names },
+                                            { NULL, NULL } };
 static const struct rmcp_form_number numbers[] = { { "scale", 1 }, { "keys", 0 }, { NULL, 0 } };
-static const char *const tensors[] = { "q",    "k",  "v",  "bias", "o",  "m",
-                                       "zinv", "do", "dq", "dk",   "dv", NULL };
+static const char *const tensors[] = { "q",  "k",  "v",  "bias",    "o",     "m",    "zinv", "do",
+                                       "dq", "dk", "dv", "factors", "state", "amax", NULL };
 
 struct rmcp_att_sizes rmcp_att_sizes(const struct rmcp_form *form)
 {
@@ -53,6 +56,12 @@ static rmcp_status shape(struct rmcp_form *form)
         rmcp_form_part(form, RMCP_ATT_M, RMCP_F32, !backward, 3, form->size);
         rmcp_form_part(form, RMCP_ATT_ZINV, RMCP_F32, !backward, 3, form->size);
     }
+    if (form->word[RMCP_ATT_SCALED]) {
+        rmcp_form_part(form, RMCP_ATT_FACTORS, RMCP_F32, false, 1,
+                       (int64_t[]){ RMCP_ATT_N_FACTORS });
+        rmcp_form_part(form, RMCP_ATT_STATE, RMCP_I32, false, 1, (int64_t[]){ 4 });
+        rmcp_form_part(form, RMCP_ATT_AMAX, RMCP_F32, true, 1, (int64_t[]){ backward ? 4 : 2 });
+    }
     if (!backward) {
         rmcp_form_whole(form, RMCP_ATT_O, true);
         return RMCP_OK;
@@ -78,6 +87,22 @@ static rmcp_status parse(const char *text, void *problems, size_t *count)
     return rmcp_form_parse(&rules, text, problems, count);
 }
 
+/* Factors as networks have them, not far from 1; dropout now and then. */
+static void fill(const void *problem, unsigned slot, enum rmcp_data data, uint64_t seed, void *host)
+{
+    struct rmcp_random r = { seed };
+    if (slot != RMCP_ATT_FACTORS) {
+        rmcp_form_fill(problem, slot, data, seed, host);
+        return;
+    }
+    for (int64_t i = 0; i < RMCP_ATT_N_FACTORS; i++) {
+        const double size = 0.5 * (double)rmcp_random_between(&r, 1, 3);
+        const double share = 0.25 * (double)rmcp_random_below(&r, 4);
+        const double value = rmcp_random_below(&r, 4) ? size : -size;
+        rmcp_store_any(host, RMCP_F32, i, i == RMCP_ATT_DROP ? share : value);
+    }
+}
+
 static double flops(const void *problem)
 {
     const struct rmcp_form *form = problem;
@@ -87,17 +112,19 @@ static double flops(const void *problem)
 }
 
 static const char *const trials[] = { "1x2x9x8:%s:scale0.0625:saved",
-                                      "1x1x5x4:%s:scale0.0625:keys300:bias:causal", NULL };
+                                      "1x1x5x4:%s:scale0.0625:keys300:bias:causal",
+                                      "1x2x7x6:%s:scale0.0625:keys20:saved:factors", NULL };
 
 static void draw(uint64_t seed, void *problem)
 {
     struct rmcp_random r = { seed };
     const int depth = (int)rmcp_random_between(&r, 1, 24);
     const int queries = (int)rmcp_random_between(&r, 1, rmcp_random_below(&r, 4) ? 12 : 70);
-    rmcp_form_draw(&rules, problem, "%dx%dx%dx%d:%s:%s:%s:%s:%s:scale%s:keys%d",
+    rmcp_form_draw(&rules, problem, "%dx%dx%dx%d:%s:%s:%s:%s:%s:%s:scale%s:keys%d",
                    (int)rmcp_random_between(&r, 1, 3), (int)rmcp_random_between(&r, 1, 3), queries,
                    depth, passes[rmcp_random_below(&r, 2)], masks[rmcp_random_below(&r, 2)],
                    biases[rmcp_random_below(&r, 3) == 0], saves[rmcp_random_below(&r, 2)],
+                   scalings[rmcp_random_below(&r, 3) == 0],
                    rmcp_type_names[rmcp_random_below(&r, 3)],
                    rmcp_random_below(&r, 2) ? "0.0625" : "-0.03",
                    rmcp_random_below(&r, 3) ? 0 : (int)rmcp_random_between(&r, 1, 300));
@@ -118,7 +145,7 @@ const struct rmcp_operation rmcp_operation_attention = {
     .trait = rmcp_form_trait,
     .trials = trials,
     .draw = draw,
-    .fill = rmcp_form_fill,
+    .fill = fill,
     .reference_begin = rmcp_form_reference_begin,
     .reference_end = rmcp_form_reference_end,
     .expect = rmcp_form_expect,

@@ -1,6 +1,8 @@
 /* evaluate.c: the reference of multi-head attention, with bounds for f32. */
 #include "ops/attention/attention.h"
 
+#include "kernels/philox.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,10 +13,37 @@ struct head {
     struct rmcp_att_sizes s;
     double scale;
     bool causal;
+    int64_t number;       /* of the head                  */
+    const double *factor; /* NULL: all are 1, no dropout  */
+    uint32_t state[4];
     const double *q, *k, *v, *bias, *m, *zinv, *dout;
     double *o, *o_allowed, *dq, *dq_allowed, *dk, *dk_allowed, *dv, *dv_allowed;
     double *score, *error, *p, *g, *g_error;
+    double *amax, *amax_allowed;
 };
+
+static double factor(const struct head *h, unsigned which)
+{
+    return h->factor ? h->factor[which] : 1;
+}
+
+/* What the weight of query i and key j is multiplied by. */
+static double kept(const struct head *h, int64_t i, int64_t j)
+{
+    const double share = h->factor ? h->factor[RMCP_ATT_DROP] : 0;
+    if (!(share > 0)) return 1;
+    if (share >= 1) return 0;
+    const int64_t index = (h->number * h->s.queries + i) * h->s.keys + j;
+    const bool drop = rmcp_philox_at(h->state, (uint64_t)index) < (uint32_t)(share * 4294967296.0);
+    return drop ? 0 : 1 / (1 - share);
+}
+
+static void note_largest(struct head *h, unsigned at, double value, double allowed)
+{
+    if (!h->amax) return;
+    if (!(fabs(value) <= h->amax[at])) h->amax[at] = fabs(value);
+    if (!(allowed <= h->amax_allowed[at])) h->amax_allowed[at] = allowed;
+}
 
 /* A sum of products in f32, in any order. */
 static double product(const double *a, const double *b, int64_t n, double *error)
@@ -34,12 +63,14 @@ static int64_t seen(const struct head *h, int64_t i)
 static void find_scores(struct head *h, int64_t i)
 {
     const int64_t n = seen(h, i), d = h->s.depth;
+    const double scale = h->scale * factor(h, RMCP_ATT_FROM_Q) * factor(h, RMCP_ATT_FROM_K);
     for (int64_t j = 0; j < n; j++) {
         double error;
         const double dot = product(h->q + i * d, h->k + j * d, d, &error);
         const double b = h->bias ? h->bias[i * h->s.keys + j] : 0;
-        h->score[j] = h->scale * dot + b;
-        h->error[j] = fabs(h->scale) * (error + 2 * unit * fabs(dot)) + unit * fabs(h->score[j]);
+        h->score[j] = scale * dot + b;
+        h->error[j] = fabs(scale) * (error + (h->factor ? 4 : 2) * unit * fabs(dot)) +
+                      unit * fabs(h->score[j]);
     }
 }
 
@@ -64,14 +95,17 @@ static void forward_row(struct head *h, int64_t i, double *m, double *m_allowed,
         m[i] = most, m_allowed[i] = open ? INFINITY : off + unit * fabs(most) + 0x1p-120;
         zinv[i] = 1 / sum, zinv_allowed[i] = open ? INFINITY : relative / sum;
     }
+    note_largest(h, 0, 1 / sum, open ? INFINITY : relative / sum);
+    for (int64_t j = 0; j < n; j++) h->p[j] *= kept(h, i, j) / sum;
     for (int64_t c = 0; c < d; c++) {
         double value = 0, magnitude = 0;
         for (int64_t j = 0; j < n; j++) {
-            value += h->p[j] / sum * h->v[j * d + c];
-            magnitude += h->p[j] / sum * fabs(h->v[j * d + c]);
+            value += h->p[j] * h->v[j * d + c];
+            magnitude += h->p[j] * fabs(h->v[j * d + c]);
         }
         h->o[i * d + c] = value;
-        const double allowed = magnitude * (relative + unit * (2 * sqrt((double)n) + 4)) + 0x1p-100;
+        const double allowed =
+            magnitude * (relative + unit * (2 * sqrt((double)n) + (h->factor ? 8 : 4))) + 0x1p-100;
         h->o_allowed[i * d + c] = open || !isfinite(allowed) ? INFINITY : allowed;
     }
 }
@@ -93,13 +127,17 @@ static void backward_row(struct head *h, int64_t i)
     const int64_t n = seen(h, i), d = h->s.depth;
     const double keys = unit * (2 * sqrt((double)n) + 4);
     const double queries = unit * (2 * sqrt((double)h->s.queries) + 4);
+    const double gradient = factor(h, RMCP_ATT_FROM_DO) * factor(h, RMCP_ATT_FROM_V);
     double delta = 0, delta_error = 0;
     find_scores(h, i);
     for (int64_t j = 0; j < n; j++) {
         const double distance = h->score[j] - h->m[i];
         h->p[j] = exp(distance) * h->zinv[i];
         h->error[j] += unit * (16 + 4 * fabs(distance)); /* relative, of p */
+        const double keeps = gradient * kept(h, i, j);
         h->g[j] = product(h->dout + i * d, h->v + j * d, d, &h->g_error[j]);
+        h->g_error[j] = fabs(keeps) * (h->g_error[j] + (h->factor ? 6 : 0) * unit * fabs(h->g[j]));
+        h->g[j] *= keeps;
         delta += h->p[j] * h->g[j];
         delta_error += fabs(h->p[j]) * (fabs(h->g[j]) * (h->error[j] + keys) + h->g_error[j]);
     }
@@ -113,8 +151,10 @@ static void backward_row(struct head *h, int64_t i)
             scale * (ds_error + fabs(ds) * keys));
         add(h->dk + j * d, h->dk_allowed + j * d, h->q + i * d, d, h->scale * ds,
             scale * (ds_error + fabs(ds) * queries));
-        add(h->dv + j * d, h->dv_allowed + j * d, h->dout + i * d, d, h->p[j],
-            p * (h->error[j] + queries));
+        const double weight = h->p[j] * kept(h, i, j);
+        add(h->dv + j * d, h->dv_allowed + j * d, h->dout + i * d, d, weight,
+            fabs(weight) * (h->error[j] + queries + (h->factor ? 6 : 0) * unit));
+        note_largest(h, 0, h->scale * ds, scale * (ds_error + 2 * unit * fabs(ds)));
     }
 }
 
@@ -125,6 +165,38 @@ static void settle(double *values, double *allowed, int64_t n)
                           allowed[i] > 1e37;
         allowed[i] = open ? INFINITY : allowed[i] + 0x1p-100;
     }
+}
+
+/* A result of products times its factors, and its place in amax. */
+static void finish(struct head *h, double *values, double *allowed, int64_t n, double factors,
+                   double last, unsigned at)
+{
+    if (!h->factor) return;
+    for (int64_t i = 0; i < n; i++) {
+        const double v = values[i] * factors;
+        double off = allowed[i] * fabs(factors) + 8 * unit * fabs(v) + 0x1p-100;
+        if (!isfinite(off)) off = INFINITY;
+        note_largest(h, at, v, off);
+        values[i] = v * last;
+        allowed[i] = isfinite(off) ? off * fabs(last) + 2 * unit * fabs(v * last) + 0x1p-100 : off;
+    }
+}
+
+static void finish_head(struct head *h, int64_t query, int64_t key)
+{
+    const double s = factor(h, RMCP_ATT_TO_S) * factor(h, RMCP_ATT_FROM_S);
+    const double ds = factor(h, RMCP_ATT_TO_DS) * factor(h, RMCP_ATT_FROM_DS);
+    if (!h->dq) {
+        finish(h, h->o, h->o_allowed, query, s * factor(h, RMCP_ATT_FROM_V),
+               factor(h, RMCP_ATT_TO_O), 1);
+        return;
+    }
+    finish(h, h->dq, h->dq_allowed, query, ds * factor(h, RMCP_ATT_FROM_K),
+           factor(h, RMCP_ATT_TO_DQ), 1);
+    finish(h, h->dk, h->dk_allowed, key, ds * factor(h, RMCP_ATT_FROM_Q), factor(h, RMCP_ATT_TO_DK),
+           2);
+    finish(h, h->dv, h->dv_allowed, key, s * factor(h, RMCP_ATT_FROM_DO), factor(h, RMCP_ATT_TO_DV),
+           3);
 }
 
 static const double *at(const double *tensor, int64_t head, int64_t elements)
@@ -148,6 +220,10 @@ rmcp_status rmcp_att_evaluate(const struct rmcp_form *form, const struct rmcp_fo
             .s = s,
             .scale = (double)(float)form->number[RMCP_ATT_SCALE],
             .causal = form->word[RMCP_ATT_MASK],
+            .number = n,
+            .factor = v->in[RMCP_ATT_FACTORS],
+            .amax = v->out[RMCP_ATT_AMAX],
+            .amax_allowed = v->allowed[RMCP_ATT_AMAX],
             .q = at(v->in[RMCP_ATT_Q], n, query),
             .k = at(v->in[RMCP_ATT_K], n, key),
             .v = at(v->in[RMCP_ATT_V], n, key),
@@ -169,6 +245,8 @@ rmcp_status rmcp_att_evaluate(const struct rmcp_form *form, const struct rmcp_fo
             .g = room + 3 * s.keys,
             .g_error = room + 4 * s.keys,
         };
+        for (int i = 0; i < 4 && h.factor; i++)
+            h.state[i] = (uint32_t)(int64_t)v->in[RMCP_ATT_STATE][i];
         for (int64_t i = 0; i < s.queries; i++)
             if (h.dq)
                 backward_row(&h, i);
@@ -177,11 +255,15 @@ rmcp_status rmcp_att_evaluate(const struct rmcp_form *form, const struct rmcp_fo
                             into(v->allowed[RMCP_ATT_M], n, s.queries),
                             into(v->out[RMCP_ATT_ZINV], n, s.queries),
                             into(v->allowed[RMCP_ATT_ZINV], n, s.queries));
+        finish_head(&h, query, key);
         if (!h.dq) continue;
         settle(h.dq, h.dq_allowed, query);
         settle(h.dk, h.dk_allowed, key);
         settle(h.dv, h.dv_allowed, key);
     }
     free(room);
+    if (v->out[RMCP_ATT_AMAX])
+        settle(v->out[RMCP_ATT_AMAX], v->allowed[RMCP_ATT_AMAX],
+               form->tensor[RMCP_ATT_AMAX].elements);
     return RMCP_OK;
 }

@@ -162,7 +162,7 @@ static rmcp_status assemble(struct norm_reader *r)
 static rmcp_status read_case(struct norm_reader *r, const char *text)
 {
     *r = (struct norm_reader){ .problem.struct_size = sizeof r->problem, .pass = -1 };
-    rmcp_status status = rmcp_case_begin(&r->in, text);
+    rmcp_status status = rmcp_case_begin(&r->in, "batchnorm", text);
     const locale_t before = rmcp_plain_locale_enter();
     while (!status && *r->in.at && *r->in.at != ':') status = read_field(r);
     while (!status && *r->in.at) {
@@ -222,7 +222,7 @@ static rmcp_status print(const rmcp_batchnorm *p, int pass, const char *start, c
     struct rmcp_case_writer out = { text, size, 0 };
     rmcp_case_put(&out, "%sn%" PRId64 "c%" PRId64, start, p->n, p->c);
     for (uint32_t i = 0; i < p->dims; i++)
-        rmcp_case_put(&out, "%c%" PRId64, "thw"[RMCP_MAX_DIMS - p->dims + i], p->input[i]);
+        rmcp_case_put(&out, "%c%" PRId64, "thw"[RMCP_MAX_DIMS - p->dims + i], p -> input[i]);
     const locale_t before = rmcp_plain_locale_enter();
     put_words(&out, p, pass);
     rmcp_plain_locale_leave(before);

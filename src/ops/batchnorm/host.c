@@ -99,7 +99,7 @@ INLINE float gradient(rmcp_activation kind, const struct rmcp_norm_bend *bend, f
 {
     if (kind == RMCP_NO_ACTIVATION) return dy;
     const float under = kind == RMCP_LEAKY_RELU ? dy * bend->slope : 0;
-    return z <= bend->low ? under : z >= bend->high ? 0 : dy;
+    return z <= bend->low ? under : z >= bend->high && kind == RMCP_CLAMP ? 0 : dy;
 }
 
 /* ---- rows ---- */

@@ -123,7 +123,7 @@ static double gradient(const struct rmcp_reference *r, const struct statistics *
     const double outside = p->activation == RMCP_LEAKY_RELU ? dy * slope : 0;
     near *= r->error_factor;
     if (near > 0 && (fabs(z - low) <= near || fabs(z - high) <= near)) *error = fabs(dy - outside);
-    return z <= low || z >= high ? outside : dy;
+    return z <= low || (z >= high && p->activation == RMCP_CLAMP) ? outside : dy;
 }
 
 static void sum_gradients(const struct rmcp_reference *r, int64_t p, struct statistics *s)

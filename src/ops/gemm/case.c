@@ -156,7 +156,7 @@ static rmcp_status parse(const char *text, struct rmcp_gemm_form *form)
                                        .b_stride = RMCP_GEMM_PACKED,
                                        .c_stride = RMCP_GEMM_PACKED,
                                        .alpha = 1 } };
-    rmcp_status status = rmcp_case_begin(&r.in, text);
+    rmcp_status status = rmcp_case_begin(&r.in, "gemm", text);
     if (status) return status;
     const locale_t before = rmcp_plain_locale_enter();
     status = read_sizes(&r);

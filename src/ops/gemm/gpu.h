@@ -47,7 +47,7 @@ static inline int64_t rmcp_ceil_divide(int64_t a, int64_t b)
 const char *rmcp_matmul_family_refuse(const struct rmcp_matmul *p, enum rmcp_matmul_family family);
 
 /* All ways, estimated; none of a product whose tiles are refused. Returns how many. */
-enum { RMCP_MATMUL_MOST_WAYS = 192 };
+enum { RMCP_MATMUL_MOST_WAYS = 320 };
 size_t rmcp_matmul_list(const struct rmcp_matmul *p, const struct rmcp_caps *caps,
                         struct rmcp_matmul_way ways[static RMCP_MATMUL_MOST_WAYS]);
 

@@ -16,8 +16,8 @@ enum {
 /* Efficiencies and turns as measured on an H200. */
 static const struct rmcp_matmul_tile_kind tiles[] = {
     { "128x128", 128, 128, 256, 16, 0.79, 2, 384, 1.1e-6 },
-    { "128x64", 128, 64, 128, 16, 0.70, 3, 256, 1.0e-6 },
-    { "64x64", 64, 64, 64, 16, 0.64, 4, 256, 0.9e-6 },
+    { "128x64", 128, 64, 256, 16, 0.67, 2, 256, 1.0e-6 },
+    { "64x64", 64, 64, 128, 16, 0.66, 4, 256, 0.9e-6 },
     { "64x64x4", 64, 64, 256, 32, 0.60, 1, 256, 0.9e-6 },
 };
 enum { N_TILES = sizeof tiles / sizeof *tiles };
@@ -179,7 +179,7 @@ static void add_splits(struct list *list, struct rmcp_matmul_way way, int64_t st
     const struct rmcp_matmul *p = list->product;
     const int64_t terms = rmcp_matmul_terms(p);
     int64_t before = 0;
-    for (int64_t splits = 1; splits <= MOST_SPLITS; splits += splits > 3 ? splits / 2 : 1) {
+    for (int64_t splits = 1; splits <= MOST_SPLITS; splits += splits > 15 ? splits / 4 : 1) {
         way.share = rmcp_ceil_divide(rmcp_ceil_divide(terms, splits), step) * step;
         way.splits = rmcp_ceil_divide(terms, way.share);
         if (way.splits == before) continue;

@@ -173,7 +173,7 @@ static rmcp_status read_case(struct rec_reader *r, const char *text)
     memset(r, 0, sizeof *r);
     r->problem.struct_size = sizeof r->problem;
     r->pass = -1;
-    rmcp_status status = rmcp_case_begin(&r->in, text);
+    rmcp_status status = rmcp_case_begin(&r->in, "rnn", text);
     const locale_t before = rmcp_plain_locale_enter();
     while (!status && *r->in.at && *r->in.at != ':') status = read_field(r);
     while (!status && *r->in.at) {

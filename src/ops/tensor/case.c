@@ -174,7 +174,7 @@ static rmcp_status parse(const char *text, struct rmcp_tensor_form *form)
 {
     if (!text) return rmcp_fail(RMCP_E_ARG, "text is NULL");
     struct tensor_reader r = { .tensor.struct_size = sizeof r.tensor };
-    rmcp_status status = rmcp_case_begin(&r.in, text);
+    rmcp_status status = rmcp_case_begin(&r.in, "tensor", text);
     if (status) return status;
     const locale_t before = rmcp_plain_locale_enter();
     unsigned dims = 0;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """test_torch_pool.py: pooling on the CPU device against PyTorch in double precision: random shapes, windows, strides,
 types and layouts; values, indices and gradients. usage: test_torch_pool.py [ROUNDS [SEED]]"""
+import os
 import pathlib
 import random
 import sys
@@ -170,7 +171,7 @@ def check_nan(device):
 
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 250
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 30)
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else int(os.environ.get("RMCP_SEED") or random.randrange(1 << 30))
     print(f"{rounds} rounds, seed {seed}")
     rng = random.Random(seed)
     torch.manual_seed(seed)

@@ -5,6 +5,7 @@ usage: test_torch.py [DEVICE [PROBLEMS [SEED]]], by default 40 problems on the C
 in double. Masks of dropout are read from what training left behind, and PyTorch multiplies by the same.
 """
 import ctypes
+import os
 import pathlib
 import random
 import sys
@@ -251,7 +252,7 @@ def check(device, p, seed, algorithm):
 def main():
     spec = sys.argv[1] if len(sys.argv) > 1 else "cpu"
     problems = int(sys.argv[2]) if len(sys.argv) > 2 else 40
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 30)
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(os.environ.get("RMCP_SEED") or random.randrange(1 << 30))
     print(f"{problems} problems on {spec}, seed {seed}", flush=True)
     device = rmcp.Device(spec)
     failures = 0

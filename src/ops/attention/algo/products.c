@@ -1,8 +1,8 @@
 /* products: scores as matrices in the workspace, some heads at a time: a product, softmax of the
- * rows, a product; backward five products and one pass over rows. */
+ * rows, a product; backward five products and one pass over rows. With factors one more pass over
+ * the results. */
 #include "gpu/launch.h"
 #include "ops/attention/attention.h"
-#include "ops/attention/kernels/args.h"
 #include "ops/gemm/product.h"
 
 /* Scores of as many heads at a time as fit into this. */
@@ -25,7 +25,8 @@ struct walk {
     uint64_t end, product_bytes; /* of the workspace: ours, and behind it that of products */
     struct place tensor[RMCP_ATT_SLOTS];
     struct place scores, gradients;
-    int64_t at_once; /* heads                                                  */
+    struct place row_largest, largest; /* with factors: of each row; of each workgroup's results */
+    int64_t at_once;                   /* heads                                                  */
 };
 
 static struct place take(struct walk *w, int64_t elements)
@@ -37,14 +38,34 @@ static struct place take(struct walk *w, int64_t elements)
 
 static bool is_half(const struct walk *w, unsigned slot)
 {
-    return w->form->tensor[slot].dims && w->form->tensor[slot].type != RMCP_F32;
+    const struct rmcp_form_tensor *t = &w->form->tensor[slot];
+    return t->dims && (t->type == RMCP_F16 || t->type == RMCP_BF16);
+}
+
+/* Whether products write to a copy of it, from which its factors are applied. */
+static bool is_result(const struct walk *w, unsigned slot)
+{
+    return w->form->word[RMCP_ATT_SCALED] && w->form->tensor[slot].written &&
+           (slot == RMCP_ATT_O || slot >= RMCP_ATT_DQ) && slot <= RMCP_ATT_DV;
+}
+
+static int64_t result_groups(const struct walk *w, unsigned slot)
+{
+    return (w->form->tensor[slot].elements + RMCP_ATT_RESULTS - 1) / RMCP_ATT_RESULTS;
 }
 
 static void arrange(struct walk *w)
 {
+    int64_t groups = 0;
     for (unsigned slot = 0; slot < RMCP_ATT_SLOTS; slot++) {
         w->tensor[slot] = (struct place){ slot, 0 };
-        if (is_half(w, slot)) w->tensor[slot] = take(w, w->form->tensor[slot].elements);
+        const bool result = is_result(w, slot);
+        if (result && result_groups(w, slot) > groups) groups = result_groups(w, slot);
+        if (result || is_half(w, slot)) w->tensor[slot] = take(w, w->form->tensor[slot].elements);
+    }
+    if (w->form->word[RMCP_ATT_SCALED]) {
+        w->row_largest = take(w, w->s.heads * w->s.queries);
+        w->largest = take(w, groups);
     }
     const int64_t matrix = w->s.queries * w->s.keys;
     w->at_once = (int64_t)(MOST_SCORES / sizeof(float)) / matrix;
@@ -77,7 +98,7 @@ static void convert(struct walk *w, bool out)
 {
     for (unsigned slot = 0; slot < RMCP_ATT_SLOTS; slot++) {
         const struct rmcp_form_tensor *t = &w->form->tensor[slot];
-        if (!is_half(w, slot) || t->written != out) continue;
+        if (!is_half(w, slot) || t->written != out || is_result(w, slot)) continue;
         const struct place own = { slot, 0 };
         const uint64_t count = (uint64_t)t->elements;
         struct rmcp_kernel_launch *launch =
@@ -140,7 +161,9 @@ static void rows(struct walk *w, int64_t first, int64_t heads, bool backward)
         .causal = form->word[RMCP_ATT_MASK],
         .bias = form->word[RMCP_ATT_BIASED],
         .saved = form->word[RMCP_ATT_SAVED],
+        .scaled = form->word[RMCP_ATT_SCALED],
         .first = (unsigned)(first * w->s.queries),
+        .scale = (float)form->number[RMCP_ATT_SCALE],
     };
     const double elements = (double)count * (double)w->s.keys;
     struct rmcp_kernel_launch *launch =
@@ -154,6 +177,9 @@ static void rows(struct walk *w, int64_t first, int64_t heads, bool backward)
     argument(launch, args.bias ? w->tensor[RMCP_ATT_BIAS] : none);
     argument(launch, backward || args.saved ? w->tensor[RMCP_ATT_M] : none);
     argument(launch, backward || args.saved ? w->tensor[RMCP_ATT_ZINV] : none);
+    argument(launch, args.scaled ? w->tensor[RMCP_ATT_FACTORS] : none);
+    argument(launch, args.scaled ? w->tensor[RMCP_ATT_STATE] : none);
+    argument(launch, args.scaled ? w->row_largest : none);
     rmcp_arg_value(launch, &args, sizeof args);
 }
 
@@ -186,6 +212,51 @@ static void some_heads(struct walk *w, int64_t first, int64_t heads)
              matrix_of(x[RMCP_ATT_DK], first, t, d, false));
 }
 
+/* Place `at` of amax: the largest of `count` numbers. */
+static void find_largest(struct walk *w, struct place from, int64_t count, unsigned at)
+{
+    const unsigned n = (unsigned)count;
+    struct rmcp_kernel_launch *launch =
+        launch_of(w, "attention_largest", RMCP_F32, 256, 4.0 * (double)count);
+    if (!launch) return;
+    argument(launch, from);
+    argument(launch, w->tensor[RMCP_ATT_AMAX]);
+    rmcp_arg_value(launch, &n, sizeof n);
+    rmcp_arg_value(launch, &at, sizeof at);
+}
+
+static void results(struct walk *w)
+{
+    static const struct {
+        unsigned slot, left, right, to;
+    } all[] = {
+        { RMCP_ATT_O, RMCP_ATT_FROM_S, RMCP_ATT_FROM_V, RMCP_ATT_TO_O },
+        { RMCP_ATT_DQ, RMCP_ATT_FROM_DS, RMCP_ATT_FROM_K, RMCP_ATT_TO_DQ },
+        { RMCP_ATT_DK, RMCP_ATT_FROM_DS, RMCP_ATT_FROM_Q, RMCP_ATT_TO_DK },
+        { RMCP_ATT_DV, RMCP_ATT_FROM_S, RMCP_ATT_FROM_DO, RMCP_ATT_TO_DV },
+    };
+    if (!w->form->word[RMCP_ATT_SCALED]) return;
+    unsigned at = 0;
+    find_largest(w, w->row_largest, w->s.heads * w->s.queries, at++);
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
+        const unsigned slot = all[i].slot;
+        const struct rmcp_form_tensor *t = &w->form->tensor[slot];
+        if (!is_result(w, slot)) continue;
+        const struct rmcp_att_result args = { t->elements, all[i].left, all[i].right, all[i].to };
+        struct rmcp_kernel_launch *launch =
+            launch_of(w, "attention_result", (rmcp_type)t->type, result_groups(w, slot) * 256,
+                      8.0 * (double)t->elements);
+        if (launch) {
+            argument(launch, w->tensor[slot]);
+            argument(launch, (struct place){ slot, 0 });
+            argument(launch, w->tensor[RMCP_ATT_FACTORS]);
+            argument(launch, w->largest);
+            rmcp_arg_value(launch, &args, sizeof args);
+        }
+        find_largest(w, w->largest, result_groups(w, slot), at++);
+    }
+}
+
 static struct walk walk(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
     struct walk w = { .request = request,
@@ -197,6 +268,7 @@ static struct walk walk(const struct rmcp_request *request, struct rmcp_launch_l
     for (int64_t first = 0; first < w.s.heads && !w.status && !w.refusal; first += w.at_once)
         some_heads(&w, first, w.s.heads - first < w.at_once ? w.s.heads - first : w.at_once);
     convert(&w, true);
+    results(&w);
     return w;
 }
 
@@ -236,7 +308,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_attention_products;
 const struct rmcp_algo rmcp_algo_attention_products = {
     .name = "products",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

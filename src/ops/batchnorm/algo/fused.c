@@ -62,7 +62,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 
 const struct rmcp_algo rmcp_algo_batchnorm_fused = {
     .name = "fused",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

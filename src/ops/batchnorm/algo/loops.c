@@ -416,7 +416,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 
 const struct rmcp_algo rmcp_algo_batchnorm_loops = {
     .name = "loops",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_HOST_CALL,
     .refuse = refuse,
     .cost = cost,

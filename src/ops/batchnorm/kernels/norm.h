@@ -123,7 +123,7 @@ INLINE float bend(const struct rmcp_epilogue *e, float z)
 INLINE float gradient(const struct rmcp_epilogue *e, float z, float dy)
 {
     const float under = e->kind == 2 ? dy * e->slope : 0, all = e->kind == 0 ? dy : under;
-    return z <= e->low ? all : z >= e->high && e->kind != 0 ? 0 : dy;
+    return z <= e->low ? all : z >= e->high && e->kind == 3 ? 0 : dy;
 }
 
 /* What dx is made of: (g - even - (x - mean) * slant) * factor. */

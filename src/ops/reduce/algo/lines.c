@@ -18,6 +18,7 @@ static struct rmcp_line_problem problem_of(const struct rmcp_form *form)
         .bytes = { bytes, indices->dims ? 1 : 0, c->dims ? bytes : 0, indices->dims ? 4 : 0 },
         .lanes = 16 / bytes,
         .keep = KEPT * bytes / 16,
+        .passing = true,
     };
     int64_t place = 1; /* between two turns of a dimension, in the numbers of elements */
     for (unsigned d = form->dims; d-- > 0;) {
@@ -142,7 +143,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_reduce_lines;
 const struct rmcp_algo rmcp_algo_reduce_lines = {
     .name = "lines",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

@@ -9,6 +9,7 @@ enum {
     LEAST_OUTS =
         4, /* chunks side by side in columns, so that whole sectors of memory are fetched */
     USUAL_LANES = 16, /* of a column that does not fit into registers */
+    FEW_LANES = 32,   /* of a row whose elements are needed once      */
     LEAST_BLOCKS =
         4, /* of `keep` chunks for each work-item, before a line is shared by workgroups  */
     UNIT_ITEMS = 2048, /* work-items of a compute unit */
@@ -163,7 +164,9 @@ static void share_out(const struct rmcp_line_plan *plan, struct rmcp_line_piece 
     const int64_t count = l->count, lines = l->lines, keep = plan->problem->keep;
     const int64_t most = plan->columns ? THREADS / LEAST_OUTS : THREADS;
     const int64_t busy = plan->compute_units * UNIT_GROUPS;
-    int64_t lanes = power_of_two(ceiling(count, keep), most);
+    /* Work-items that take many chunks meet less often; a row still has whole lines of caches. */
+    const int64_t enough = plan->problem->passing && !plan->columns ? FEW_LANES : most;
+    int64_t lanes = power_of_two(ceiling(count, keep), enough);
     if (plan->columns && lanes * keep < count) lanes = USUAL_LANES;
     while (lanes < most && lanes < count && ceiling(lines * lanes, THREADS) < busy) lanes *= 2;
     int64_t outs = THREADS / lanes;

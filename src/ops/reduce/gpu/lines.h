@@ -16,6 +16,7 @@ struct rmcp_line_problem {
     unsigned bytes[4]; /* of an element; 0: there is no such tensor */
     int64_t lanes;     /* elements of a chunk                       */
     int64_t keep;      /* chunks that a work-item holds             */
+    bool passing;      /* none is needed again: a work-item may take any number of them      */
 };
 
 struct rmcp_line_loop {

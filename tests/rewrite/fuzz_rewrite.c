@@ -1,0 +1,87 @@
+/* fuzz_rewrite.c: libFuzzer target: words as the code of a kernel and a function behind it, lifted,
+ * given s_nop at random places, and laid out, some with branches that reach little. What is laid
+ * out must be right by the judge that does not know how it was made. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+enum { TEXT_AT = 0x1000, DATA_AT = 0x400 };
+
+/* An object as codeobj_open would give it, without the file around. */
+struct sample {
+    struct codeobj object;
+    struct codeobj_section sections[2];
+    struct codeobj_function functions[2];
+    struct codeobj_kernel kernel;
+    uint8_t data[64];
+};
+
+static void make(struct sample *s, const uint8_t *code, size_t size, size_t kernel_size,
+                 bool wave64)
+{
+    memset(s, 0, sizeof *s);
+    s->sections[0] = (struct codeobj_section){
+        .name = ".text", .flags = 6, .address = TEXT_AT, .size = size, .bytes = code
+    };
+    s->sections[1] = (struct codeobj_section){
+        .name = ".rodata", .flags = 2, .address = DATA_AT, .size = sizeof s->data, .bytes = s->data
+    };
+    s->functions[0] = (struct codeobj_function){
+        .name = "kernel", .address = TEXT_AT, .size = kernel_size, .code = code, .size_known = true
+    };
+    s->functions[1] = (struct codeobj_function){ .name = "function",
+                                                 .address = TEXT_AT + kernel_size,
+                                                 .size = size - kernel_size,
+                                                 .code = code + kernel_size,
+                                                 .size_known = true };
+    s->kernel = (struct codeobj_kernel){ .name = "kernel",
+                                         .has_descriptor = true,
+                                         .function = &s->functions[0] };
+    if (!wave64) s->kernel.descriptor.properties = CODEOBJ_PROPERTY_WAVE32;
+    s->object = (struct codeobj){ .version = 5,
+                                  .target = { .chip = "gfx1030", .mach = 0x36 },
+                                  .sections = s->sections,
+                                  .n_sections = 2,
+                                  .functions = s->functions,
+                                  .n_functions = size > kernel_size ? 2 : 1,
+                                  .kernels = &s->kernel,
+                                  .n_kernels = 1 };
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    static struct sample sample;
+    if (size < 12) return 0;
+    const uint8_t options = bytes[0];
+    const size_t n = (size - 4) / 4 * 4, kernel = n * bytes[1] / 256 / 4 * 4;
+    uint8_t *code = malloc(n);
+    if (!code) return 0;
+    memcpy(code, bytes + 4, n);
+    make(&sample, code, n, kernel ? kernel : 4, options & 1);
+    struct rewrite *r = NULL;
+    if (!rewrite_lift(&sample.object, &r)) {
+        struct rewrite_text text;
+        const struct rewrite_options layout = { .address = 0x20000,
+                                                .reach = options & 2 ? 64 + bytes[2] : 0,
+                                                .avoid_3f = options & 4,
+                                                .drop_refused = true };
+        size_t n_inserted = 0;
+        if (judge_insert(r, bytes[3], size, &n_inserted)) abort();
+        if (!rewrite_layout(r, &layout, &text)) {
+            struct judge judge = {
+                .rewrite = r, .text = &text, .options = &layout, .no_sums = true
+            };
+            if (judge_text(&judge)) {
+                fprintf(stderr, "%s\n", judge.first);
+                abort();
+            }
+        }
+    }
+    rewrite_destroy(r);
+    free(code);
+    return 0;
+}

@@ -1,0 +1,228 @@
+/* rewrite_scan.c: rewrites every code object below some paths and judges the result by itself.
+ * usage: rewrite_scan [--target NAME] [--nops PERCENT] [--seed N] [--reach WORDS] [--avoid-3f]
+ *                     [--list] [--write] [--out FOLDER] [--cure RULE|all]… PATH…
+ * PERCENT of the instructions get an s_nop before them (0: nothing changes; 100: each has one).
+ * --write: each object is written, read and lifted again; --out: and kept there, under its own
+ * name. Prints one line for each reason of refusal with its number of kernels, and the sums. Exit
+ * status: 0 when every rewritten function is right, 1 when one is not, 2 for other trouble. */
+#include "rewrite/rewrite.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "codeobj/walk.h"
+#include "codeobj/write.h"
+#include "judge.h"
+#include "rewrite/cures.h"
+
+struct reason {
+    char text[96];
+    size_t n;
+};
+
+struct scan {
+    const char *target;
+    unsigned percent, reach;
+    bool avoid_3f, list, writes;
+    const char *out;
+    uint64_t seed;
+    size_t n_objects, n_refused_objects, n_kernels, n_refused, n_functions, n_wrong;
+    size_t n_islands, n_nops, n_inserted;
+    unsigned cures;
+    struct rewrite_cured cured; /* sums */
+    uint64_t old_bytes, new_bytes;
+    double seconds;
+    struct reason reasons[64];
+    size_t n_reasons;
+};
+
+static void count_reason(struct scan *s, const char *text)
+{
+    size_t i = 0;
+    while (i < s->n_reasons && strncmp(s->reasons[i].text, text, sizeof s->reasons[i].text - 1))
+        i++;
+    if (i == sizeof s->reasons / sizeof *s->reasons) return;
+    if (i == s->n_reasons) snprintf(s->reasons[s->n_reasons++].text, 96, "%s", text);
+    s->reasons[i].n++;
+}
+
+/* Returns how many functions are refused. */
+static size_t count_functions(struct scan *s, const struct rewrite *r, const char *path)
+{
+    size_t n;
+    const struct rewrite_function *f = rewrite_functions(r, &n);
+    size_t n_refused = 0;
+    for (size_t i = 0; i < n; i++) {
+        n_refused += f[i].refused != NULL;
+        if (f[i].is_kernel)
+            s->n_kernels++;
+        else
+            s->n_functions++;
+        if (!f[i].refused) continue;
+        if (s->list && !strstr(f[i].refused, "calls a function"))
+            printf("%s: %.60s: %s at 0x%" PRIx64 "\n", path, f[i].symbol->name, f[i].refused,
+                   f[i].refused_at);
+        if (!f[i].is_kernel) continue;
+        s->n_refused++;
+        count_reason(s, f[i].refused);
+    }
+    return n_refused;
+}
+
+/* Keep a written object, under the last part of its path. */
+static rmcp_status keep(const struct scan *s, const char *path, const uint8_t *bytes, size_t size)
+{
+    char name[4096];
+    const char *last = strrchr(path, '/');
+    snprintf(name, sizeof name, "%s/%s", s->out, last ? last + 1 : path);
+    FILE *file = fopen(name, "wb");
+    bool ok = file && fwrite(bytes, 1, size, file) == size;
+    if (file && fclose(file)) ok = false;
+    return ok ? RMCP_OK : rmcp_fail(RMCP_E_IO, "%s cannot be written", name);
+}
+
+static rmcp_status write_one(const struct scan *s, struct rewrite *r, const struct codeobj *object,
+                             const struct rewrite_text *text, const char *path)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    rmcp_status status = judge_write(r, object, text, &bytes, &size);
+    if (!status && s->out) status = keep(s, path, bytes, size);
+    free(bytes);
+    return status;
+}
+
+static rmcp_status rewrite_one(struct scan *s, struct rewrite *r, const struct codeobj *object,
+                               const char *path, size_t n_refused)
+{
+    struct rewrite_text text;
+    struct codeobj_room room = { .new_address = 0x7fff00000 };
+    rmcp_status status = s->writes ? codeobj_write_room(object, &room) : RMCP_OK;
+    if (status) return status;
+    struct rewrite_options options = { .address = room.new_address,
+                                       .reach = s->reach,
+                                       .avoid_3f = s->avoid_3f,
+                                       .drop_refused = true };
+    struct rewrite_cured cured = { .n_rounds = 0 };
+    status = judge_insert(r, s->percent, s->seed, &s->n_inserted);
+    if (!status && s->cures) status = rewrite_cure(r, &options, s->cures, &text, &cured);
+    if (!status && !s->cures) status = rewrite_layout(r, &options, &text);
+    for (unsigned i = 0; i < ISA_N_RULES; i++) {
+        s->cured.n_found[i] += cured.n_found[i];
+        s->cured.n_cures[i] += cured.n_cures[i];
+        s->cured.n_left[i] += cured.n_left[i];
+    }
+    s->cured.n_unreached += cured.n_unreached;
+    if (cured.n_rounds > s->cured.n_rounds) s->cured.n_rounds = cured.n_rounds;
+    if (status) return status;
+    s->n_islands += text.n_islands;
+    s->n_nops += text.n_nops;
+    s->new_bytes += 4 * text.n_words;
+    struct judge judge = { .rewrite = r, .text = &text, .options = &options };
+    size_t wrong = s->cures ? 0 : judge_text(&judge);
+    if (wrong) printf("WRONG %s: %zu places, first: %s\n", path, wrong, judge.first);
+    s->n_wrong += wrong;
+    return s->writes && !n_refused ? write_one(s, r, object, &text, path) : RMCP_OK;
+}
+
+static rmcp_status visit(void *context, const struct codeobj_item *item)
+{
+    struct scan *s = context;
+    struct codeobj *object;
+    struct rewrite *r = NULL;
+    if (item->kind != CODEOBJ_OBJECT || !item->target.chip) return RMCP_OK;
+    if (strcmp(item->target.chip, s->target)) return RMCP_OK;
+    if (codeobj_open(item->bytes, item->size, &object)) {
+        printf("%s: %s\n", item->path, rmcp_last_error());
+        return RMCP_OK;
+    }
+    struct timespec start, end;
+    size_t before = s->n_kernels, refused_before = s->n_refused;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    rmcp_status status = object->n_functions ? rewrite_lift(object, &r) : RMCP_OK;
+    if (r) {
+        s->n_objects++;
+        for (size_t i = 0; i < object->n_sections; i++)
+            if (object->sections[i].flags & 4) s->old_bytes += object->sections[i].size;
+        size_t refused = count_functions(s, r, item->path);
+        status = rewrite_one(s, r, object, item->path, refused);
+    }
+    if (status) {
+        s->n_refused_objects++;
+        if (!r) s->n_kernels += object->n_kernels;
+        s->n_refused = refused_before + (s->n_kernels - before);
+        printf("%s: %s\n", item->path, rmcp_last_error());
+        count_reason(s, rmcp_last_error());
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    s->seconds +=
+        (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    rewrite_destroy(r);
+    codeobj_close(object);
+    return RMCP_OK;
+}
+
+int main(int argc, char **argv)
+{
+    static struct scan s = { .target = "gfx1030", .seed = 1 };
+    int i = 1;
+    for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (!strcmp(argv[i], "--list")) {
+            s.list = true;
+            continue;
+        }
+        if (!strcmp(argv[i], "--avoid-3f")) {
+            s.avoid_3f = true;
+            continue;
+        }
+        if (!strcmp(argv[i], "--write")) {
+            s.writes = true;
+            continue;
+        }
+        if (!strcmp(argv[i], "--cure")) {
+            for (unsigned k = 0; k < ISA_N_RULES; k++)
+                if (!strcmp(value, "all") || !strcmp(value, isa_rule_table[k].id))
+                    s.cures |= 1u << k;
+            if (!s.cures) return 2;
+        } else if (!strcmp(argv[i], "--out")) {
+            s.out = value;
+            s.writes = true;
+        } else if (!strcmp(argv[i], "--target"))
+            s.target = value;
+        else if (!strcmp(argv[i], "--nops"))
+            s.percent = (unsigned)strtoul(value, NULL, 10);
+        else if (!strcmp(argv[i], "--seed"))
+            s.seed = strtoull(value, NULL, 10);
+        else if (!strcmp(argv[i], "--reach"))
+            s.reach = (unsigned)strtoul(value, NULL, 10);
+        else
+            return 2;
+        i++;
+    }
+    if (i == argc) return 2;
+    for (; i < argc; i++)
+        if (codeobj_walk_path(argv[i], NULL, visit, &s)) {
+            printf("%s: %s\n", argv[i], rmcp_last_error());
+            return 2;
+        }
+    for (size_t k = 0; k < s.n_reasons; k++)
+        printf("refused %zu: %s\n", s.reasons[k].n, s.reasons[k].text);
+    printf("%zu objects, %zu refused; %zu kernels, %zu refused; %zu device functions; %zu places "
+           "wrong\n",
+           s.n_objects, s.n_refused_objects, s.n_kernels, s.n_refused, s.n_functions, s.n_wrong);
+    printf("%.1f MB became %.1f MB; %zu s_nop inserted, %zu islands, %zu for 0x3f; %.1f s\n",
+           1e-6 * (double)s.old_bytes, 1e-6 * (double)s.new_bytes, s.n_inserted, s.n_islands,
+           s.n_nops, s.seconds);
+    for (unsigned k = 0; s.cures && k < ISA_N_RULES; k++)
+        if (s.cured.n_found[k] + s.cured.n_left[k])
+            printf("%s: %zu found, %zu cures, %zu left\n", isa_rule_table[k].id, s.cured.n_found[k],
+                   s.cured.n_cures[k], s.cured.n_left[k]);
+    if (s.cures)
+        printf("%u rounds at most, %zu left in words that no path reaches\n", s.cured.n_rounds,
+               s.cured.n_unreached);
+    return s.n_wrong || s.n_refused_objects ? 1 : 0;
+}
