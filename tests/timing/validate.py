@@ -22,7 +22,7 @@ LOADS = 1048576 * 256  # of all work-items
 class Check:
     """One kernel; `rate` makes the published unit of seconds."""
 
-    def __init__(self, name, card, kernel, grid, args, unit, rate, measured, source, note="", sample=6000000):
+    def __init__(self, name, card, kernel, grid, args, unit, rate, measured, source, note="", sample=16000000):
         self.name, self.card, self.kernel, self.grid, self.args = name, card, kernel, grid, args
         self.unit, self.rate, self.measured, self.source, self.note = unit, rate, measured, source, note
         self.clocks, self.sample = CLOCKS[card], sample
@@ -47,8 +47,8 @@ CHECKS = [
     loads("L0 raw Load4", "l0_raw4", 22, 16, 16.076, "fitted"),
     loads("L0 raw Load4 unaligned", "l0_raw4_unaligned", 22, 16, 25.387, "the model knows no price of unaligned addresses"),
     Check("L0 latency", "rx5500xt", "chase", 32, ["buf:128", "u32:4000"], "clk", None, 110, "NaviSim", "a parameter of the model"),
-    Check("peak fp32 FMA", "rx5700xt", "peak_f32", 720 * 256, ["buf:1474560", "f32:0.5", "i32:10"], "TFLOP/s",
-          lambda s: 720 * 256 * 10 * 256 * 2 / s / 1e12, None, "64 lanes x 2 x 40 units x clock"),
+    Check("peak fp32 FMA", "rx5700xt", "peak_f32", 720 * 256, ["buf:1474560", "f32:0.5", "i32:40"], "TFLOP/s",
+          lambda s: 720 * 256 * 40 * 256 * 2 / s / 1e12, None, "64 lanes x 2 x 40 units x clock"),
     Check("peak fp16 pairs", "rx5700xt", "peak_f16x2", 720 * 256, ["buf:1474560", "i32:1", "i32:10"], "TFLOP/s",
           lambda s: 720 * 256 * 10 * 256 * 4 / s / 1e12, PER_CLOCK["half2"], "clpeak, RX 6900 XT, scaled"),
     Check("peak fp64 FMA", "rx5700xt", "peak_f64", 720 * 256, ["buf:1474560", "f64:0.5", "i32:4"], "TFLOP/s",
