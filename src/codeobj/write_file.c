@@ -58,7 +58,6 @@ static rmcp_status rewrite_object(struct rewriting *r, const uint8_t *bytes, siz
     }
     remember_chips(r, &item.target, target);
     r->done.changed++;
-    r->done.added += made->add;
     return RMCP_OK;
 }
 
@@ -93,7 +92,10 @@ static rmcp_status rewrite_entry(struct rewriting *r, struct codeobj_bundle *bun
     *made_bytes = made.bytes;
     if (!rename_id(entry.id, target.text, id))
         return rmcp_fail(RMCP_E_UNSUPPORTED, "the bundle's name %.200s names no chip", entry.id);
-    if (made.add) return codeobj_bundle_set(bundle, id, made.bytes, made.size);
+    if (made.add) {
+        r->done.added++;
+        return codeobj_bundle_set(bundle, id, made.bytes, made.size);
+    }
     bundle->entries[i].bytes = made.bytes;
     bundle->entries[i].size = made.size;
     struct codeobj_target named;

@@ -13,6 +13,7 @@ const struct explain_signature explain_signatures[] = {
 #include "explain/signatures_kernel.inc"
 #include "explain/signatures_loader.inc"
 #include "explain/signatures_model.inc"
+#include "explain/signatures_package.inc"
 #include "explain/signatures_python.inc"
 #include "explain/signatures_rocm.inc"
 #include "explain/signatures_system.inc"

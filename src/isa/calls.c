@@ -14,7 +14,8 @@ struct function {
     struct summary summary;
     uint32_t *callees;
     size_t n_callees;
-    bool jumps;  /* has a call or a jump out of it */
+    bool jumps;  /* has what may be a call or a jump out of it */
+    bool calls;  /* does call, or jump to another function     */
     bool called; /* by a function that is here     */
     bool waits;  /* in the list of what is to be done */
     uint8_t n_solved;
@@ -136,7 +137,11 @@ static bool find_callees(struct isa_calls *calls, size_t i, bool *smaller)
     struct isa_flow flow;
     uint64_t written[2];
     if (!isa_flow_init(&flow, code->chip_mode, code->words, code->n_words, &callees)) return false;
-    find_written(code, written);
+    if (code->is_kernel) /* which nobody calls */
+        memcpy(written, f->written, sizeof written);
+    else
+        find_written(code, written);
+    f->calls = false;
     free(f->callees);
     f->n_callees = 0;
     f->callees = malloc((flow.n_jumps + 1) * sizeof *f->callees);
@@ -147,6 +152,7 @@ static bool find_callees(struct isa_calls *calls, size_t i, bool *smaller)
         uint64_t more[2];
         size_t callee;
         if (!jump->is_call && !jump->is_known) continue; /* a return */
+        f->calls = true;
         isa_calls_summary(calls, i, jump->is_known, jump->to, &callee);
         if (callee != SIZE_MAX) f->callees[f->n_callees++] = (uint32_t)callee;
         clobbers(&from, jump, more);
@@ -174,9 +180,11 @@ static bool solve_callees(struct isa_calls *calls)
     size_t clock = 0;
     for (size_t i = 0; i < calls->n; i++)
         memset(calls->functions[i].written, 0xff, sizeof calls->functions[i].written);
-    for (bool again = true; again;) {
+    bool again = true;
+    for (unsigned round = 0; again; round++) {
         again = false;
-        for (size_t i = 0; i < calls->n; i++) {
+        for (size_t k = 0; k < calls->n; k++) {
+            const size_t i = round & 1 ? calls->n - 1 - k : k; /* long chains of either order */
             struct function *f = &calls->functions[i];
             bool smaller;
             if (!f->jumps || f->n_solved == MOST_SOLVED || !is_stale(calls, f)) continue;
@@ -235,12 +243,14 @@ static bool grew(const struct summary *old, const struct summary *new)
 static bool solve_summaries(struct isa_calls *calls)
 {
     size_t clock = 0;
-    for (bool again = true; again;) {
+    bool again = true;
+    for (unsigned round = 0; again; round++) {
         again = false;
-        for (size_t i = 0; i < calls->n; i++) {
+        for (size_t k = 0; k < calls->n; k++) {
+            const size_t i = round & 1 ? calls->n - 1 - k : k; /* long chains of either order */
             struct function *f = &calls->functions[i];
             struct summary new = worst;
-            if (!f->jumps || !is_stale(calls, f)) continue;
+            if (!f->jumps || !f->called || !is_stale(calls, f)) continue;
             f->solved_at = clock;
             if (f->n_solved < MOST_SOLVED) {
                 f->n_solved++;
@@ -261,13 +271,13 @@ static bool solve_entries(struct isa_calls *calls)
         struct function *f = &calls->functions[i];
         f->n_solved = 0;
         if (!f->called && !calls->codes[i].is_kernel) f->entry = worst.gen;
-        if (f->jumps) wait_for(calls, i);
+        if (f->calls) wait_for(calls, i);
     }
     while (calls->length) {
         size_t i = take_next(calls);
         struct function *f = &calls->functions[i];
         struct summary unused;
-        if (!f->jumps) continue; /* calls nobody */
+        if (!f->calls) continue;
         if (f->n_solved == MOST_SOLVED)
             f->entry = worst.gen;
         else

@@ -161,6 +161,23 @@ miopenStatus_t mi_chain_pool(const struct mi_pool *p)
     return status;
 }
 
+bool mi_chain_adopt_pool(struct mi_pool *p)
+{
+    if (!p->object.twin) return false;
+    ORIGINAL(miopenGetNdPoolingDescriptor, get);
+    ORIGINAL(miopenGetPoolingIndexType, type);
+    ORIGINAL(miopenGetPoolingWorkSpaceIndexMode, mode);
+    int dims = 0;
+    if (!get || !type || !mode ||
+        get(p->object.twin, 0, &p->mode, &dims, p->window, p->pad, p->stride) || dims < 1 ||
+        dims > MI_POOL_DIMS ||
+        get(p->object.twin, dims, &p->mode, &dims, p->window, p->pad, p->stride) ||
+        type(p->object.twin, &p->index_type) || mode(p->object.twin, &p->index_mode))
+        return false;
+    p->dims = dims;
+    return true;
+}
+
 miopenStatus_t mi_chain_lrn(const struct mi_lrn *l)
 {
     if (!l->object.twin) return miopenStatusSuccess;

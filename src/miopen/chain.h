@@ -40,4 +40,8 @@ miopenStatus_t mi_chain_pool(const struct mi_pool *pool);
 miopenStatus_t mi_chain_lrn(const struct mi_lrn *lrn);
 miopenStatus_t mi_chain_rnn(const struct mi_rnn *rnn);
 
+/* What a program has set in the twin by the original's own C++, which ours does not see; false:
+ * nothing, or no twin. */
+bool mi_chain_adopt_pool(struct mi_pool *pool);
+
 #endif

@@ -130,7 +130,8 @@ miopenStatus_t miopenPoolingForward(miopenHandle_t handle, miopenPoolingDescript
             return mi_fail(miopenStatusUnknownError, "indices of %zu bytes do not count the %s",
                            bytes, pool->index_mode ? "image" : "window");
         if (!workspace) return mi_fail(miopenStatusUnknownError, "no workspace for indices");
-        if (workspace_bytes / bytes < (size_t)mi_tensor_elements(y_tensor))
+        /* MIOpenDriver gives memory and says 0, at which the original does not look. */
+        if (workspace_bytes && workspace_bytes / bytes < (size_t)mi_tensor_elements(y_tensor))
             return mi_fail(miopenStatusNotImplemented, "%zu bytes of workspace for indices",
                            workspace_bytes);
     }

@@ -14,9 +14,10 @@ struct mi_pool *mi_pool(miopenPoolingDescriptor_t name)
 
 const struct mi_pool *mi_pool_set(miopenPoolingDescriptor_t name)
 {
-    const struct mi_pool *pool = mi_pool(name);
-    if (pool && !pool->dims) mi_log(MI_ERROR, "a pooling descriptor was never set");
-    return pool && pool->dims ? pool : NULL;
+    struct mi_pool *pool = mi_pool(name);
+    if (!pool || pool->dims || mi_chain_adopt_pool(pool)) return pool;
+    mi_log(MI_ERROR, "a pooling descriptor was never set");
+    return NULL;
 }
 
 size_t mi_pool_index_bytes(const struct mi_pool *pool)

@@ -372,7 +372,7 @@ static void test_calls_noise(void **state)
                                       RETURN,     WRITE_S4,   VALU,       NOP,       ENDPGM,
                                       0xdc708000, 0xbb1e0002, 0xbf840001, 0xbf82fffc };
     unsigned random = 1;
-    for (unsigned round = 0; round < 3000; round++) {
+    for (unsigned round = 0; round < 960; round++) {
         struct isa_code codes[4];
         struct isa_calls *calls;
         struct isa_rules_count count;

@@ -24,8 +24,14 @@ static void pooling(void **state)
     (void)state;
     miopenPoolingDescriptor_t desc = NULL;
     const int window[] = { 2, 3, 4 }, pad[] = { 0, 1, 2 }, stride[] = { 1, 2, 3 };
+    int h = 0, w = 0, none = 0, stride_h = 0, stride_w = 0;
+    miopenPoolingMode_t mode = miopenPoolingMax;
     GOOD(miopenCreatePoolingDescriptor(&desc));
     assert_string_equal(toy_text(desc), "");
+    /* Set by the original's own C++. */
+    GOOD(miopenGet2dPoolingDescriptor(desc, &mode, &h, &w, &none, &none, &stride_h, &stride_w));
+    assert_int_equal(mode, miopenPoolingAverage);
+    assert_true(h == 2 && w == 4 && stride_h == 1 && stride_w == 2);
     GOOD(miopenSet2dPoolingDescriptor(desc, miopenPoolingAverage, 3, 2, 1, 0, 2, 1));
     assert_string_equal(toy_text(desc), "mode 1 3/1/2 2/0/1 type 0 index 0");
     GOOD(miopenSetPoolingIndexType(desc, miopenIndexUint32));

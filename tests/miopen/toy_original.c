@@ -85,6 +85,34 @@ EXPORT miopenStatus_t miopenSetPoolingWorkSpaceIndexMode(miopenPoolingDescriptor
     return miopenStatusSuccess;
 }
 
+/* As if C++ had set one: a mean over 2 x 4. */
+EXPORT miopenStatus_t miopenGetNdPoolingDescriptor(miopenPoolingDescriptor_t toy, int room,
+                                                   miopenPoolingMode_t *mode, int *dims,
+                                                   int *window, int *pad, int *stride)
+{
+    (void)toy;
+    *mode = miopenPoolingAverage;
+    *dims = 2;
+    for (int d = 0; d < room; d++) window[d] = 2 + 2 * d, pad[d] = 0, stride[d] = 1 + d;
+    return miopenStatusSuccess;
+}
+
+EXPORT miopenStatus_t miopenGetPoolingIndexType(miopenPoolingDescriptor_t toy,
+                                                miopenIndexType_t *type)
+{
+    (void)toy;
+    *type = miopenIndexUint16;
+    return miopenStatusSuccess;
+}
+
+EXPORT miopenStatus_t miopenGetPoolingWorkSpaceIndexMode(miopenPoolingDescriptor_t toy,
+                                                         miopenPoolingWorkspaceIndexMode_t *mode)
+{
+    (void)toy;
+    *mode = miopenPoolingWorkspaceIndexImage;
+    return miopenStatusSuccess;
+}
+
 EXPORT miopenStatus_t miopenSetLRNDescriptor(miopenLRNDescriptor_t toy, miopenLRNMode_t mode,
                                              unsigned n, double alpha, double beta, double k)
 {
