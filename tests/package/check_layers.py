@@ -29,7 +29,8 @@ PLANTED = [
     ("sim/exec/dispatch.c", "sim/runner/runner.h"),
 ]
 # A room's headers for others, where it has others of its own beside them.
-PUBLIC = {"src/codeobj": {"codeobj.h", "linked.h", "walk.h"}, "src/isa": {"isa.h", "rules.h"}, "src/rewrite": {"rewrite.h"},
+PUBLIC = {"src/codeobj": {"codeobj.h", "linked.h", "walk.h"}, "src/isa": {"encode.h", "isa.h", "rules.h"},
+          "src/rewrite": {"cures.h", "rewrite.h"},
           "sim/exec": set(), "sim/runner": {"runner.h"}} # sim/sim.h is the face of sim/exec
 
 
