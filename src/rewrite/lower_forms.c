@@ -166,6 +166,7 @@ static void lower_halves(struct lowering *l, const struct isa_inst *in)
         fma->op_sel_hi = 3; /* two halves and a single */
         fma->op_sel = (uint8_t)(half_of(in, 0, k) | half_of(in, 1, k) << 1);
         fma->neg_lo = (uint8_t)((k ? in->neg_hi : in->neg_lo) & 3);
+        for (unsigned i = 0; i < 2; i++) fma->op[1 + i].mods = fma->neg_lo >> i & 1 ? ISA_NEG : 0;
         fma->clamp = k ? in->clamp : 0;
         sum = vector(between);
     }
@@ -212,7 +213,8 @@ static void lower_integers(struct lowering *l, const struct isa_inst *in, unsign
 {
     struct dot d;
     if (bits == 16 && is_signed && in->clamp) l->why = "with clamp";
-    if (bits < 16 && in->op_sel) l->why = "with selected halves";
+    bool selects = in->op_sel || (in->row->encoding == ISA_VOP3P && (in->op_sel_hi & 3) != 3);
+    if (bits < 16 && selects) l->why = "with selected halves";
     if (!read_dot(l, in, false, bits == 16, &d)) return;
     /* Where the sum grows while a and b are still needed. With clamp it starts at 0. */
     unsigned sum = d.to;
