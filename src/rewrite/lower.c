@@ -103,25 +103,27 @@ static void look(struct lower *w, const struct rewrite_function *f, struct need 
     }
 }
 
-/* Put the instructions of w->code in the place of one. */
-static rmcp_status replace(struct lower *w, uint32_t item, bool wave64)
+/* Put the instructions of w->code in the place of one; `*done` false: an operand has no place in
+ * their words, and nothing changed. */
+static rmcp_status replace(struct lower *w, uint32_t item, bool wave64, bool *done)
 {
     unsigned chip = w->target | (wave64 ? ISA_WAVE64 : 0);
-    uint32_t words[ISA_MAX_WORDS];
+    uint32_t words[LOWER_MOST_CODE][ISA_MAX_WORDS];
+    unsigned lengths[LOWER_MOST_CODE];
     char why[160];
-    rmcp_status status = RMCP_OK;
-    if (w->waits) {
-        words[0] = WAIT_ALL;
-        status = rewrite_insert(w->r, item, REWRITE_ON_ALL_PATHS, words, 1, NULL);
+    *done = false;
+    for (unsigned i = 0; i < w->code.n; i++) {
+        lengths[i] = (unsigned)isa_encode(chip, &w->code.code[i], words[i], why, sizeof why);
+        if (!lengths[i]) return RMCP_OK;
     }
-    for (unsigned i = 0; i < w->code.n && !status; i++) {
-        size_t n = isa_encode(chip, &w->code.code[i], words, why, sizeof why);
-        if (!n) return rmcp_fail(RMCP_E_INTERNAL, "in the place of a lacking instruction: %s", why);
-        status = i + 1 < w->code.n
-                     ? rewrite_insert(w->r, item, REWRITE_ON_ALL_PATHS, words, (unsigned)n, NULL)
-                     : rewrite_replace(w->r, item, words, (unsigned)n);
-    }
-    return status;
+    *done = true;
+    const uint32_t wait = WAIT_ALL;
+    rmcp_status status =
+        w->waits ? rewrite_insert(w->r, item, REWRITE_ON_ALL_PATHS, &wait, 1, NULL) : RMCP_OK;
+    unsigned last = w->code.n - 1;
+    for (unsigned i = 0; i < last && !status; i++)
+        status = rewrite_insert(w->r, item, REWRITE_ON_ALL_PATHS, words[i], lengths[i], NULL);
+    return status ? status : rewrite_replace(w->r, item, words[last], lengths[last]);
 }
 
 /* Choose temporaries for an instruction, `above` and on, or dead ones, and its code with them. */
@@ -151,6 +153,24 @@ static unsigned find_above(struct lower *w, size_t i, const struct need *need)
     return lower_find_above(&w->registers, i, need->n_tight, w->out->vgprs);
 }
 
+/* Lower one instruction of a function, or only look whether there are registers for it; when it
+ * cannot be done `need->why` says why. */
+static rmcp_status lower_one(struct lower *w, const struct rewrite_function *f, uint32_t item,
+                             const struct isa_inst *inst, unsigned above, bool changes,
+                             struct need *need)
+{
+    bool done;
+    if (!choose(w, inst, item, above)) {
+        cannot(need, inst, item, w->target, "without registers for it");
+        return RMCP_OK;
+    }
+    if (!changes) return RMCP_OK;
+    rmcp_status status = replace(w, item, f->wave64, &done);
+    if (!status && !done) cannot(need, inst, item, w->target, "with such operands");
+    w->out->n_lowered[inst->id] += !status && done;
+    return status;
+}
+
 static rmcp_status lower_function(struct lower *w, size_t i, struct need *need)
 {
     const struct rewrite_function *f = &w->r->faces[i];
@@ -160,26 +180,17 @@ static rmcp_status lower_function(struct lower *w, size_t i, struct need *need)
     if (above == MOST_VGPRS && !lower_dead_init(&w->dead, w->r, i, w->registers.named[i]))
         return rmcp_fail_memory("registers of a function", w->r->n_items);
     /* With dead registers: first whether there are enough everywhere. */
-    for (bool changes = above < MOST_VGPRS;; changes = true) {
-        for (uint32_t item = f->entry, next; item != f->end && !status; item = next) {
+    for (unsigned pass = above < MOST_VGPRS; pass < 2 && !status && !need->why[0]; pass++)
+        for (uint32_t item = f->entry, next; item != f->end; item = next) {
             next = w->r->items[item].next;
             if (!(w->r->items[item].flags & IS_REACHED) || !rewrite_decode(w->r, f, item, &inst) ||
                 !lacks(w->target, &inst))
                 continue;
-            if (!choose(w, &inst, item, above)) {
-                cannot(need, &inst, item, w->target, "without registers for it");
-                status = refuse(w, i, need);
-                lower_dead_deinit(&w->dead);
-                return status;
-            }
-            if (!changes) continue;
-            status = replace(w, item, f->wave64);
-            w->out->n_lowered[inst.id] += !status;
+            status = lower_one(w, f, item, &inst, above, pass == 1, need);
+            if (status || need->why[0]) break;
         }
-        if (!changes && !status) continue;
-        lower_dead_deinit(&w->dead);
-        return status;
-    }
+    lower_dead_deinit(&w->dead);
+    return !status && need->why[0] ? refuse(w, i, need) : status;
 }
 
 static rmcp_status lower_all(struct lower *w)
