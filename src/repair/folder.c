@@ -1,6 +1,5 @@
-/* folder.c: a file or a whole folder repaired into a new place, which is there whole or not at all.
-#define _XOPEN_SOURCE 700 /* nftw, realpath */
- */
+/* folder.c: a file or a folder repaired into a new place, which is there whole or not at all. */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
