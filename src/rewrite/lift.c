@@ -145,6 +145,8 @@ void rewrite_destroy(struct rewrite *r)
     free(r->sums);
     free(r->out);
     free(r->item_at);
+    for (size_t i = 0; i < r->n_reasons; i++) free(r->reasons[i]);
+    free(r->reasons);
     free(r);
 }
 

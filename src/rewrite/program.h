@@ -93,6 +93,8 @@ struct rewrite {
     size_t item_at_room;
     bool is_laid_out;
     size_t n_islands, n_nops;
+    char **reasons; /* of refusals that name something */
+    size_t n_reasons, reasons_room;
 };
 
 /* Make room for one more element of `size` bytes; false when there is no memory. */
@@ -109,5 +111,8 @@ void rewrite_refuse(struct function *function, const char *reason, uint64_t at);
 /* lift.c's parts */
 rmcp_status rewrite_sweep(struct rewrite *r);   /* words to items */
 rmcp_status rewrite_resolve(struct rewrite *r); /* what is reached, what the sums are */
+
+/* Who calls what is refused is refused as well; once there are faces, they show it. */
+void rewrite_spread(struct rewrite *r);
 
 #endif

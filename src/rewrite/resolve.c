@@ -205,6 +205,13 @@ static bool spread(struct rewrite *r)
     return moved;
 }
 
+void rewrite_spread(struct rewrite *r)
+{
+    while (spread(r)) {
+    }
+    for (size_t i = 0; r->faces && i < r->n_functions; i++) r->faces[i] = r->functions[i].face;
+}
+
 rmcp_status rewrite_resolve(struct rewrite *r)
 {
     struct values v;
@@ -223,8 +230,7 @@ rmcp_status rewrite_resolve(struct rewrite *r)
     }
     free(stack);
     values_deinit(&v);
-    while (!status && spread(r)) {
-    }
+    if (!status) rewrite_spread(r);
     return status;
 }
 

@@ -297,13 +297,23 @@ static rmcp_status compare_lifted(const struct rewrite *old, const uint8_t *byte
 }
 
 rmcp_status judge_write(struct rewrite *r, const struct codeobj *object,
-                        const struct rewrite_text *text, uint8_t **out, size_t *size)
+                        const struct rewrite_text *text, const uint16_t *vgprs, uint8_t **out,
+                        size_t *size)
 {
+    struct codeobj_kernel_change *kernels = calloc(object->n_kernels + 1, sizeof *kernels);
     struct codeobj_change change = { .text = (const uint8_t *)text->words,
                                      .text_size = 4 * text->n_words,
                                      .moved = rewrite_moved,
-                                     .moved_context = r };
-    rmcp_status status = codeobj_write(object, &change, out, size);
+                                     .moved_context = r,
+                                     .kernels = kernels };
+    rmcp_status status = kernels ? RMCP_OK : rmcp_fail_memory("kernels", object->n_kernels);
+    for (size_t i = 0; vgprs && !status && i < object->n_kernels; i++) {
+        if (!vgprs[i]) continue;
+        codeobj_kernel_change_init(&kernels[change.n_kernels], object, i);
+        status = codeobj_kernel_set_vgprs(object, &kernels[change.n_kernels++], vgprs[i]);
+    }
+    if (!status) status = codeobj_write(object, &change, out, size);
     if (!status) status = compare_lifted(r, *out, *size);
+    free(kernels);
     return status;
 }

@@ -24,8 +24,10 @@ struct judge {
 size_t judge_text(struct judge *judge);
 
 /* Write the object with the new text, read that and lift it: the same functions, none refused that
- * was not. On RMCP_OK `*out` is the caller's to free(). */
+ * was not. `vgprs` (may be NULL) is rewrite_lowered.vgprs. On RMCP_OK `*out` is the caller's to
+ * free(). */
 rmcp_status judge_write(struct rewrite *rewrite, const struct codeobj *object,
-                        const struct rewrite_text *text, uint8_t **out, size_t *size);
+                        const struct rewrite_text *text, const uint16_t *vgprs, uint8_t **out,
+                        size_t *size);
 
 #endif

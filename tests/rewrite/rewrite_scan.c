@@ -1,7 +1,8 @@
 /* rewrite_scan.c: rewrites every code object below some paths and judges the result by itself.
  * usage: rewrite_scan [--target NAME] [--nops PERCENT] [--seed N] [--reach WORDS] [--avoid-3f]
- *                     [--list] [--write] [--out FOLDER] [--cure RULE|all]… PATH…
+ *                     [--list] [--write] [--out FOLDER] [--lower CHIP] [--cure RULE|all]… PATH…
  * PERCENT of the instructions get an s_nop before them (0: nothing changes; 100: each has one).
+ * --lower: what CHIP lacks is replaced.
  * --write: each object is written, read and lifted again; --out: and kept there, under its own
  * name. Prints one line for each reason of refusal with its number of kernels, and the sums. Exit
  * status: 0 when every rewritten function is right, 1 when one is not, 2 for other trouble. */
@@ -17,6 +18,7 @@
 #include "codeobj/write.h"
 #include "judge.h"
 #include "rewrite/cures.h"
+#include "rewrite/lower.h"
 
 struct reason {
     char text[96];
@@ -33,6 +35,8 @@ struct scan {
     size_t n_islands, n_nops, n_inserted;
     unsigned cures;
     struct rewrite_cured cured; /* sums */
+    int lower;                  /* enum isa_chip; -1: not */
+    size_t n_lowered[ISA_N_IDS], n_lower_refused[ISA_N_IDS], n_raised;
     uint64_t old_bytes, new_bytes;
     double seconds;
     struct reason reasons[64];
@@ -85,18 +89,19 @@ static rmcp_status keep(const struct scan *s, const char *path, const uint8_t *b
 }
 
 static rmcp_status write_one(const struct scan *s, struct rewrite *r, const struct codeobj *object,
-                             const struct rewrite_text *text, const char *path)
+                             const struct rewrite_text *text, const uint16_t *vgprs,
+                             const char *path)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    rmcp_status status = judge_write(r, object, text, &bytes, &size);
+    rmcp_status status = judge_write(r, object, text, vgprs, &bytes, &size);
     if (!status && s->out) status = keep(s, path, bytes, size);
     free(bytes);
     return status;
 }
 
 static rmcp_status rewrite_one(struct scan *s, struct rewrite *r, const struct codeobj *object,
-                               const char *path, size_t n_refused)
+                               const char *path, const uint16_t *vgprs, size_t n_refused)
 {
     struct rewrite_text text;
     struct codeobj_room room = { .new_address = 0x7fff00000 };
@@ -125,10 +130,20 @@ static rmcp_status rewrite_one(struct scan *s, struct rewrite *r, const struct c
     s->n_nops += text.n_nops;
     s->new_bytes += 4 * text.n_words;
     struct judge judge = { .rewrite = r, .text = &text, .options = &options };
-    size_t wrong = s->cures ? 0 : judge_text(&judge);
+    size_t wrong = s->cures || s->lower >= 0 ? 0 : judge_text(&judge);
     if (wrong) printf("WRONG %s: %zu places, first: %s\n", path, wrong, judge.first);
     s->n_wrong += wrong;
-    return s->writes && !n_refused ? write_one(s, r, object, &text, path) : RMCP_OK;
+    return s->writes && !n_refused ? write_one(s, r, object, &text, vgprs, path) : RMCP_OK;
+}
+
+static rmcp_status lower_one(struct scan *s, struct rewrite *r, struct rewrite_lowered *lowered)
+{
+    rmcp_status status = rewrite_lower(r, (enum isa_chip)s->lower, lowered);
+    for (size_t i = 0; i < ISA_N_IDS; i++) {
+        s->n_lowered[i] += lowered->n_lowered[i];
+        s->n_lower_refused[i] += lowered->n_refused[i];
+    }
+    return status;
 }
 
 static rmcp_status visit(void *context, const struct codeobj_item *item)
@@ -150,8 +165,13 @@ static rmcp_status visit(void *context, const struct codeobj_item *item)
         s->n_objects++;
         for (size_t i = 0; i < object->n_sections; i++)
             if (object->sections[i].flags & 4) s->old_bytes += object->sections[i].size;
+        struct rewrite_lowered lowered = { .vgprs = NULL };
+        if (s->lower >= 0) status = lower_one(s, r, &lowered);
         size_t refused = count_functions(s, r, item->path);
-        status = rewrite_one(s, r, object, item->path, refused);
+        for (size_t i = 0; lowered.vgprs && i < object->n_kernels; i++)
+            s->n_raised += lowered.vgprs[i] != 0;
+        if (!status) status = rewrite_one(s, r, object, item->path, lowered.vgprs, refused);
+        rewrite_lowered_deinit(&lowered);
     }
     if (status) {
         s->n_refused_objects++;
@@ -170,7 +190,7 @@ static rmcp_status visit(void *context, const struct codeobj_item *item)
 
 int main(int argc, char **argv)
 {
-    static struct scan s = { .target = "gfx1030", .seed = 1 };
+    static struct scan s = { .target = "gfx1030", .seed = 1, .lower = -1 };
     int i = 1;
     for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -191,6 +211,10 @@ int main(int argc, char **argv)
                 if (!strcmp(value, "all") || !strcmp(value, isa_rule_table[k].id))
                     s.cures |= 1u << k;
             if (!s.cures) return 2;
+        } else if (!strcmp(argv[i], "--lower")) {
+            for (unsigned k = 0; k < ISA_N_CHIPS; k++)
+                if (!strcmp(value, isa_chip_name(k))) s.lower = (int)k;
+            if (s.lower < 0) return 2;
         } else if (!strcmp(argv[i], "--out")) {
             s.out = value;
             s.writes = true;
@@ -220,6 +244,11 @@ int main(int argc, char **argv)
     printf("%.1f MB became %.1f MB; %zu s_nop inserted, %zu islands, %zu for 0x3f; %.1f s\n",
            1e-6 * (double)s.old_bytes, 1e-6 * (double)s.new_bytes, s.n_inserted, s.n_islands,
            s.n_nops, s.seconds);
+    for (unsigned k = 0; k < ISA_N_IDS; k++)
+        if (s.n_lowered[k] + s.n_lower_refused[k])
+            printf("%s: %zu lowered, %zu functions refused\n", isa_row(k)->name, s.n_lowered[k],
+                   s.n_lower_refused[k]);
+    if (s.lower >= 0) printf("%zu kernels have more vector registers\n", s.n_raised);
     for (unsigned k = 0; s.cures && k < ISA_N_RULES; k++)
         if (s.cured.n_found[k] + s.cured.n_left[k])
             printf("%s: %zu found, %zu cures, %zu left\n", isa_rule_table[k].id, s.cured.n_found[k],
