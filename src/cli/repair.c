@@ -90,7 +90,7 @@ static void print_text(const struct repair_report *r, const char *chip, const ch
     if (!to)
         printf("\nNothing was written (--dry-run).\n");
     else if (r->n_changed_files)
-        printf("\nWritten: %s. Checked by rules and a simulated card, never on silicon.\n", to);
+        printf("\nWritten: %s. Checked by rules, never on silicon.\n", to);
 }
 
 static int print_json(const struct repair_report *r, const char *chip, bool dry_run)

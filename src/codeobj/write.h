@@ -89,4 +89,8 @@ rmcp_status codeobj_write(const struct codeobj *object, const struct codeobj_cha
 /* The contents of the object's note of owner "RMCP", or NULL. */
 const uint8_t *codeobj_rmcp_note(const struct codeobj *object, size_t *size);
 
+/* Whether that note is one of rmcp repair, whose notes start like this. */
+#define CODEOBJ_NOTE_REPAIR "rmcp repair "
+bool codeobj_is_repaired(const struct codeobj *object);
+
 #endif

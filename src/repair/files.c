@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "codeobj/tensile.h"
+#include "codeobj/write.h"
 
 enum kind { KIND_OTHER, KIND_OBJECT, KIND_CONTAINER, KIND_TENSILE };
 
@@ -61,7 +62,7 @@ static rmcp_status count_native(const struct context *c, const struct codeobj_it
     struct codeobj *object = NULL;
     rmcp_status status = codeobj_open(item->bytes, item->size, &object);
     if (status) return status;
-    if (repair_is_repaired(object))
+    if (codeobj_is_repaired(object))
         c->report->n_already++;
     else
         c->report->n_native++;

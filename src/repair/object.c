@@ -9,11 +9,11 @@
 #include "repair/lds.h"
 #include "repair/repair.h"
 #include "rewrite/cures.h"
+#include "rewrite/lower.h"
 #include "rewrite/rewrite.h"
 
 enum { MOST_ATTEMPTS = 4, RSRC1_WGP_MODE = 1 << 29 };
 
-static const char note_start[] = "rmcp repair ";
 static const char does_not_fit[] =
     "wide LDS accesses whose alignment is not proven, and its workgroups may be too large for one "
     "CU, where they are safe";
@@ -52,14 +52,6 @@ rmcp_status repair_target_parse(const char *name, enum isa_chip *out)
     return rmcp_fail(RMCP_E_ARG, "'%.40s'; known are gfx1010, gfx1011 and gfx1012", name);
 }
 
-bool repair_is_repaired(const struct codeobj *object)
-{
-    size_t size;
-    const uint8_t *note = codeobj_rmcp_note(object, &size);
-    return note && size >= sizeof note_start - 1 &&
-           !memcmp(note, note_start, sizeof note_start - 1);
-}
-
 /* ---- what is refused ---- */
 
 static rmcp_status check_source(const struct codeobj *object)
@@ -95,6 +87,21 @@ static void refuse_lacking(struct job *job)
         const char *name = f[i].refused ? NULL : find_lacking(job, &f[i]);
         if (name) rewrite_refuse_function(job->r, i, name);
     }
+}
+
+/* Replaces what the target lacks; kernels that need more registers for it get them. */
+static rmcp_status lower(struct job *job)
+{
+    struct rewrite_lowered lowered;
+    rmcp_status status = rewrite_lower(job->r, job->target, &lowered);
+    if (status) return status;
+    for (size_t i = 0; i < ISA_N_IDS; i++) job->report->n_lowered += lowered.n_lowered[i];
+    for (size_t k = 0; !status && k < job->object->n_kernels; k++)
+        if (lowered.vgprs && lowered.vgprs[k])
+            status = codeobj_kernel_set_vgprs(job->object, &job->changes[k], lowered.vgprs[k]);
+    rewrite_lowered_deinit(&lowered);
+    if (!status) refuse_lacking(job); /* what is still there */
+    return status;
 }
 
 /* A pointer may lead to a function that is left out. */
@@ -182,8 +189,9 @@ static rmcp_status write_object(struct job *job, const struct codeobj_kernel_cha
 {
     char note[256], target[CODEOBJ_TARGET_MAX];
     snprintf(target, sizeof target, "%s:xnack-", isa_chip_name(job->target));
-    snprintf(note, sizeof note, "%s1\nfrom %.60s\nto %.60s\nkernels %zu, left out %zu\n",
-             note_start, job->object->target.text, target, job->object->n_kernels, n_refused);
+    snprintf(note, sizeof note,
+             CODEOBJ_NOTE_REPAIR "1\nfrom %.60s\nto %.60s\nkernels %zu, left out %zu\n",
+             job->object->target.text, target, job->object->n_kernels, n_refused);
     const struct codeobj_change change = {
         .text = job->r ? (const uint8_t *)job->text.words : NULL,
         .text_size = 4 * job->text.n_words,
@@ -268,7 +276,7 @@ static rmcp_status check_written(struct job *job, bool *clean)
     struct codeobj *new = NULL;
     rmcp_status status = codeobj_open(job->bytes, job->size, &new);
     if (!status && (isa_chip_of_mach(new->target.mach) != (int)job->target ||
-                    new->target.xnack != CODEOBJ_OFF || !repair_is_repaired(new)))
+                    new->target.xnack != CODEOBJ_OFF || !codeobj_is_repaired(new)))
         status = rmcp_fail(RMCP_E_INTERNAL, "the repaired object is one for %s", new->target.text);
     *clean = true;
     if (!status && job->r) status = check_patterns(job, new, clean);
@@ -325,8 +333,8 @@ static rmcp_status repair_code(struct job *job, size_t *n_refused)
     if (!job->changes || !job->has) return rmcp_fail_memory("functions", n);
     for (size_t k = 0; k < job->object->n_kernels; k++)
         codeobj_kernel_change_init(&job->changes[k], job->object, k);
-    refuse_lacking(job);
-    status = settle_lds(job);
+    status = lower(job);
+    if (!status) status = settle_lds(job);
     if (!status) status = make(job, n_refused);
     if (status) return status;
     job->report->old_bytes = job->room.old_size;
@@ -383,7 +391,7 @@ rmcp_status repair_object(const void *bytes, size_t size, enum isa_chip target,
     *out_size = 0;
     rmcp_status status = codeobj_open(bytes, size, &object);
     if (status) return status;
-    if (repair_is_repaired(object)) {
+    if (codeobj_is_repaired(object)) {
         report->n_already++;
         codeobj_close(object);
         return RMCP_OK;

@@ -56,9 +56,6 @@ rmcp_status repair_target_parse(const char *name, enum isa_chip *out);
 rmcp_status repair_object(const void *bytes, size_t size, enum isa_chip target,
                           struct repair_report *report, uint8_t **out, size_t *out_size);
 
-/* Whether the object carries the note of a repair. */
-bool repair_is_repaired(const struct codeobj *object);
-
 /* ---- files and folders ---- */
 
 struct repair_options {
