@@ -6,7 +6,7 @@
 
 typedef int int4 __attribute__((ext_vector_type(4)));
 
-static LOCAL int4 shared[64];
+static LOCAL int4 shared[64] __attribute__((loader_uninitialized));
 
 /* Neighbours' 16 bytes through LDS: ds_write_b128, ds_read_b128. */
 KERNEL void wide(GLOBAL int *out, int n)
