@@ -10,18 +10,23 @@
 
 enum { MOST_VGPRS = 256 };
 
+#define WAIT_ALL UINT32_C(0xbf8c0000) /* s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0) */
+
 struct lower {
     struct rewrite *r;
     unsigned target;
     struct rewrite_lowered *out;
     struct lower_registers registers;
+    struct lower_dead dead; /* of a function that finds no registers above */
     struct lowering code;
+    bool waits; /* before the code */
 };
 
 /* What one function needs. */
 struct need {
     bool lacks;
     unsigned n_temps;
+    unsigned n_tight; /* at least */
     uint16_t refused_id;
     uint32_t refused_at; /* item */
     char why[160];
@@ -88,9 +93,13 @@ static void look(struct lower *w, const struct rewrite_function *f, struct need 
             !lacks(w->target, &inst))
             continue;
         need->lacks = true;
+        w->code.is_tight = true;
         lower_instruction(&inst, &w->code);
-        if (w->code.why) cannot(need, &inst, item, w->target, w->code.why);
+        if (w->code.n_temps > need->n_tight) need->n_tight = w->code.n_temps;
+        w->code.is_tight = false;
+        lower_instruction(&inst, &w->code);
         if (w->code.n_temps > need->n_temps) need->n_temps = w->code.n_temps;
+        if (w->code.why) cannot(need, &inst, item, w->target, w->code.why);
     }
 }
 
@@ -101,6 +110,10 @@ static rmcp_status replace(struct lower *w, uint32_t item, bool wave64)
     uint32_t words[ISA_MAX_WORDS];
     char why[160];
     rmcp_status status = RMCP_OK;
+    if (w->waits) {
+        words[0] = WAIT_ALL;
+        status = rewrite_insert(w->r, item, REWRITE_ON_ALL_PATHS, words, 1, NULL);
+    }
     for (unsigned i = 0; i < w->code.n && !status; i++) {
         size_t n = isa_encode(chip, &w->code.code[i], words, why, sizeof why);
         if (!n) return rmcp_fail(RMCP_E_INTERNAL, "in the place of a lacking instruction: %s", why);
@@ -111,28 +124,41 @@ static rmcp_status replace(struct lower *w, uint32_t item, bool wave64)
     return status;
 }
 
-/* Choose temporaries for an instruction: `above` and on, or dead ones. */
-static bool choose(struct lower *w, size_t i, const struct isa_inst *inst, uint32_t item,
-                   unsigned above)
+/* Choose temporaries for an instruction, `above` and on, or dead ones, and its code with them. */
+static bool choose(struct lower *w, const struct isa_inst *inst, uint32_t item, unsigned above)
 {
-    lower_instruction(inst, &w->code);
-    unsigned n = w->code.n_temps;
-    if (above < MOST_VGPRS) {
-        for (unsigned k = 0; k < n; k++) w->code.temps[k] = (uint16_t)(above + k);
-    } else if (!lower_find_dead(&w->registers, i, item, n, w->code.temps)) {
-        return false;
+    bool found = above < MOST_VGPRS;
+    w->waits = false;
+    for (unsigned k = 0; k < LOWER_MOST_TEMPS && found; k++)
+        w->code.temps[k] = (uint16_t)(above + k);
+    for (unsigned tight = 0; tight < 2 && !found; tight++) {
+        w->code.is_tight = tight;
+        lower_instruction(inst, &w->code);
+        found = lower_dead_find(&w->dead, item, inst, w->code.n_temps, w->code.temps, &w->waits);
     }
-    lower_instruction(inst, &w->code);
-    return true;
+    if (found) lower_instruction(inst, &w->code);
+    return found;
+}
+
+/* The first of as many registers as a function needs, of fewer when there are not so many. */
+static unsigned find_above(struct lower *w, size_t i, const struct need *need)
+{
+    w->code.is_tight = false;
+    if (!need->n_temps) return 0;
+    unsigned above = lower_find_above(&w->registers, i, need->n_temps, w->out->vgprs);
+    if (above < MOST_VGPRS || need->n_tight == need->n_temps) return above;
+    w->code.is_tight = true;
+    return lower_find_above(&w->registers, i, need->n_tight, w->out->vgprs);
 }
 
 static rmcp_status lower_function(struct lower *w, size_t i, struct need *need)
 {
     const struct rewrite_function *f = &w->r->faces[i];
     struct isa_inst inst;
-    unsigned above =
-        need->n_temps ? lower_find_above(&w->registers, i, need->n_temps, w->out->vgprs) : 0;
+    unsigned above = find_above(w, i, need);
     rmcp_status status = RMCP_OK;
+    if (above == MOST_VGPRS && !lower_dead_init(&w->dead, w->r, i, w->registers.named[i]))
+        return rmcp_fail_memory("registers of a function", w->r->n_items);
     /* With dead registers: first whether there are enough everywhere. */
     for (bool changes = above < MOST_VGPRS;; changes = true) {
         for (uint32_t item = f->entry, next; item != f->end && !status; item = next) {
@@ -140,15 +166,19 @@ static rmcp_status lower_function(struct lower *w, size_t i, struct need *need)
             if (!(w->r->items[item].flags & IS_REACHED) || !rewrite_decode(w->r, f, item, &inst) ||
                 !lacks(w->target, &inst))
                 continue;
-            if (!choose(w, i, &inst, item, above)) {
+            if (!choose(w, &inst, item, above)) {
                 cannot(need, &inst, item, w->target, "without registers for it");
-                return refuse(w, i, need);
+                status = refuse(w, i, need);
+                lower_dead_deinit(&w->dead);
+                return status;
             }
             if (!changes) continue;
             status = replace(w, item, f->wave64);
             w->out->n_lowered[inst.id] += !status;
         }
-        if (changes) return status;
+        if (!changes && !status) continue;
+        lower_dead_deinit(&w->dead);
+        return status;
     }
 }
 

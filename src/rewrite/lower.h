@@ -21,9 +21,8 @@
  * Temporaries are vector registers above all that the code names: of a kernel, those of the kernel
  * and what it calls; of a function that is called, those of the whole object. The kernels that can
  * get there need more registers then, which `vgprs` tells. Where there are none left, or a
- * workgroup would no longer fit, registers are taken that the code writes before it reads them,
- * farther down in the same straight code; where there are too few of these, too, the function is
- * refused. */
+ * workgroup would no longer fit, registers are taken that are written before they are read on all
+ * paths; where there are too few of these, too, the function is refused. */
 #ifndef RMCP_REWRITE_LOWER_H
 #define RMCP_REWRITE_LOWER_H
 

@@ -223,6 +223,13 @@ static void lower_integers(struct lowering *l, const struct isa_inst *in, unsign
     struct source c = in->clamp ? number(0) : d.c;
     if (bits == 4) {
         add_nibbles(l, &d, is_signed, sum, last, c);
+    } else if (bits == 8 && l->is_tight) {
+        unsigned x = temp(l);
+        for (unsigned k = 0; k < 4; k++) {
+            struct source sources[2] = { k ? vector(sum) : c, vector(x) };
+            multiply(l, &d, x, bits, is_signed, k);
+            put(l, ISA_v_add_nc_u32_VOP2, ISA_FORM_BASE, k < 3 ? sum : last, sources, 2);
+        }
     } else {
         unsigned x = temp(l), y = temp(l);
         multiply(l, &d, x, bits, is_signed, 0);

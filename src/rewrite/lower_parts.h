@@ -13,10 +13,12 @@ struct lowering {
     unsigned n;
     unsigned n_temps;
     uint16_t temps[LOWER_MOST_TEMPS]; /* vector registers that it may use, given beforehand */
+    bool is_tight;                    /* given beforehand: fewer temporaries, more instructions */
     const char *why;                  /* not NULL: it cannot be replaced */
 };
 
-/* lower_forms.c: fill in all but `temps`. An empty `why` says no more than the name does. */
+/* lower_forms.c: fill in all but what is given beforehand. An empty `why` says no more than the
+ * name does. */
 void lower_instruction(const struct isa_inst *inst, struct lowering *out);
 
 /* lower_registers.c: where temporaries come from. */
@@ -38,8 +40,29 @@ void lower_registers_deinit(struct lower_registers *g);
  * and `vgprs` is as it was. */
 unsigned lower_find_above(struct lower_registers *g, size_t function, unsigned n, uint16_t *vgprs);
 
-/* `n` registers that are written before they are read behind an item, in straight code. */
-bool lower_find_dead(const struct lower_registers *g, size_t function, uint32_t item, unsigned n,
-                     uint16_t *out);
+/* lower_dead.c: registers of one function that nobody reads any more, found before it is changed.
+ */
+struct lower_set {
+    uint64_t bits[4];
+};
+
+struct lower_dead {
+    struct rewrite *r;
+    size_t n; /* items of the function */
+    unsigned n_registers;
+    uint32_t *order;         /* its items */
+    uint32_t *place;         /* by item: where in `order`, or NONE */
+    struct lower_set *live;  /* before each: may be read before it is written */
+    struct lower_set *later; /* before each: may be read, written or not */
+    struct lower_set loaded; /* memory writes it: a value may be on its way there */
+};
+
+bool lower_dead_init(struct lower_dead *d, struct rewrite *r, size_t function,
+                     unsigned n_registers); /* false: no memory */
+void lower_dead_deinit(struct lower_dead *d);
+
+/* `n` registers that are free at an instruction; `*waits` when memory has to be waited for. */
+bool lower_dead_find(const struct lower_dead *d, uint32_t item, const struct isa_inst *inst,
+                     unsigned n, uint16_t *out, bool *waits);
 
 #endif

@@ -1,7 +1,5 @@
-/* lower_registers.c: vector registers for what is lowered: above all that the code names, or such
- * whose values nobody reads any more. */
+/* lower_registers.c: vector registers for what is lowered, above all that the code names. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "rewrite/lower_parts.h"
 
@@ -194,64 +192,4 @@ unsigned lower_find_above(struct lower_registers *g, size_t function, unsigned n
             if (round) raise(kernel, first + n, &vgprs[k]);
         }
     return n_kernels ? first : MOST_VGPRS;
-}
-
-/* ---- dead registers ---- */
-
-/* Whether an instruction writes whole registers of all lanes that take part. */
-static bool writes_whole(const struct isa_inst *inst)
-{
-    const uint64_t partial =
-        ISA_ACC | ISA_PARTIAL | ISA_HALF | ISA_LANE | ISA_NO_EXEC | ISA_INTERP | ISA_PERMLANE;
-    return inst->row->flags & ISA_VALU && !(inst->row->flags & partial) &&
-           (inst->form == ISA_FORM_BASE || inst->form == ISA_FORM_E64);
-}
-
-static bool ends_straight(const struct isa_inst *inst, const struct isa_uses *uses)
-{
-    return uses->indexed || inst->row->flags & (ISA_BRANCH | ISA_JUMP) ||
-           uses->special & ISA_W_EXEC || isa_sgpr_in(uses->sgpr_write, ISA_EXEC_LO) ||
-           isa_sgpr_in(uses->sgpr_write, ISA_EXEC_HI);
-}
-
-/* Registers that memory writes at any time: a value may be on its way to them. */
-static void add_loaded(const struct lower_registers *g, const struct rewrite_function *f,
-                       uint64_t used[4])
-{
-    struct isa_inst inst;
-    struct isa_uses uses;
-    for (uint32_t item = f->entry; item != f->end; item = g->r->items[item].next) {
-        if (!rewrite_decode(g->r, f, item, &inst) || inst.row->flags & ISA_VALU) continue;
-        isa_uses(&inst, &uses);
-        for (unsigned w = 0; w < 4; w++) used[w] |= uses.vgpr_write[w];
-    }
-}
-
-bool lower_find_dead(const struct lower_registers *g, size_t function, uint32_t item, unsigned n,
-                     uint16_t *out)
-{
-    const struct rewrite_function *f = &g->r->faces[function];
-    struct isa_inst inst;
-    struct isa_uses uses;
-    uint64_t used[4] = { 0, 0, 0, 0 }, dead[4] = { 0, 0, 0, 0 };
-    unsigned found = 0;
-    add_loaded(g, f, used);
-    for (uint32_t i = item; i != f->end && found < n; i = g->r->items[i].next) {
-        if (!rewrite_decode(g->r, f, i, &inst)) break;
-        isa_uses(&inst, &uses);
-        if (ends_straight(&inst, &uses)) break;
-        for (unsigned w = 0; w < 4; w++) used[w] |= uses.vgpr_read[w];
-        if (i == item || !writes_whole(&inst))
-            for (unsigned w = 0; w < 4; w++) used[w] |= uses.vgpr_write[w];
-        bool is_end = inst.row->flags & ISA_END && f->is_kernel;
-        unsigned above = is_end ? g->named[function] : MOST_VGPRS;
-        for (unsigned v = 0; v < above && found < n; v++) {
-            if (!is_end && !isa_vgpr_in(uses.vgpr_write, v)) continue;
-            if (isa_vgpr_in(used, v) || isa_vgpr_in(dead, v)) continue;
-            dead[v >> 6] |= UINT64_C(1) << (v & 63);
-            out[found++] = (uint16_t)v;
-        }
-        if (inst.row->flags & ISA_END) break;
-    }
-    return found == n;
 }
