@@ -42,7 +42,7 @@ typedef bool (*codeobj_moved)(void *context, uint64_t address, bool is_end, uint
  * note (and added where the note has none), all others stay as they are. */
 struct codeobj_kernel_change {
     size_t kernel; /* index in the object's kernels; each at most once */
-    /* The note does not name it any more, so that HIP does not find it ("invalid device function").
+    /* The note does not name it any more, so that HIP does not find it.
      * Its symbol and descriptor stay, and with them the hash table of names. */
     bool is_left_out;
     struct codeobj_descriptor descriptor;
