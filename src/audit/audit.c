@@ -7,6 +7,7 @@
 
 #include "audit/report.h"
 #include "audit/scan.h"
+#include "codeobj/write.h"
 
 struct audit {
     const struct audit_options *options;
@@ -170,6 +171,7 @@ done:
 static void count_kernels(struct audit_group *group, const struct codeobj *object)
 {
     group->objects++;
+    group->repaired += codeobj_is_repaired(object);
     group->kernels += object->n_kernels;
     for (size_t i = 0; i < object->n_kernels; i++) group->no_code += !object->kernels[i].function;
 }

@@ -27,6 +27,7 @@ struct audit_group {
     char target[CODEOBJ_TARGET_MAX]; /* "gfx1030", "gfx906:xnack-"              */
     enum audit_kind kind;
     uint64_t objects, kernels;
+    uint64_t repaired;  /* objects with a note of rmcp repair      */
     uint64_t no_code;   /* kernels whose code is not in the object */
     uint64_t functions; /* decoded ones that are no kernels        */
     uint64_t code_bytes, instructions;

@@ -153,6 +153,7 @@ static void add_count(struct audit_count *sum, const struct audit_count *more)
 static void add_group(struct audit_group *sum, const struct audit_group *more)
 {
     sum->objects += more->objects;
+    sum->repaired += more->repaired;
     sum->kernels += more->kernels;
     sum->no_code += more->no_code;
     sum->functions += more->functions;

@@ -36,6 +36,7 @@ static void print_library(const struct audit_report *report, const struct audit_
             printf(" %9" PRIu64 " %9" PRIu64 "  %s\n", g->lacking.kernels, g->any.kernels,
                    strstr(g->target, ":xnack+") ? "needs XNACK, which RDNA drivers leave off"
                                                 : remarks[g->kind]);
+        if (g->repaired) printf("  %-24s %8" PRIu64 " made by rmcp repair\n", "", g->repaired);
     }
     if (library->n_others)
         printf("  %" PRIu64 " pieces of LLVM bitcode or SPIR-V: not decoded\n", library->n_others);
@@ -279,6 +280,7 @@ static cJSON *groups_json(const struct audit_group *groups, size_t n)
         cJSON_AddStringToObject(row, "target", g->target);
         cJSON_AddStringToObject(row, "kind", kind_names[g->kind]);
         cJSON_AddNumberToObject(row, "objects", (double)g->objects);
+        cJSON_AddNumberToObject(row, "repaired", (double)g->repaired);
         cJSON_AddNumberToObject(row, "kernels", (double)g->kernels);
         cJSON_AddNumberToObject(row, "kernels_without_code", (double)g->no_code);
         if (g->kind != AUDIT_OTHER) {

@@ -157,6 +157,7 @@ int cli_audit(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_explain(int argc, char **argv);
 int cli_recipe(int argc, char **argv);
+int cli_repair(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_version(int argc, char **argv);

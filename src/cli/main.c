@@ -19,6 +19,7 @@ static const struct {
     { "doctor", cli_doctor, "examine this machine and recommend how to compute on it" },
     { "explain", cli_explain, "say what a log means, why, and what to do" },
     { "recipe", cli_recipe, "scripts that bring this machine to a working PyTorch" },
+    { "repair", cli_repair, "make GPU code of gfx1030 code for gfx1010, with a report" },
     { "run", cli_run, "run a program with RMCP's MIOpen in the place of AMD's" },
     { "sim", cli_sim, "run GPU code on a simulated card, with checks" },
     { "version", cli_version, "show version, drivers and algorithms" },

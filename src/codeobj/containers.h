@@ -61,11 +61,11 @@ struct codeobj_rewritten { /* what was done */
     size_t objects, changed, added;
 };
 
-/* Write the file `to`, which may be `from`: `from` with all its code objects as `rewriter` makes
- * them. A code object alone, bundles behind each other, a library or program of the host (its new
- * bundles in a segment of their own, no other byte of it moves), or a kernel database of MIOpen.
- * RMCP_E_UNSUPPORTED, with the reason, for what has no such form. Without any change the new file
- * has the same bytes. `done` may be NULL. */
+/* Write the file `to`, which may be `from` (NULL: do all but writing): `from` with all its code
+ * objects as `rewriter` makes them. A code object alone, bundles behind each other, a library or
+ * program of the host (its new bundles in a segment of their own, no other byte of it moves), or a
+ * kernel database of MIOpen. RMCP_E_UNSUPPORTED, with the reason, for what has no such form.
+ * Without any change the new file has the same bytes. `done` may be NULL. */
 rmcp_status codeobj_rewrite_file(const char *from, const char *to, codeobj_rewriter rewriter,
                                  void *context, struct codeobj_rewritten *done);
 

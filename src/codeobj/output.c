@@ -25,7 +25,8 @@ static rmcp_status failure(struct codeobj_output *output, const char *what)
 {
     const int error = errno;
     output->failed = true;
-    return rmcp_fail(RMCP_E_IO, "%s %.300s: %s", what, output->path, strerror(error));
+    return rmcp_fail(RMCP_E_IO, "%s %.300s: %s", what, output->path ? output->path : "nothing",
+                     strerror(error));
 }
 
 static void release(struct codeobj_output *output)
@@ -40,11 +41,15 @@ rmcp_status codeobj_output_open(const char *path, unsigned mode, struct codeobj_
 {
     if (!out) return rmcp_fail(RMCP_E_ARG, "out is NULL");
     *out = NULL;
-    if (!path || !*path) return rmcp_fail(RMCP_E_ARG, "the name of a file to write is empty");
+    if (path && !*path) return rmcp_fail(RMCP_E_ARG, "the name of a file to write is empty");
     static const char suffix[] = ".rmcp-XXXXXX";
     struct codeobj_output *output = calloc(1, sizeof *output);
     if (!output) return rmcp_fail_memory("output", sizeof *output);
     output->file = -1;
+    if (!path) {
+        *out = output;
+        return RMCP_OK;
+    }
     output->path = strdup(path);
     output->temporary = malloc(strlen(path) + sizeof suffix);
     if (!output->path || !output->temporary) {
@@ -72,7 +77,7 @@ rmcp_status codeobj_output_open(const char *path, unsigned mode, struct codeobj_
 static rmcp_status write_at(struct codeobj_output *output, uint64_t offset, const uint8_t *bytes,
                             size_t size)
 {
-    while (size) {
+    while (size && output->path) {
         const ssize_t n =
             pwrite(output->file, bytes, size < LARGEST_WRITE ? size : LARGEST_WRITE, (off_t)offset);
         if (n < 0 && errno == EINTR) continue;
@@ -94,7 +99,7 @@ rmcp_status codeobj_output_write(struct codeobj_output *output, const void *byte
 rmcp_status codeobj_output_extend(struct codeobj_output *output, uint64_t size)
 {
     if (size <= output->size) return RMCP_OK;
-    if (size > (uint64_t)1 << 50 || ftruncate(output->file, (off_t)size))
+    if (size > (uint64_t)1 << 50 || (output->path && ftruncate(output->file, (off_t)size)))
         return failure(output, "extending");
     output->size = size;
     return RMCP_OK;
@@ -118,7 +123,7 @@ rmcp_status codeobj_output_patch(struct codeobj_output *output, uint64_t offset,
 
 rmcp_status codeobj_output_restart(struct codeobj_output *output)
 {
-    if (ftruncate(output->file, 0)) return failure(output, "writing");
+    if (output->path && ftruncate(output->file, 0)) return failure(output, "writing");
     output->size = 0;
     return RMCP_OK;
 }
@@ -139,6 +144,10 @@ static void sync_folder(const char *path)
 rmcp_status codeobj_output_commit(struct codeobj_output *output)
 {
     rmcp_status status = RMCP_OK;
+    if (!output->path) {
+        release(output);
+        return RMCP_OK;
+    }
     if (output->failed) {
         status = rmcp_fail(RMCP_E_IO, "%.300s was not written completely", output->path);
     } else {
@@ -159,7 +168,7 @@ rmcp_status codeobj_output_commit(struct codeobj_output *output)
 void codeobj_output_abandon(struct codeobj_output *output)
 {
     if (!output) return;
-    unlink(output->temporary);
+    if (output->path) unlink(output->temporary);
     release(output);
 }
 

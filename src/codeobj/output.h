@@ -7,7 +7,9 @@
 struct codeobj_output;
 
 /* Nothing is at `path` before codeobj_output_commit but what was there. `mode`: permissions, as of
- * chmod. On any error `*out` is NULL. */
+ * chmod. `path` NULL: all that is written is counted, and no file made. On any error `*out` is
+ * NULL.
+ */
 rmcp_status codeobj_output_open(const char *path, unsigned mode, struct codeobj_output **out);
 
 /* Append. */

@@ -20,6 +20,8 @@ enum codeobj_item_kind {
     CODEOBJ_TROUBLE = 2 /* a piece that could not be read; `message` says why; the walk goes on */
 };
 
+struct codeobj_bundle;
+
 struct codeobj_item {
     enum codeobj_item_kind kind;
     const char *path;     /* "libfoo.so: .hip_fatbin bundle 12: hipv4-amdgcn-amd-amdhsa--gfx1030";
@@ -29,6 +31,8 @@ struct codeobj_item {
     size_t size;
     uint64_t offset; /* of the object in the innermost file or decompressed piece            */
     struct codeobj_target target; /* from e_flags; zero for others                           */
+    const struct codeobj_bundle *bundle; /* when rewriting (containers.h): the one around it, or
+                                            NULL; as it is by then                           */
     const char *message;
 };
 

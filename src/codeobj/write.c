@@ -117,3 +117,11 @@ const uint8_t *codeobj_rmcp_note(const struct codeobj *object, size_t *size)
     if (size) *size = own.size;
     return own.bytes;
 }
+
+bool codeobj_is_repaired(const struct codeobj *object)
+{
+    static const char start[] = CODEOBJ_NOTE_REPAIR;
+    size_t size;
+    const uint8_t *note = codeobj_rmcp_note(object, &size);
+    return note && size >= sizeof start - 1 && !memcmp(note, start, sizeof start - 1);
+}

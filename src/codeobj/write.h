@@ -42,6 +42,9 @@ typedef bool (*codeobj_moved)(void *context, uint64_t address, bool is_end, uint
  * note (and added where the note has none), all others stay as they are. */
 struct codeobj_kernel_change {
     size_t kernel; /* index in the object's kernels; each at most once */
+    /* The note does not name it any more, so that HIP does not find it.
+     * Its symbol and descriptor stay, and with them the hash table of names. */
+    bool is_left_out;
     struct codeobj_descriptor descriptor;
     struct codeobj_metadata metadata;
 };
@@ -85,5 +88,9 @@ rmcp_status codeobj_write(const struct codeobj *object, const struct codeobj_cha
 
 /* The contents of the object's note of owner "RMCP", or NULL. */
 const uint8_t *codeobj_rmcp_note(const struct codeobj *object, size_t *size);
+
+/* Whether that note is one of rmcp repair, whose notes start like this. */
+#define CODEOBJ_NOTE_REPAIR "rmcp repair "
+bool codeobj_is_repaired(const struct codeobj *object);
 
 #endif

@@ -37,13 +37,16 @@ static rmcp_status check_kernel(const struct writing *w, const struct codeobj_ke
 {
     const struct codeobj_descriptor *descriptor = change ? &change->descriptor : &old->descriptor;
     const struct codeobj_metadata *metadata = change ? &change->metadata : &old->metadata;
+    const bool left_out = change && change->is_left_out;
     if (strcmp(old->name, new->name) || strcmp(old->symbol, new->symbol) ||
-        old->has_descriptor != new->has_descriptor || old->has_metadata != new->has_metadata ||
-        old->descriptor_address != new->descriptor_address || !same_arguments(old, new))
+        old->has_descriptor != new->has_descriptor ||
+        (old->has_metadata && !left_out) != new->has_metadata ||
+        old->descriptor_address != new->descriptor_address ||
+        (!left_out && !same_arguments(old, new)))
         return differs(old->name);
     if (old->has_descriptor && !same_descriptor(descriptor, &new->descriptor))
         return differs(old->symbol);
-    if (old->has_metadata && memcmp(metadata, &new->metadata, sizeof *metadata))
+    if (new->has_metadata && memcmp(metadata, &new->metadata, sizeof *metadata))
         return differs(old->name);
     if (!old->has_descriptor) return RMCP_OK;
     uint64_t entry = old->descriptor_address + (uint64_t)old->descriptor.entry_offset;
@@ -66,8 +69,19 @@ static rmcp_status check_kernels(const struct writing *w, const struct codeobj *
         changes[w->change->kernels[i].kernel] = &w->change->kernels[i];
     if (old->n_kernels != new->n_kernels) return differs("the list of kernels");
     rmcp_status status = RMCP_OK;
-    for (size_t i = 0; !status && i < old->n_kernels; i++)
-        status = check_kernel(w, &old->kernels[i], &new->kernels[i], changes[i]);
+    /* Those that the note names come first, in its order. */
+    size_t at = 0, n_left_out = 0;
+    for (size_t i = 0; i < old->n_kernels; i++) n_left_out += changes[i] && changes[i]->is_left_out;
+    for (size_t i = 0; !status && i < old->n_kernels; i++) {
+        const bool left_out = changes[i] && changes[i]->is_left_out;
+        const struct codeobj_kernel *found = NULL;
+        if (n_left_out && (left_out || !old->kernels[i].has_metadata))
+            found = codeobj_find_kernel(new, old->kernels[i].name);
+        else
+            found = &new->kernels[at++];
+        status = found ? check_kernel(w, &old->kernels[i], found, changes[i])
+                       : differs(old->kernels[i].name);
+    }
     return status;
 }
 

@@ -34,6 +34,7 @@ static rmcp_status rewrite_object(struct rewriting *r, const uint8_t *bytes, siz
                                  .bytes = bytes,
                                  .size = size,
                                  .offset = offset,
+                                 .bundle = r->bundle,
                                  .message = "" };
     *made = (struct codeobj_made){ 0 };
     rmcp_status status = codeobj_open(bytes, size, &object);
@@ -83,10 +84,12 @@ static rmcp_status rewrite_entry(struct rewriting *r, struct codeobj_bundle *bun
         return RMCP_OK;
     const size_t before = walk_enter(&r->walk, "%s", entry.id);
     r->walk.entry_id = entry.id;
+    r->bundle = bundle;
     rmcp_status status =
         rewrite_object(r, entry.bytes, entry.size,
                        bundle->compressed ? 0 : (uint64_t)(entry.bytes - start), &made, &target);
     r->walk.entry_id = "";
+    r->bundle = NULL;
     walk_leave(&r->walk, before);
     if (status || !made.bytes) return status;
     *made_bytes = made.bytes;
@@ -248,7 +251,7 @@ rmcp_status codeobj_rewrite_file(const char *from, const char *to, codeobj_rewri
                                  void *context, struct codeobj_rewritten *done)
 {
     if (done) *done = (struct codeobj_rewritten){ 0 };
-    if (!from || !to || !rewriter) return rmcp_fail(RMCP_E_ARG, "a name or rewriter is NULL");
+    if (!from || !rewriter) return rmcp_fail(RMCP_E_ARG, "a name or rewriter is NULL");
     struct rewriting *r = calloc(1, sizeof *r);
     if (!r) return rmcp_fail_memory("rewriting", sizeof *r);
     r->rewriter = rewriter;

@@ -69,6 +69,7 @@ static bool write_kernel(struct note_writing *n)
     const struct codeobj_kernel_change *change = n->changes[n->kernel];
     const struct codeobj_metadata *old = &object->kernels[n->kernel++].metadata;
     if (!change) return copy_value(n);
+    if (change->is_left_out) return msgpack_skip(&n->in);
     struct msgpack_value map;
     uint32_t missing = 0, n_missing = 0;
     for (size_t i = 0; i < METADATA_NUMBERS; i++)
@@ -106,7 +107,14 @@ static bool write_kernels(struct note_writing *n)
     struct msgpack_value array;
     const uint8_t *start = n->in.at;
     if (!msgpack_next(&n->in, &array) || array.type != MSGPACK_ARRAY) return false;
-    copy_since(n, start);
+    const size_t n_kernels = n->w->object->n_kernels;
+    uint32_t n_left_out = 0;
+    for (size_t i = n->kernel; i < n_kernels && i - n->kernel < array.number; i++)
+        n_left_out += n->changes[i] && n->changes[i]->is_left_out;
+    if (n_left_out)
+        buffer_add_msgpack_array(n->out, (uint32_t)array.number - n_left_out);
+    else
+        copy_since(n, start);
     for (uint64_t i = 0; i < array.number; i++)
         if (!write_kernel(n)) return false;
     return true;

@@ -29,6 +29,11 @@ bool rewrite_decode(const struct rewrite *r, const struct rewrite_function *func
     return isa_decode(chip, r->pool + r->items[item].words, r->items[item].n_words, out);
 }
 
+bool rewrite_is_reached(const struct rewrite *r, uint32_t item)
+{
+    return is_item(r, item) && r->items[item].flags & IS_REACHED;
+}
+
 uint32_t rewrite_target(const struct rewrite *r, uint32_t item)
 {
     return is_item(r, item) && r->items[item].flags & BRANCHES ? r->items[item].target : NONE;

@@ -114,13 +114,29 @@ static rmcp_status emit(struct layout *l)
     return RMCP_OK;
 }
 
+/* What stands in the place of a function that is left out. */
+static rmcp_status put_trap(struct rewrite *r, uint32_t before)
+{
+    static const uint32_t words[] = { UINT32_C(0xbf920002), UINT32_C(0xbf810000) }; /* s_trap 2 */
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t item = rewrite_new_item(r, REWRITE_INSTRUCTION, &words[i], 1);
+        if (item == NONE) return rmcp_fail_memory("item", sizeof(struct item));
+        r->items[item].flags = IS_REACHED;
+        rewrite_link_before(r, before, item);
+        if (i) r->items[item].flags |= ENDS;
+    }
+    return RMCP_OK;
+}
+
 /* Take the items of functions that are left out off the list, for good. */
-static void drop_refused(struct layout *l)
+static rmcp_status drop_refused(struct layout *l)
 {
     struct rewrite *r = l->r;
-    for (size_t f = 0; f < r->n_functions; f++) {
+    rmcp_status status = RMCP_OK;
+    for (size_t f = 0; f < r->n_functions && !status; f++) {
         struct function *function = &r->functions[f];
-        if (!is_left_out(l, f) || r->items[function->face.entry].is_gone) continue;
+        if (!is_left_out(l, f) || function->is_dropped) continue;
+        function->is_dropped = true;
         uint32_t i = function->face.entry;
         while (i != NONE && i != function->face.end) {
             struct item *item = &r->items[i];
@@ -133,9 +149,14 @@ static void drop_refused(struct layout *l)
             }
             i = next;
         }
+        if (l->options->trap_refused) {
+            status = put_trap(r, function->face.end);
+            continue;
+        }
         r->items[function->face.entry].align = 0;
         r->items[function->face.entry].is_gone = 1; /* stays in the list, but leads nowhere */
     }
+    return status;
 }
 
 rmcp_status rewrite_layout(struct rewrite *r, const struct rewrite_options *options,
@@ -155,9 +176,8 @@ rmcp_status rewrite_layout(struct rewrite *r, const struct rewrite_options *opti
                         .options = options,
                         .reach = options->reach ? (int64_t)options->reach : REACH };
     r->new_address = options->address;
-    drop_refused(&l);
+    rmcp_status status = drop_refused(&l);
     bool changed = true;
-    rmcp_status status = RMCP_OK;
     for (unsigned round = 0; changed && !status; round++) {
         status = place(&l);
         if (!status) status = mend(&l, &changed);

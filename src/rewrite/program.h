@@ -64,6 +64,7 @@ struct function {
     uint64_t address;        /* offset of the first word in the old text */
     bool has_pc;             /* s_getpc, s_setpc, s_swappc or s_call */
     bool has_strange;        /* words that are no instruction */
+    bool is_dropped;         /* by a layout */
 };
 
 struct rewrite {

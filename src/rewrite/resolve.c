@@ -233,3 +233,16 @@ rmcp_status rewrite_resolve(struct rewrite *r)
     if (!status) rewrite_spread(r);
     return status;
 }
+
+void rewrite_refuse_function(struct rewrite *r, size_t function, const char *reason)
+{
+    if (function >= r->n_functions) return;
+    rewrite_refuse(&r->functions[function], reason, r->functions[function].face.symbol->address);
+    while (spread(r)) {
+    }
+    for (size_t i = 0; i < r->n_functions; i++) {
+        r->faces[i].refused = r->functions[i].face.refused;
+        r->faces[i].refused_at = r->functions[i].face.refused_at;
+    }
+    r->is_laid_out = false;
+}

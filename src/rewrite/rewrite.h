@@ -58,6 +58,9 @@ enum rewrite_kind rewrite_kind(const struct rewrite *rewrite, uint32_t item);
 bool rewrite_decode(const struct rewrite *rewrite, const struct rewrite_function *function,
                     uint32_t item, struct isa_inst *out);
 
+/* Whether a path leads to an item; else it may be data that look like an instruction. */
+bool rewrite_is_reached(const struct rewrite *rewrite, uint32_t item);
+
 /* The label that a branch or s_call leads to, else REWRITE_NONE. */
 uint32_t rewrite_target(const struct rewrite *rewrite, uint32_t item);
 
@@ -88,6 +91,10 @@ rmcp_status rewrite_replace(struct rewrite *rewrite, uint32_t item, const uint32
                             unsigned n_words);
 rmcp_status rewrite_delete(struct rewrite *rewrite, uint32_t item);
 
+/* Refuse a function (by its number) and who calls it, also after a layout. `reason` must live as
+ * long as `rewrite`; the first reason stays. */
+void rewrite_refuse_function(struct rewrite *rewrite, size_t function, const char *reason);
+
 /* ---- laying out ---- */
 
 struct rewrite_options {
@@ -95,6 +102,7 @@ struct rewrite_options {
     uint32_t reach;    /* most words that a branch may go; 0: as many as it can, 32,767 */
     bool avoid_3f;     /* no branch offset of 0x3f: a bug of gfx1010 */
     bool drop_refused; /* leave refused functions out; otherwise there must be none */
+    bool trap_refused; /* and put an s_trap in their places, so that everything has an address */
 };
 
 struct rewrite_text {

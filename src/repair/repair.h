@@ -1,0 +1,75 @@
+/* repair.h: code of gfx10.3 chips made code of gfx10.1 chips.
+ *
+ * One code object in, one out: taken apart (rewrite/rewrite.h), what the chip lacks replaced, the
+ * patterns of its silicon bugs cured, laid out, written (codeobj/write.h) for the other target, and
+ * then read and checked again. A kernel that cannot be repaired is left out: no note names it and a
+ * trap stands in the place of its code. Bytes are as hostile as in codeobj.h.
+ *
+ * Nothing here was run on silicon. Thread safety: no global state. */
+#ifndef RMCP_REPAIR_REPAIR_H
+#define RMCP_REPAIR_REPAIR_H
+
+#include "codeobj/containers.h"
+#include "isa/isa.h"
+#include "isa/rules.h"
+
+struct repair_refusal {
+    char *name;   /* a kernel, or the path of an object or file */
+    char *reason; /* "v_dot8_i32_i4", "flat-offset", or a sentence */
+    bool is_kernel;
+};
+
+/* What was done; all of it adds up. */
+struct repair_report {
+    size_t n_files, n_changed_files, n_copied_files, n_left_out_files;
+    size_t n_repaired, n_already, n_native, n_other, n_refused_objects; /* code objects          */
+    size_t n_kernels, n_refused;                                        /* of repaired and refused
+                                                                           objects               */
+    size_t n_functions;            /* device functions                                            */
+    size_t n_found[ISA_N_RULES];   /* patterns in the code as it was                              */
+    size_t n_cures[ISA_N_RULES];   /* places that were changed for them                           */
+    size_t n_unreached;            /* patterns left in words that no path reaches                 */
+    size_t n_lowered;              /* instructions that were replaced by others                   */
+    size_t n_wide;                 /* kernels with accesses that may be wide ones of LDS, of which
+                                      no alignment is proven                                      */
+    size_t n_cu_mode;              /* of those, had WGP mode and lost it                          */
+    size_t n_wide_flat;            /* of those, keep it: only FLAT accesses, and too large        */
+    uint64_t old_bytes, new_bytes; /* of code                                                    */
+    struct repair_refusal *refusals;
+    size_t n_refusals, room;
+};
+
+void repair_report_deinit(struct repair_report *report);
+/* Adds a copy; RMCP_E_NOMEM. */
+rmcp_status repair_report_refuse(struct repair_report *report, const char *name, const char *reason,
+                                 bool is_kernel);
+/* Takes everything of `one`, which is empty afterwards. */
+rmcp_status repair_report_merge(struct repair_report *report, struct repair_report *one);
+
+/* Chips that code can be made for: gfx1010, gfx1011, gfx1012. RMCP_E_ARG, with the reason, for
+ * others. */
+rmcp_status repair_target_parse(const char *name, enum isa_chip *out);
+
+/* One code object. On RMCP_OK `*out` is the caller's to free(), or NULL when the object carries our
+ * note already. RMCP_E_UNSUPPORTED, with the reason: nothing of it can be repaired. `report` grows
+ * by what was done. */
+rmcp_status repair_object(const void *bytes, size_t size, enum isa_chip target,
+                          struct repair_report *report, uint8_t **out, size_t *out_size);
+
+/* ---- files and folders ---- */
+
+struct repair_options {
+    enum isa_chip target;
+    bool dry_run;  /* everything but writing */
+    uint32_t jobs; /* files at a time; 0: one a core */
+    void *context;
+    void (*progress)(void *context, size_t done, size_t total, const char *path); /* may be NULL */
+};
+
+/* Write `to` from `from`: a file from a file, a folder from a folder; see docs/repair.md. `to` must
+ * not be there yet, and is there whole or not at all; with dry_run it is not read. What cannot be
+ * repaired is no error but in the report. */
+rmcp_status repair_path(const char *from, const char *to, const struct repair_options *options,
+                        struct repair_report *report);
+
+#endif
