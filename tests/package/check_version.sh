@@ -18,10 +18,10 @@ same "rmcp version" "$("$3" version | sed -n '1s/^rmcp //p')"
 same "the Python package" "$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$source/python" "$4" -c 'import rmcp; print(rmcp.__version__)')"
 
 # second FOLDER: the lines of its files that spell the version out, as text or as three numbers. The list of
-# changes must; recorded logs and machines may, since they speak of other programs.
+# changes must; recorded logs, machines and the transcript may: they tell what was.
 second() {
     find "$1" \( -name .git -o -path "$1/build*" -o -name .cache -o -name __pycache__ -o -path "$1/tests/doctor/machines" \
-        -o -path "$1/tests/explain/logs" -o -path "$1/tests/explain/corpus" -o -name '*.egg-info' \) -prune -o -type f ! -path "$1/CHANGELOG.md" \
+        -o -path "$1/tests/explain/logs" -o -path "$1/tests/explain/corpus" -o -name '*.egg-info' \) -prune -o -type f ! -path "$1/CHANGELOG.md" ! -path "$1/docs/guide/transcript.md" \
         -exec grep -nHIE "(^|[^0-9.]|so\.)$major\.$minor\.$patch([^0-9.]|\.?\$|\.[^0-9])|VERSION.*[^0-9]$major, *$minor, *$patch([^0-9]|\$)" \
         {} + || true
 }

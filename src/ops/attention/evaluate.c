@@ -38,11 +38,13 @@ static double kept(const struct head *h, int64_t i, int64_t j)
     return drop ? 0 : 1 / (1 - share);
 }
 
+/* Once a value is open, so is the largest for good. */
 static void note_largest(struct head *h, unsigned at, double value, double allowed)
 {
     if (!h->amax) return;
-    if (!(fabs(value) <= h->amax[at])) h->amax[at] = fabs(value);
-    if (!(allowed <= h->amax_allowed[at])) h->amax_allowed[at] = allowed;
+    const bool open = !isfinite(allowed) || !(fabs(value) < 3e38);
+    if (fabs(value) > h->amax[at]) h->amax[at] = fabs(value);
+    if (open || allowed > h->amax_allowed[at]) h->amax_allowed[at] = open ? INFINITY : allowed;
 }
 
 /* A sum of products in f32, in any order. */
@@ -134,6 +136,7 @@ static void backward_row(struct head *h, int64_t i)
         const double distance = h->score[j] - h->m[i];
         h->p[j] = exp(distance) * h->zinv[i];
         h->error[j] += unit * (16 + 4 * fabs(distance)); /* relative, of p */
+        if (!(distance < 88)) h->error[j] = INFINITY;    /* e^88 is the end of f32 */
         const double keeps = gradient * kept(h, i, j);
         h->g[j] = product(h->dout + i * d, h->v + j * d, d, &h->g_error[j]);
         h->g_error[j] = fabs(keeps) * (h->g_error[j] + (h->factor ? 6 : 0) * unit * fabs(h->g[j]));
