@@ -120,6 +120,16 @@ EXPORT miopenStatus_t miopenSetLRNDescriptor(miopenLRNDescriptor_t toy, miopenLR
     return miopenStatusSuccess;
 }
 
+/* Not by each other: the linker may take the names for those of the library before the toy. */
+static miopenStatus_t set_rnn(miopenRNNDescriptor_t toy, const int *numbers,
+                              miopenDropoutDescriptor_t dropout)
+{
+    sprintf(((struct toy *)(void *)toy)->text, "%d %d %p %d %d %d %d %d %d", numbers[0], numbers[1],
+            (void *)dropout, numbers[2], numbers[3], numbers[4], numbers[5], numbers[6],
+            numbers[7]);
+    return miopenStatusSuccess;
+}
+
 EXPORT miopenStatus_t miopenSetRNNDescriptor_V2(miopenRNNDescriptor_t toy, int hidden, int layers,
                                                 miopenDropoutDescriptor_t dropout,
                                                 miopenRNNInputMode_t input,
@@ -127,10 +137,9 @@ EXPORT miopenStatus_t miopenSetRNNDescriptor_V2(miopenRNNDescriptor_t toy, int h
                                                 miopenRNNMode_t mode, miopenRNNBiasMode_t bias,
                                                 miopenRNNAlgo_t algo, miopenDataType_t type)
 {
-    sprintf(((struct toy *)(void *)toy)->text, "%d %d %p %d %d %d %d %d %d", hidden, layers,
-            (void *)dropout, (int)input, (int)direction, (int)mode, (int)bias, (int)algo,
-            (int)type);
-    return miopenStatusSuccess;
+    const int numbers[] = { hidden,    layers,    (int)input, (int)direction,
+                            (int)mode, (int)bias, (int)algo,  (int)type };
+    return set_rnn(toy, numbers, dropout);
 }
 
 EXPORT miopenStatus_t miopenSetRNNDescriptor(miopenRNNDescriptor_t toy, int hidden, int layers,
@@ -139,8 +148,9 @@ EXPORT miopenStatus_t miopenSetRNNDescriptor(miopenRNNDescriptor_t toy, int hidd
                                              miopenRNNMode_t mode, miopenRNNBiasMode_t bias,
                                              miopenRNNAlgo_t algo, miopenDataType_t type)
 {
-    return miopenSetRNNDescriptor_V2(toy, hidden, layers, NULL, input, direction, mode, bias, algo,
-                                     type);
+    const int numbers[] = { hidden,    layers,    (int)input, (int)direction,
+                            (int)mode, (int)bias, (int)algo,  (int)type };
+    return set_rnn(toy, numbers, NULL);
 }
 
 EXPORT miopenStatus_t miopenSetRNNPaddingMode(miopenRNNDescriptor_t toy,
