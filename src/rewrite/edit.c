@@ -42,7 +42,8 @@ uint32_t rewrite_target(const struct rewrite *r, uint32_t item)
 uint32_t rewrite_clause(const struct rewrite *r, uint32_t item)
 {
     if (!is_item(r, item) || !(r->items[item].flags & CLAUSED)) return NONE;
-    while (item != NONE && !(r->items[item].flags & IS_CLAUSE)) item = r->items[item].prev;
+    do item = r->items[item].prev;
+    while (item != NONE && !(r->items[item].flags & IS_CLAUSE));
     return item;
 }
 
@@ -59,16 +60,31 @@ static void unlink_item(struct rewrite *r, uint32_t item)
     it->is_gone = 1;
 }
 
-/* Take an s_clause out; its instructions are then like any other. */
-static void drop_clause(struct rewrite *r, uint32_t clause)
+/* The instructions under an s_clause are then like any other. */
+static void free_clause(struct rewrite *r, uint32_t clause)
 {
     unsigned left = (r->pool[r->items[clause].words] & 63) + 1;
     for (uint32_t i = r->items[clause].next; left && i != NONE; i = r->items[i].next) {
         if (r->items[i].kind == REWRITE_LABEL) continue;
         r->items[i].flags &= (uint8_t)~CLAUSED;
+        if (r->items[i].flags & IS_CLAUSE) break; /* the next are under that one */
         left--;
     }
+    r->items[clause].flags &= (uint8_t)~IS_CLAUSE;
+}
+
+static void drop_clause(struct rewrite *r, uint32_t clause)
+{
+    free_clause(r, clause);
     unlink_item(r, clause);
+}
+
+/* Before an instruction changes: the clause that it stands under goes; one that it begins ends. */
+static void leave_clause(struct rewrite *r, uint32_t item)
+{
+    uint32_t clause = rewrite_clause(r, item);
+    if (clause != NONE) drop_clause(r, clause);
+    if (r->items[item].flags & IS_CLAUSE) free_clause(r, item);
 }
 
 /* Whether a path leads into the clause past its s_clause. */
@@ -122,6 +138,9 @@ static rmcp_status check_change(const struct rewrite *r, uint32_t item)
     if (r->items[item].flags & (BRANCHES | HOLDS_SUM | JUMPS | CALLS))
         return rmcp_fail(RMCP_E_UNSUPPORTED, "the instruction at 0x%llx holds a reference",
                          (unsigned long long)(r->address + r->items[item].old));
+    if (r->items[item].flags & ENDS) /* the layout may put something behind it */
+        return rmcp_fail(RMCP_E_UNSUPPORTED, "the instruction at 0x%llx ends its path",
+                         (unsigned long long)(r->address + r->items[item].old));
     return RMCP_OK;
 }
 
@@ -134,6 +153,7 @@ rmcp_status rewrite_replace(struct rewrite *r, uint32_t item, const uint32_t *wo
         return rmcp_fail(RMCP_E_ARG, "an instruction of %u words", n_words);
     uint32_t spare = rewrite_new_item(r, REWRITE_INSTRUCTION, words, n_words);
     if (spare == NONE) return rmcp_fail_memory("item", sizeof(struct item));
+    leave_clause(r, item);
     r->items[item].words = r->items[spare].words;
     r->items[item].n_words = n_words;
     r->items[spare].is_gone = 1;
@@ -145,12 +165,8 @@ rmcp_status rewrite_delete(struct rewrite *r, uint32_t item)
 {
     rmcp_status status = check_change(r, item);
     if (status) return status;
-    uint32_t clause = rewrite_clause(r, item);
-    if (clause != NONE) drop_clause(r, clause);
-    if (r->items[item].flags & IS_CLAUSE)
-        drop_clause(r, item);
-    else
-        unlink_item(r, item);
+    leave_clause(r, item);
+    unlink_item(r, item);
     r->is_laid_out = false;
     return RMCP_OK;
 }

@@ -71,8 +71,8 @@ static bool open_gap(struct rewrite *r, uint32_t item)
     return true;
 }
 
-/* The item before which an island can stand; NONE when there is no place (or no memory). */
-static uint32_t find_place(struct layout *l, uint32_t branch, bool forward)
+/* The item before which an island can stand into `*out`. */
+static rmcp_status find_place(struct layout *l, uint32_t branch, bool forward, uint32_t *out)
 {
     struct rewrite *r = l->r;
     /* What is inserted in this round moves things on: keep an eighth of the reach for that. */
@@ -86,13 +86,19 @@ static uint32_t find_place(struct layout *l, uint32_t branch, bool forward)
     if (gap != NONE) {
         int64_t at = r->items[l->gaps[gap]].at;
         bool between = forward ? at > from + most / 2 : at < from - most / 2;
-        if (between) return r->items[l->gaps[gap]].next;
+        if (between) {
+            *out = r->items[l->gaps[gap]].next;
+            return RMCP_OK;
+        }
     }
     uint32_t item = straight_place(l, branch, forward, most);
-    if (item == NONE || !open_gap(r, item)) return NONE;
-    uint32_t first = item;
-    while (r->items[r->items[first].prev].kind == REWRITE_LABEL) first = r->items[first].prev;
-    return first;
+    if (item == NONE)
+        return rmcp_fail(RMCP_E_UNSUPPORTED, "a branch over %lld bytes, and no place on the way",
+                         (long long)r->items[r->items[branch].target].at - (long long)from);
+    if (!open_gap(r, item)) return rmcp_fail_memory("item", sizeof(struct item));
+    *out = item;
+    while (r->items[r->items[*out].prev].kind == REWRITE_LABEL) *out = r->items[*out].prev;
+    return RMCP_OK;
 }
 
 rmcp_status layout_add_island(struct layout *l, uint32_t branch)
@@ -109,10 +115,9 @@ rmcp_status layout_add_island(struct layout *l, uint32_t branch)
         r->items[branch].target = island->label;
         return RMCP_OK;
     }
-    uint32_t before = find_place(l, branch, forward);
-    if (before == NONE)
-        return rmcp_fail(RMCP_E_UNSUPPORTED, "a branch over %lld bytes, and no place on the way",
-                         (long long)r->items[target].at - (long long)from);
+    uint32_t before = NONE;
+    rmcp_status status = find_place(l, branch, forward, &before);
+    if (status) return status;
     uint32_t at = r->items[before].at;
     uint32_t item = new_branch(r, target);
     if (item == NONE) return rmcp_fail_memory("item", sizeof(struct item));

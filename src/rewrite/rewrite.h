@@ -85,8 +85,9 @@ enum rewrite_where {
 rmcp_status rewrite_insert(struct rewrite *rewrite, uint32_t before, enum rewrite_where where,
                            const uint32_t *words, unsigned n_words, uint32_t *out);
 
-/* Other words for an instruction, or none at all. Refused (RMCP_E_UNSUPPORTED) for what holds a
- * reference. Deleting within a clause deletes the clause as well. */
+/* Other words, which hold no reference, for an instruction, or none at all. Refused
+ * (RMCP_E_UNSUPPORTED) for what holds a reference or ends its path (s_endpgm). A change within a
+ * clause deletes the clause, a hint, as well. */
 rmcp_status rewrite_replace(struct rewrite *rewrite, uint32_t item, const uint32_t *words,
                             unsigned n_words);
 rmcp_status rewrite_delete(struct rewrite *rewrite, uint32_t item);

@@ -62,6 +62,19 @@ no_inside a branch to where no instruction starts
 END
 grep -q '; 18 kernels, 9 refused;' log || fail "other kernels are refused: $(cat log)"
 
+# A file with the objects put back is that with each of them rewritten; where one is refused, there is no file.
+rewritten shapes.co "$chip" --avoid-3f --nops 40
+"$scan" --target "$chip" --avoid-3f --nops 40 --to again.co shapes.co >log || fail "--to: $(cat log)"
+cmp -s again.co rewritten/shapes.co || fail "--to makes another object"
+"$scan" --target gfx1012 --to other.co shapes.co >log || fail "--to for another chip: $(cat log)"
+cmp -s other.co shapes.co || fail "--to changes an object for another chip"
+status=0
+"$scan" --target "$chip" --to refused.new.co refused.co >log || status=$?
+[ $status = 2 ] || fail "--to of refused kernels: status $status"
+grep -q 'is not rewritten$' log || fail "--to of refused kernels: $(cat log)"
+[ ! -e refused.new.co ] || fail "--to of refused kernels makes a file"
+n_checks=$((n_checks + 4))
+
 # What the compiler makes of calls, pointers to functions, constants and branches that are long.
 for level in "-O0" "-O1 -mwavefrontsize64" "-O3" "-O3 -mllvm -amdgpu-s-branch-bits=5"; do
     # shellcheck disable=SC2086

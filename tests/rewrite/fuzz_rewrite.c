@@ -8,6 +8,7 @@
 #include "judge.h"
 #include "rewrite/cures.h"
 #include "rewrite/lower.h"
+#include "sample.h"
 
 /* Once is enough: nothing that gfx1010 lacks is left in what can be executed. */
 static void lower(struct rewrite *r)
@@ -22,49 +23,6 @@ static void lower(struct rewrite *r)
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-enum { TEXT_AT = 0x1000, DATA_AT = 0x400 };
-
-/* An object as codeobj_open would give it, without the file around. */
-struct sample {
-    struct codeobj object;
-    struct codeobj_section sections[2];
-    struct codeobj_function functions[2];
-    struct codeobj_kernel kernel;
-    uint8_t data[64];
-};
-
-static void make(struct sample *s, const uint8_t *code, size_t size, size_t kernel_size,
-                 bool wave64)
-{
-    memset(s, 0, sizeof *s);
-    s->sections[0] = (struct codeobj_section){
-        .name = ".text", .flags = 6, .address = TEXT_AT, .size = size, .bytes = code
-    };
-    s->sections[1] = (struct codeobj_section){
-        .name = ".rodata", .flags = 2, .address = DATA_AT, .size = sizeof s->data, .bytes = s->data
-    };
-    s->functions[0] = (struct codeobj_function){
-        .name = "kernel", .address = TEXT_AT, .size = kernel_size, .code = code, .size_known = true
-    };
-    s->functions[1] = (struct codeobj_function){ .name = "function",
-                                                 .address = TEXT_AT + kernel_size,
-                                                 .size = size - kernel_size,
-                                                 .code = code + kernel_size,
-                                                 .size_known = true };
-    s->kernel = (struct codeobj_kernel){ .name = "kernel",
-                                         .has_descriptor = true,
-                                         .function = &s->functions[0] };
-    if (!wave64) s->kernel.descriptor.properties = CODEOBJ_PROPERTY_WAVE32;
-    s->object = (struct codeobj){ .version = 5,
-                                  .target = { .chip = "gfx1030", .mach = 0x36 },
-                                  .sections = s->sections,
-                                  .n_sections = 2,
-                                  .functions = s->functions,
-                                  .n_functions = size > kernel_size ? 2 : 1,
-                                  .kernels = &s->kernel,
-                                  .n_kernels = 1 };
-}
 
 static void cure(struct rewrite *r, const struct rewrite_options *layout)
 {
@@ -88,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     uint8_t *code = malloc(n);
     if (!code) return 0;
     memcpy(code, bytes + 4, n);
-    make(&sample, code, n, kernel ? kernel : 4, options & 1);
+    sample_make(&sample, code, n, kernel ? kernel : 4, options & 1);
     struct rewrite *r = NULL;
     if (!rewrite_lift(&sample.object, &r)) {
         struct rewrite_text text;

@@ -1,11 +1,14 @@
 /* rewrite_scan.c: rewrites every code object below some paths and judges the result by itself.
  * usage: rewrite_scan [--target NAME] [--nops PERCENT] [--seed N] [--reach WORDS] [--avoid-3f]
- *                     [--list] [--write] [--out FOLDER] [--lower CHIP] [--cure RULE|all]… PATH…
+ *                     [--list] [--write] [--out FOLDER | --to FILE] [--lower CHIP]
+ *                     [--cure RULE|all]… PATH…
  * PERCENT of the instructions get an s_nop before them (0: nothing changes; 100: each has one).
  * --lower: what CHIP lacks is replaced.
  * --write: each object is written, read and lifted again; --out: and kept there, under its own
- * name. Prints one line for each reason of refusal with its number of kernels, and the sums. Exit
- * status: 0 when every rewritten function is right, 1 when one is not, 2 for other trouble. */
+ * name; --to: the file at the one PATH (a library, bundle …) with the rewritten objects in it, or
+ * no file where one of them cannot be rewritten. Prints one line for each reason of refusal with
+ * its number of kernels, and the sums. Exit status: 0 when every rewritten function is right, 1
+ * when one is not, 2 for other trouble. */
 #include "rewrite/rewrite.h"
 
 #include <inttypes.h>
@@ -14,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "codeobj/walk.h"
+#include "codeobj/containers.h"
 #include "codeobj/write.h"
 #include "judge.h"
 #include "rewrite/cures.h"
@@ -29,7 +32,8 @@ struct scan {
     const char *target;
     unsigned percent, reach;
     bool avoid_3f, list, writes;
-    const char *out;
+    const char *out, *to;
+    struct codeobj_made *made; /* of --to: where the object that is looked at goes */
     uint64_t seed;
     size_t n_objects, n_refused_objects, n_kernels, n_refused, n_functions, n_wrong;
     size_t n_islands, n_nops, n_inserted;
@@ -96,6 +100,10 @@ static rmcp_status write_one(const struct scan *s, struct rewrite *r, const stru
     size_t size = 0;
     rmcp_status status = judge_write(r, object, text, vgprs, &bytes, &size);
     if (!status && s->out) status = keep(s, path, bytes, size);
+    if (!status && s->made) {
+        *s->made = (struct codeobj_made){ .bytes = bytes, .size = size };
+        return RMCP_OK;
+    }
     free(bytes);
     return status;
 }
@@ -155,6 +163,7 @@ static rmcp_status visit(void *context, const struct codeobj_item *item)
     if (strcmp(item->target.chip, s->target)) return RMCP_OK;
     if (codeobj_open(item->bytes, item->size, &object)) {
         printf("%s: %s\n", item->path, rmcp_last_error());
+        s->n_refused_objects++;
         return RMCP_OK;
     }
     struct timespec start, end;
@@ -188,6 +197,20 @@ static rmcp_status visit(void *context, const struct codeobj_item *item)
     return RMCP_OK;
 }
 
+/* Of --to: all of an object is rewritten and right, or nothing is written. */
+static rmcp_status put_back(void *context, const struct codeobj_item *item,
+                            struct codeobj_made *made)
+{
+    struct scan *s = context;
+    const size_t before = s->n_objects + s->n_refused_objects, wrong = s->n_wrong;
+    s->made = made;
+    rmcp_status status = visit(s, item);
+    s->made = NULL;
+    if (status || s->n_objects + s->n_refused_objects == before) return status;
+    if (made->bytes && s->n_wrong == wrong) return RMCP_OK;
+    return rmcp_fail(RMCP_E_UNSUPPORTED, "%s is not rewritten", item->path);
+}
+
 int main(int argc, char **argv)
 {
     static struct scan s = { .target = "gfx1030", .seed = 1, .lower = -1 };
@@ -218,6 +241,9 @@ int main(int argc, char **argv)
         } else if (!strcmp(argv[i], "--out")) {
             s.out = value;
             s.writes = true;
+        } else if (!strcmp(argv[i], "--to")) {
+            s.to = value;
+            s.writes = true;
         } else if (!strcmp(argv[i], "--target"))
             s.target = value;
         else if (!strcmp(argv[i], "--nops"))
@@ -230,9 +256,10 @@ int main(int argc, char **argv)
             return 2;
         i++;
     }
-    if (i == argc) return 2;
+    if (i == argc || (s.to && (i + 1 != argc || s.out))) return 2;
     for (; i < argc; i++)
-        if (codeobj_walk_path(argv[i], NULL, visit, &s)) {
+        if (s.to ? codeobj_rewrite_file(argv[i], s.to, put_back, &s, NULL)
+                 : codeobj_walk_path(argv[i], NULL, visit, &s)) {
             printf("%s: %s\n", argv[i], rmcp_last_error());
             return 2;
         }

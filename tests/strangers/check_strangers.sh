@@ -5,6 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../support/lib.sh"
 . "$here/kinds.sh"
 . "$here/table.sh"
+. "$here/rewritten.sh"
 tab=$(printf '\t')
 
 # same WHAT EXPECTED FOUND
@@ -76,6 +77,8 @@ for pair in 0:right 1.36133e-07:right 0.000488281:right 0.00222374:none 0.25:non
     found=$(judge_lines "$work/bench" p c | cut -f 1)
     same "rocblas-bench, error ${pair%:*}" "${pair#*:}" "${found:-none}"
 done
+printf 'N,alpha,us,norm_error_1\n777,1, 127,1.36133e-07\n' >"$work/bench"
+same "rocblas-bench, its figure" ",1.36133e-07" "$(judge_lines "$work/bench" p c | cut -f 3)"
 
 # Reports by kind, for patterns by rule.
 cat >"$work/reports" <<'END'
@@ -96,6 +99,18 @@ same "natively unexplained" "b c d" "$(unexplained "$work/found" none native "$w
 same "unexplained under the override" "b d" \
     "$(unexplained "$work/found" none override "$work/cases" | sed 's/.*p: \(.\).*/\1/' | tr '\n' ' ' | sed 's/ $//')"
 
+same "unexplained, rewritten" "b c d" "$(unexplained "$work/found" none nops25 "$work/cases" | sed 's/.*p: \(.\).*/\1/' | tr '\n' ' ' | sed 's/ $//')"
+
+# Rewritten code: another verdict or figure is a difference, another number of reports or too little time is none.
+printf '%s\tp: %s\tk\t%s\t%s\n' right a '' ,1e-7 right b '' ,1e-7 wrong c 'status 1' '' reports d 'barrier (2)' '' slow e '' '' \
+    right f '' '' right g '' ,0 >"$work/native"
+printf '%s\tp: %s\tk\t%s\t%s\n' right a '' ,1e-7 right b '' ,2e-7 wrong c 'status 1' '' reports d 'barrier (3)' '' wrong e '' '' \
+    wrong f '' '' slow g '' '' right new '' '' >"$work/rewritten"
+same "what differs when rewritten" \
+    "p: b: right ,1e-7, rewritten: right ,2e-7;p: f: right , rewritten: wrong ;p: new: not run natively" \
+    "$(differing "$work/native" "$work/rewritten" | tr '\n' ';' | sed 's/;$//')"
+same "without native results" 8 "$(differing "$work/empty" "$work/rewritten" | grep -c 'not run natively')"
+
 # Every line of known.txt has a program of the list, a mode and words.
 while IFS="$tab" read -r name mode pattern words; do
     case $name in '#'* | '') continue ;; esac
@@ -113,6 +128,8 @@ expect 2 "$here/run"
 expect 2 "$here/run" --nonsense "$work"
 expect 2 "$here/run" --only nobody "$work"
 says 'no such program'
-expect 2 "$here/run" --mode fast "$work"
+for mode in fast nops nopsx nops2x; do expect 2 "$here/run" --mode $mode "$work"; done
+expect 2 "$here/run" --gpu nothing "$work"
+says 'no such card'
 expect 2 "$here/run" --limit x "$work"
 finish strangers

@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2154 # $root, $inside, $filter and $here are of run
 #
 # list_KIND: "PROGRAM<tab>CASE" lines of all cases. command_KIND PROGRAM CASE…: the command into ${command[@]}.
-# judge_KIND LOG PROGRAM: "right|wrong|skipped<tab>CASE" lines of those cases that ended. batch_KIND: how many of
+# judge_KIND LOG PROGRAM: "right|wrong|skipped<tab>CASE[<tab>FIGURE]" lines of those cases that ended; the figure is
+# that by which the program judges itself. batch_KIND: how many of
 # them one process may be given.
 
 # chosen FILE N: N lines of FILE, spread evenly over it whatever N is: multiples of the golden ratio, in order.
@@ -134,9 +135,10 @@ command_lines() {
     command=(env ${settings[@]+"${settings[@]}"} "$1" "${arguments[@]}")
 }
 judge_lines() {
+    local figure
     if grep -q -E -- "$(sed -n 's/^never //p' "$here/$filter")" <(plain "$1"); then
         printf 'wrong\t%s\n' "$3"
-    elif grep -q -E -- "$(sed -n 's/^right //p' "$here/$filter")" <(plain "$1"); then
-        printf 'right\t%s\n' "$3"
+    elif figure=$(grep -m 1 -o -E -- "$(sed -n 's/^right //p' "$here/$filter")" <(plain "$1")); then
+        printf 'right\t%s\t%s\n' "$3" "$figure"
     fi
 }
