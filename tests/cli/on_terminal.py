@@ -6,20 +6,27 @@ import fcntl
 import os
 import pty
 import struct
+import subprocess
 import sys
 import termios
+import threading
 
-child, terminal = pty.fork()
-if not child:
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
-    os.execvp(sys.argv[2], sys.argv[2:])
-while True:
-    try:
-        text = os.read(terminal, 65536)
-    except OSError:  # the other end is closed
-        break
-    if not text:
-        break
-    sys.stdout.buffer.write(text.replace(b"\r\n", b"\n"))
+END = b"\0end\0"
+terminal, ours = pty.openpty()
+fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+child = subprocess.Popen(sys.argv[2:], stdin=ours, stdout=ours, stderr=ours, start_new_session=True)
+
+
+def finish():
+    """Marks the end: a terminal whose last writer has closed it may lose what was not read yet."""
+    child.wait()
+    os.write(ours, END)
+
+
+threading.Thread(target=finish).start()
+text = b""
+while not text.endswith(END):
+    text += os.read(terminal, 65536)
+sys.stdout.buffer.write(text[:-len(END)].replace(b"\r\n", b"\n"))
 sys.stdout.flush()
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) if hasattr(os, "waitstatus_to_exitcode") else 0)
+sys.exit(child.returncode)
