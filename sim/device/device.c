@@ -216,6 +216,7 @@ static rmcp_status run(struct sim_device *s, const struct rmcp_kernel_launch *la
     struct loaded *k = launch->handle;
     const struct codeobj_kernel *kernel = sim_runner_kernel(k->runner, k->entry);
     if (!kernel) return rmcp_fail(RMCP_E_INTERNAL, "%s: no kernel '%s'", k->name, k->entry);
+    const bool blind = s->options.sampler && s->options.sampler->only;
     uint64_t address[RMCP_MOST_SLOTS] = { 0 };
     void *host[RMCP_MOST_SLOTS] = { NULL };
     sim_runner_clear(k->runner);
@@ -226,7 +227,7 @@ static rmcp_status run(struct sim_device *s, const struct rmcp_kernel_launch *la
         if (!b) return rmcp_fail(RMCP_E_INTERNAL, "%s: slot %d is empty", k->name, slot);
         address[slot] = sim_runner_buffer(k->runner, b->bytes, 0, &host[slot]);
         if (!address[slot]) return rmcp_fail_memory("buffer", b->bytes);
-        memcpy(host[slot], b->data, b->bytes);
+        if (!blind) memcpy(host[slot], b->data, b->bytes);
     }
     unsigned char arguments[MOST_ARGUMENT_BYTES];
     struct sim_launch l = { .arguments = arguments };
@@ -247,7 +248,7 @@ static rmcp_status run(struct sim_device *s, const struct rmcp_kernel_launch *la
     add_result(s, &result);
     for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
         const struct device_buffer *b = memory[slot].base;
-        if (host[slot]) memcpy(b->data, host[slot], b->bytes);
+        if (host[slot] && !blind) memcpy(b->data, host[slot], b->bytes);
     }
     if (!result.completed)
         return rmcp_fail(RMCP_E_DEVICE, "%s was stopped: %s", k->name, sim_kind_name(result.fatal));
@@ -323,6 +324,7 @@ rmcp_status sim_device_open(const struct sim_device_options *options, rmcp_devic
     if (options->sampler) {
         const struct timing_card *card = options->sampler->card;
         device->caps.compute_units = 2 * card->wgps;
+        device->caps.figures = RMCP_FIGURES_RDNA;
         device->caps.flops_per_second = 2 * 64 * 2e6 * card->wgps * card->mhz;
         device->caps.bytes_per_second = card->dram_B_s;
     }

@@ -214,6 +214,7 @@ bool dispatch_run(struct queue *q, const union aql_packet *p, uint64_t packet_ad
     }
     kernel_name(q->gpu, p->dispatch.kernel, name);
     d.entry = p->dispatch.kernel + (uint64_t)d.descriptor.entry_offset;
+    launches_note(q->gpu, p->dispatch.kernel, d.entry, name);
     for (unsigned i = 0; i < 3; i++) {
         d.grid[i] = p->dispatch.grid[i];
         d.workgroup[i] = p->dispatch.workgroup[i];

@@ -38,8 +38,9 @@ struct driver_options {
     uint64_t threads, checks, limit;
     uint64_t act_out, act_chance, act_seed;
     uint64_t timing, timing_mhz; /* instructions that are replayed; 0: no model */
+    bool timing_only;            /* workgroups that are not replayed are not executed */
     bool stats;
-    char *plant, *trace; /* or NULL */
+    char *plant, *trace, *launches; /* or NULL */
 };
 
 struct driver {
@@ -216,6 +217,13 @@ void dispatch_end(struct queue *queue);
 /* The name of the kernel whose descriptor lies at an address, from the code object around it. */
 void kernel_name(struct gpu *gpu, uint64_t descriptor, char name[static 256]);
 void kernel_name_forget(void); /* in a child process */
+/* Where the code object that holds an address is loaded; false when none is found. */
+bool kernel_image(struct gpu *gpu, uint64_t address, uint64_t *base);
+
+/* ---- launches.c ---- */
+
+/* A line for one launch, where they are asked for; see protocol.h. */
+void launches_note(struct gpu *gpu, uint64_t descriptor, uint64_t entry, const char *kernel);
 
 /* ---- trace.c ---- */
 
@@ -228,7 +236,8 @@ void trace_instruction(void *context, const struct sim_trace *trace);
 void summary_process(void);
 /* Add a whole line to a file for rmcp sim. */
 void summary_append(const char *file, const char *line, size_t bytes);
-void summary_forget(void); /* in a child process */
+void summary_write(const char *path, const char *line, size_t bytes); /* of any file */
+void summary_forget(void);                                            /* in a child process */
 void summary_dispatch(const char *kernel, const struct gpu *gpu, const struct sim_result *result,
                       uint64_t ns);
 void summary_report(const struct gpu *gpu, const struct sim_report *report);

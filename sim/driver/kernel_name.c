@@ -116,6 +116,14 @@ static bool remembered(struct gpu *gpu, uint64_t descriptor, char name[static 25
            is_symbol_of(&place.image, place.number, descriptor, name);
 }
 
+bool kernel_image(struct gpu *gpu, uint64_t address, uint64_t *base)
+{
+    struct image image;
+    if (!find_image(gpu, address, &image)) return false;
+    *base = image.base;
+    return true;
+}
+
 void kernel_name(struct gpu *gpu, uint64_t descriptor, char name[static 256])
 {
     struct image image;

@@ -30,7 +30,8 @@ struct model *model_create(const struct gpu *gpu)
         free(m);
         return NULL;
     }
-    timing_sampler_init(&m->sampler, &m->recorder, &m->card, driver.options.timing, false);
+    timing_sampler_init(&m->sampler, &m->recorder, &m->card, driver.options.timing,
+                        driver.options.timing_only);
     return m;
 }
 

@@ -4,6 +4,7 @@
 #define RMCP_SIM_DRIVER_PROTOCOL_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Environment. Without the folder made by `rmcp sim` the library does nothing. */
@@ -16,10 +17,12 @@
 #define SIM_ENV_ACT_OUT "RMCP_SIM_ACT_OUT" /* act_out* of struct sim_options   */
 #define SIM_ENV_ACT_CHANCE "RMCP_SIM_ACT_CHANCE"
 #define SIM_ENV_ACT_SEED "RMCP_SIM_ACT_SEED"
-#define SIM_ENV_STATS "RMCP_SIM_STATS"   /* 1: a line for each dispatch      */
-#define SIM_ENV_TIMING "RMCP_SIM_TIMING" /* instructions of a kernel that are replayed */
-#define SIM_ENV_MHZ "RMCP_SIM_MHZ"       /* clock of the model                */
-#define SIM_ENV_LOG "RMCP_SIM_LOG"       /* 1: ioctls and packets on stderr  */
+#define SIM_ENV_STATS "RMCP_SIM_STATS"             /* 1: a line for each dispatch      */
+#define SIM_ENV_TIMING "RMCP_SIM_TIMING"           /* instructions of a kernel that are replayed */
+#define SIM_ENV_TIMING_ONLY "RMCP_SIM_TIMING_ONLY" /* 1: no other workgroups are executed */
+#define SIM_ENV_MHZ "RMCP_SIM_MHZ"                 /* clock of the model                */
+#define SIM_ENV_LAUNCHES "RMCP_SIM_LAUNCHES"       /* file: a line for each launch */
+#define SIM_ENV_LOG "RMCP_SIM_LOG"                 /* 1: ioctls and packets on stderr  */
 
 /* Files in that folder. */
 #define SIM_FILE_MACHINE "machine.card"
@@ -35,5 +38,22 @@ struct sim_summary {
     _Atomic uint64_t happened;      /* repetitions counted  */
     _Atomic uint64_t acted_out[16]; /* by enum isa_rule */
 };
+
+/* A line of launches is "CHIP DIGEST NAME": the chip that the code object is for ("-": the kernel
+ * lies in none), and a digest (FNV-1a) of the object's flags, of the kernel's descriptor, with the
+ * distance of its code, and of the code from its entry on, at most so many bytes of the segment. */
+enum { SIM_LAUNCH_DESCRIPTOR = 64, SIM_LAUNCH_CODE = 65536 };
+
+static inline uint64_t sim_launch_digest(uint32_t flags, const void *descriptor, const void *code,
+                                         size_t n_code)
+{
+    const void *parts[] = { &flags, descriptor, code };
+    const size_t sizes[] = { sizeof flags, SIM_LAUNCH_DESCRIPTOR, n_code };
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    for (unsigned part = 0; part < 3; part++)
+        for (size_t i = 0; i < sizes[part]; i++)
+            digest = (digest ^ ((const uint8_t *)parts[part])[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}
 
 #endif

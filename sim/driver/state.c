@@ -86,8 +86,10 @@ static void read_options(void)
         .act_chance = number_from(SIM_ENV_ACT_CHANCE, 0),
         .act_seed = number_from(SIM_ENV_ACT_SEED, 0),
         .timing = number_from(SIM_ENV_TIMING, 0),
+        .timing_only = number_from(SIM_ENV_TIMING_ONLY, 0) != 0,
         .timing_mhz = number_from(SIM_ENV_MHZ, 0),
         .stats = number_from(SIM_ENV_STATS, 0) == 1,
+        .launches = text_from(SIM_ENV_LAUNCHES),
         .plant = text_from(SIM_ENV_PLANT),
         .trace = text_from(SIM_ENV_TRACE),
     };

@@ -34,11 +34,16 @@ static struct sim_summary *summary(void)
     return s;
 }
 
-/* Whole lines, so that those of several processes do not mix. */
 void summary_append(const char *file, const char *line, size_t bytes)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", driver_root(), file);
+    summary_write(path, line, bytes);
+}
+
+/* Whole lines, so that those of several processes do not mix. */
+void summary_write(const char *path, const char *line, size_t bytes)
+{
     const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) return;
     if (write(fd, line, bytes) < 0) driver_log("cannot write to %s", path);

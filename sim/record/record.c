@@ -81,7 +81,7 @@ void record_end(struct core *core)
     struct record_group *g = core->record;
     core->record = NULL;
     for (unsigned i = 0; i < g->n_waves; i++) g->n_steps += g->waves[i].n_steps;
-    core->sim->options.recorder->n_steps += g->n_steps;
+    core->sim->options.recorder->n_ended++;
 }
 
 /* ---- instructions ---- */
@@ -208,6 +208,7 @@ void record_step(struct wave *w, const struct op *op)
     const unsigned halves = ((uint32_t)w->exec != 0) + (w->exec >> 32 != 0);
     if (!grow(r, (void **)&to->steps, to->n_steps, &to->steps_room, sizeof *to->steps)) return;
     to->steps[to->n_steps++] = number | halves << RECORD_HALVES_SHIFT;
+    r->n_steps++; /* at once: workgroups that run long have others beside them */
     if (op->inst.row->flags & ISA_IS_DS) record_local(w, op);
 }
 

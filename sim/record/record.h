@@ -59,7 +59,7 @@ struct sim_recorder {
     struct record_inst *insts;
     size_t n_insts, insts_room;
     struct record_group **groups; /* those kept */
-    size_t n_groups, groups_room;
+    size_t n_groups, n_ended, groups_room;
     uint64_t n_steps, bytes;
     /* address to number, open addressing */
     uint64_t *keys;

@@ -75,9 +75,10 @@ static int check_timing(const struct cli_usage *usage, const struct sim_request 
 {
     char error[SIM_ERROR_MAX];
     struct timing_card card;
-    const char *given = cli_given(usage, "mhz")      ? "mhz"
-                        : cli_given(usage, "sample") ? "sample"
-                                                     : NULL;
+    const char *given = cli_given(usage, "mhz")           ? "mhz"
+                        : cli_given(usage, "sample")      ? "sample"
+                        : cli_given(usage, "sample-only") ? "sample-only"
+                                                          : NULL;
     if (!r->timing)
         return given ? cli_complain("sim", "--%s says how --timing is to be done; give that too",
                                     given)
@@ -119,6 +120,14 @@ int cli_sim_card(int argc, char **argv)
         { "mhz", CLI_NUMBER, &r.mhz, "N", "clock of --timing (the highest of the card)", NULL },
         { "sample", CLI_NUMBER, &r.sample, "N",
           "instructions of a kernel that --timing replays (32000000)", NULL },
+        { "sample-only", CLI_FLAG, &r.sample_only, NULL,
+          "execute only workgroups that --timing replays: what the\n"
+          "                         program computes is wrong where kernels are long",
+          NULL },
+        { "launches", CLI_TEXT, &r.launches, "FILE",
+          "append a line for each kernel that is launched: the chip\n"
+          "                         of its code, a digest of it, its name",
+          NULL },
         { "stats", CLI_FLAG, &r.stats, NULL, "a table of the kernels that ran", NULL },
         { "allow-reports", CLI_FLAG, &r.allow_reports, NULL,
           "reports do not change the exit status", NULL },
@@ -151,7 +160,7 @@ int cli_sim_card(int argc, char **argv)
         if (n) return cli_complain("sim", "--write-sysfs takes no command");
         status = cli_refuse(&usage,
                             "override checks threads limit trace plant act-out timing mhz sample "
-                            "stats allow-reports json",
+                            "sample-only launches stats allow-reports json",
                             "has no meaning for --write-sysfs");
         if (status) return status;
         return sim_machine_write(&machine, r.write_sysfs, error) ? CLI_OK

@@ -7,9 +7,9 @@
 #include "sim/cards/cards.h"
 
 struct sim_request {
-    const char *gpu, *override, *trace, *checks, *plant, *write_sysfs, *act_out;
+    const char *gpu, *override, *trace, *checks, *plant, *write_sysfs, *act_out, *launches;
     uint64_t threads, limit, sample, mhz;
-    bool timing, stats, allow_reports, json;
+    bool timing, sample_only, stats, allow_reports, json;
     char **command; /* ends with NULL */
 };
 

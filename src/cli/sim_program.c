@@ -79,6 +79,18 @@ static void set_cache(void)
     setenv("XDG_CACHE_HOME", path, 1);
 }
 
+/* The program may go to another folder. False after a complaint. */
+static bool set_launches(const char *path)
+{
+    char whole[PATH_MAX];
+    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    const bool good = file >= 0 && realpath(path, whole);
+    if (!good) cli_complain("sim", "--launches: writing '%.300s': %s", path, strerror(errno));
+    if (file >= 0) close(file);
+    if (good) setenv(SIM_ENV_LAUNCHES, whole, 1);
+    return good;
+}
+
 /* What the program finds in its environment. Returns 0 or an exit status. */
 static int set_environment(const struct sim_request *request, const struct sim_options *act,
                            const char *root)
@@ -103,7 +115,9 @@ static int set_environment(const struct sim_request *request, const struct sim_o
     if (request->threads) set_number(SIM_ENV_THREADS, request->threads);
     if (request->limit) set_number(SIM_ENV_LIMIT, request->limit);
     if (request->timing) set_number(SIM_ENV_TIMING, request->sample ? request->sample : 32000000);
+    if (request->sample_only) set_number(SIM_ENV_TIMING_ONLY, 1);
     if (request->mhz) set_number(SIM_ENV_MHZ, request->mhz);
+    if (request->launches && !set_launches(request->launches)) return CLI_USAGE;
     if (request->stats) setenv(SIM_ENV_STATS, "1", 1);
     if (act->act_out) {
         set_number(SIM_ENV_ACT_OUT, act->act_out);

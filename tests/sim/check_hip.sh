@@ -58,6 +58,10 @@ sim 0 --timing -- "$programs/times"
 out ': right$'
 err 'modelled'
 err '_Z5chainPfi$'
+sim 0 --timing --sample-only -- "$programs/times" # too short for a sample: whole
+out ': right$'
+sim 2 --sample-only -- true
+err 'give that too'
 sim 2 --timing --gpu rx6800 -- true
 err 'gfx101x only'
 sim 2 --mhz 1000 -- true
@@ -161,6 +165,14 @@ sim 0 --checks=-registers -- "$programs/reports" undefined
 sim 0 --stats --trace _Z3addPfPKfS1_j -- "$programs/vector_add"
 err 'global_load_dword'
 err '_Z3addPfPKfS1_j$'
+# Each launch with its code: the same again, and another digest for the code of another kernel.
+sim 0 --launches "$work/launches" -- "$programs/vector_add"
+grep -Eq '^gfx1010 [0-9a-f]{16} _Z3addPfPKfS1_j$' "$work/launches" || die "launches: $(cat "$work/launches")"
+cp "$work/launches" "$work/launches.before"
+# shellcheck disable=SC2016 # the inner shell's own
+sim 0 --launches "$work/launches" -- sh -c 'cd / && exec "$1"' sh "$programs/vector_add"
+[ "$(sort -u "$work/launches")" = "$(sort -u "$work/launches.before")" ] || die "other digests: $(cat "$work/launches")"
+[ "$(wc -l <"$work/launches")" = "$((2 * $(wc -l <"$work/launches.before")))" ] || die "launches were not appended"
 for wrong in "--gpu rx9999" "--checks nonsense" "--gpu $source/check.h"; do
     # Word splitting is wanted: an option and its value.
     # shellcheck disable=SC2086

@@ -124,6 +124,8 @@ class Program:
     def integer(self, kind, e):
         r = self.random
         roll = r.random()
+        if kind in ("u32", "i32") and self.chance(0.12):
+            return f"dot{r.choice('248')}_{kind}({e('u32')}, {e('u32')}, {e()})"
         if roll < 0.60:
             return f"{r.choice(BINARY)}_{kind}({e()}, {e()})"
         if roll < 0.70:

@@ -76,6 +76,14 @@ struct ctx {
 
 /* ---- integers ---- */
 
+/* clang 19 takes a sign-extended number for a small one in 64-bit unsigned divisions, and divides
+ * its low bits (clang 21 does not): it must not see where the number comes from. */
+#ifdef __OPENCL_C_VERSION__
+#define HIDE(a) __asm__("" : "+v"(a))
+#else
+#define HIDE(a) (void)0
+#endif
+
 /* T computed in U, an unsigned type of 32 or 64 bits; B bits. */
 #define INTEGER(T, U, B, SIGNED)                                                                   \
     OP_2(T, add_##T, (T)((U)a + (U)b))                                                             \
@@ -96,12 +104,14 @@ struct ctx {
     OP T div_##T(T a, T b)                                                                         \
     {                                                                                              \
         if (b == 0) return a;                                                                      \
-        return SIGNED && b == (T) - 1 ? neg_##T(a) : (T)(a / b);                                   \
+        if (!SIGNED && B == 64) HIDE(a);                                                           \
+        return SIGNED && b == (T)-1 ? neg_##T(a) : (T)(a / b);                                     \
     }                                                                                              \
     OP T rem_##T(T a, T b)                                                                         \
     {                                                                                              \
         if (b == 0) return a;                                                                      \
-        return SIGNED && b == (T) - 1 ? (T)0 : (T)(a % b);                                         \
+        if (!SIGNED && B == 64) HIDE(a);                                                           \
+        return SIGNED && b == (T)-1 ? (T)0 : (T)(a % b);                                           \
     }                                                                                              \
     OP_2(T, addsat_##T, __builtin_elementwise_add_sat(a, b))                                       \
     OP_2(T, subsat_##T, __builtin_elementwise_sub_sat(a, b))                                       \
@@ -142,6 +152,35 @@ OP u64 mulhi_u64(u64 a, u64 b)
 }
 OP_2(u32, perm_u32, (a & 0xff00ff) << 8 | (b >> 8 & 0xff00ff))
 OP_3(u32, sad_u32, (a > b ? a - b : b - a) + c)
+
+/* Sums of products of the parts of two words: one instruction each where the chip has them. */
+#ifdef __gfx1030__
+typedef i16 dot_i16x2 __attribute__((ext_vector_type(2)));
+typedef u16 dot_u16x2 __attribute__((ext_vector_type(2)));
+#define DOT(T, name, BITS, PART, BUILTIN)                                                          \
+    OP T name(u32 a, u32 b, T c)                                                                   \
+    {                                                                                              \
+        return BUILTIN;                                                                            \
+    }
+#else
+#define DOT(T, name, BITS, PART, BUILTIN)                                                          \
+    OP T name(u32 a, u32 b, T c)                                                                   \
+    {                                                                                              \
+        u32 sum = (u32)c;                                                                          \
+        for (u32 i = 0; i < 32; i += BITS) sum += (u32)PART(a >> i) * (u32)PART(b >> i);           \
+        return (T)sum;                                                                             \
+    }
+#endif
+#define PART_I4(word) ((i32)((word) << 28) >> 28)
+#define PART_U4(word) ((word)&15)
+DOT(u32, dot2_u32, 16, (u16),
+    __builtin_amdgcn_udot2(__builtin_astype(a, dot_u16x2), __builtin_astype(b, dot_u16x2), c, 0))
+DOT(i32, dot2_i32, 16, (i16),
+    __builtin_amdgcn_sdot2(__builtin_astype(a, dot_i16x2), __builtin_astype(b, dot_i16x2), c, 0))
+DOT(u32, dot4_u32, 8, (u8), __builtin_amdgcn_udot4(a, b, c, 0))
+DOT(i32, dot4_i32, 8, (i8), __builtin_amdgcn_sdot4((i32)a, (i32)b, c, 0))
+DOT(u32, dot8_u32, 4, PART_U4, __builtin_amdgcn_udot8(a, b, c, 0))
+DOT(i32, dot8_i32, 4, PART_I4, __builtin_amdgcn_sdot8((i32)a, (i32)b, c, 0))
 
 /* ---- floating point ---- */
 
