@@ -47,9 +47,13 @@ rmcp_status codeobj_bundle_write(const struct codeobj_bundle *bundle, uint8_t **
 struct codeobj_made {
     uint8_t *bytes; /* malloc()ed, then the caller's; NULL: the object stays as it is           */
     size_t size;
-    bool add; /* in a bundle: an entry beside the old one, under the name of the new object's
-                 target; an entry that has this name already is replaced. Else, and everywhere
-                 outside of bundles: in the place of the old one                              */
+    bool add;    /* in a bundle: an entry beside the old one, under the name of the new object's
+                    target; an entry that has this name already is replaced. Else, and everywhere
+                    outside of bundles: in the place of the old one                              */
+    bool remove; /* in a bundle, without bytes: the entry is taken out; elsewhere refused      */
+    /* With `add`: whether another entry, by its name, is dropped for the new one; may be NULL. */
+    bool (*supersedes)(const void *context, const struct codeobj_target *target);
+    const void *context;
 };
 
 /* Called for every code object, in the order of the file; `item` is gone after the return. Anything
@@ -58,7 +62,8 @@ typedef rmcp_status (*codeobj_rewriter)(void *context, const struct codeobj_item
                                         struct codeobj_made *made);
 
 struct codeobj_rewritten { /* what was done */
-    size_t objects, changed, added;
+    size_t objects, changed, added, removed;
+    bool output_failed; /* also told on failure: it was the new file that could not be written */
 };
 
 /* Write the file `to`, which may be `from` (NULL: do all but writing): `from` with all its code
@@ -68,5 +73,10 @@ struct codeobj_rewritten { /* what was done */
  * Without any change the new file has the same bytes. `done` may be NULL. */
 rmcp_status codeobj_rewrite_file(const char *from, const char *to, codeobj_rewriter rewriter,
                                  void *context, struct codeobj_rewritten *done);
+
+/* The same from memory; `source->name` is how paths begin, `mode` the new file's permissions. */
+rmcp_status codeobj_rewrite_bytes(const struct codeobj_source *source, const char *to,
+                                  unsigned mode, codeobj_rewriter rewriter, void *context,
+                                  struct codeobj_rewritten *done);
 
 #endif

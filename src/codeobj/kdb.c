@@ -2,54 +2,11 @@
  *
  * MIOpen's kern_db.hpp: kernel_name TEXT, kernel_args TEXT, kernel_blob BLOB, kernel_hash TEXT,
  * uncompressed_size INT; the blob is plain where the size is 0. */
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codeobj/database.h"
 #include "codeobj/walker.h"
-
-enum { LARGEST_BLOB = 256 << 20, HEADER_BYTES = 100, MOST_STEPS = 1000 };
-
-static rmcp_status failed(sqlite3 *db, const char *what)
-{
-    return rmcp_fail(RMCP_E_IO, "SQLite, %s: %s", what, db ? sqlite3_errmsg(db) : "no memory");
-}
-
-/* Reading is all that a schema of unknown origin may make SQLite do. */
-static int allow(void *context, int action, const char *a, const char *b, const char *c,
-                 const char *d)
-{
-    (void)context, (void)a, (void)b, (void)c, (void)d;
-    return action == SQLITE_SELECT || action == SQLITE_READ ? SQLITE_OK : SQLITE_DENY;
-}
-
-/* Ends a statement that works on without giving rows, as a crafted file may make it. */
-static int count_steps(void *context)
-{
-    unsigned *left = context;
-    if (!*left) return 1;
-    --*left;
-    return 0;
-}
-
-static rmcp_status open_bytes(const uint8_t *bytes, size_t size, sqlite3 **db)
-{
-    if (sqlite3_open_v2(":memory:", db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, NULL))
-        return failed(*db, "opening");
-    sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    sqlite3_limit(*db, SQLITE_LIMIT_LENGTH, LARGEST_BLOB);
-    sqlite3_limit(*db, SQLITE_LIMIT_ATTACHED, 0);
-    /* The bytes are used where they are, and not written to: READONLY. */
-    if (sqlite3_deserialize(*db, "main", (unsigned char *)(uintptr_t)bytes, (sqlite3_int64)size,
-                            (sqlite3_int64)size, SQLITE_DESERIALIZE_READONLY) ||
-        sqlite3_exec(*db, "PRAGMA cell_size_check=1; PRAGMA mmap_size=0", NULL, NULL, NULL))
-        return failed(*db, "reading");
-    sqlite3_set_authorizer(*db, allow, NULL);
-    return RMCP_OK;
-}
 
 static rmcp_status walk_row(struct walk *walk, sqlite3_stmt *row)
 {
@@ -87,14 +44,14 @@ static rmcp_status walk_rows(struct walk *walk, sqlite3 *db, size_t size)
     if (sqlite3_prepare_v2(db, query, -1, &row, NULL)) {
         /* Databases of other programs, and MIOpen's performance databases, have no such table. */
         bool other = strstr(sqlite3_errmsg(db), "no such table");
-        return other ? RMCP_OK : walk_trouble(walk, failed(db, "kern_db"));
+        return other ? RMCP_OK : walk_trouble(walk, database_failed(db, "kern_db"));
     }
     rmcp_status status = RMCP_OK;
     int result = SQLITE_OK;
-    unsigned steps = MOST_STEPS;
+    unsigned steps = DATABASE_MOST_STEPS;
     uint64_t total = 0;
-    sqlite3_progress_handler(db, 100000, count_steps, &steps);
-    while (!status && (steps = MOST_STEPS, result = sqlite3_step(row)) == SQLITE_ROW) {
+    sqlite3_progress_handler(db, 100000, database_count_steps, &steps);
+    while (!status && (steps = DATABASE_MOST_STEPS, result = sqlite3_step(row)) == SQLITE_ROW) {
         /* In a crafted file many rows may share their pages; a row takes some bytes anyway. */
         total += 8 + (uint64_t)sqlite3_column_bytes(row, 2);
         if (total > size) break;
@@ -103,7 +60,7 @@ static rmcp_status walk_rows(struct walk *walk, sqlite3 *db, size_t size)
     if (!status && result != SQLITE_DONE)
         status = walk_trouble(walk, result == SQLITE_ROW
                                         ? rmcp_fail(RMCP_E_IO, "SQLite: its rows overlap")
-                                        : failed(db, "rows"));
+                                        : database_failed(db, "rows"));
     sqlite3_finalize(row);
     return status;
 }
@@ -113,7 +70,7 @@ rmcp_status walk_kdb(struct walk *walk, const uint8_t *bytes, size_t size)
     sqlite3 *db = NULL;
     uint8_t *copy = NULL;
     rmcp_status status = RMCP_OK;
-    if (size < HEADER_BYTES)
+    if (size < DATABASE_HEADER_BYTES)
         return walk_trouble(walk, rmcp_fail(RMCP_E_IO, "SQLite: cut off in its header"));
     if (bytes[18] == 2 || bytes[19] == 2) {
         /* Write-ahead log: SQLite wants the log's files. As it stands, without them. */
@@ -127,7 +84,9 @@ rmcp_status walk_kdb(struct walk *walk, const uint8_t *bytes, size_t size)
         copy[18] = copy[19] = 1;
         bytes = copy;
     }
-    status = open_bytes(bytes, size, &db);
+    /* The bytes are used where they are, and not written to. */
+    status = database_open((unsigned char *)(uintptr_t)bytes, size, SQLITE_DESERIALIZE_READONLY,
+                           NULL, &db);
     status = status ? walk_trouble(walk, status) : walk_rows(walk, db, size);
     sqlite3_close(db);
     free(copy);

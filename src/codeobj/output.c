@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +118,11 @@ rmcp_status codeobj_output_patch(struct codeobj_output *output, uint64_t offset,
                          (unsigned long long)offset);
     }
     return write_at(output, offset, bytes, size);
+}
+
+bool codeobj_output_failed(const struct codeobj_output *output)
+{
+    return output->failed;
 }
 
 rmcp_status codeobj_output_restart(struct codeobj_output *output)

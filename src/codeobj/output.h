@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
+
 struct codeobj_output;
 
 /* Nothing is at `path` before codeobj_output_commit but what was there. `mode`: permissions, as of
@@ -20,6 +22,9 @@ uint64_t codeobj_output_size(const struct codeobj_output *output);
 /* Overwrite what was written; `offset` and `size` within the file. */
 rmcp_status codeobj_output_patch(struct codeobj_output *output, uint64_t offset, const void *bytes,
                                  size_t size);
+
+/* Whether anything could not be written; then it cannot be committed. */
+bool codeobj_output_failed(const struct codeobj_output *output);
 
 /* Forget all that was written. */
 rmcp_status codeobj_output_restart(struct codeobj_output *output);

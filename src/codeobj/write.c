@@ -58,6 +58,7 @@ static rmcp_status plan(struct writing *w)
     if (!status) status = write_plan_sections(w);
     if (!status) status = check_sizes(w);
     if (!status) status = write_notes_plan(w);
+    if (!status) status = write_left_out_plan(w);
     if (!status) status = write_symbols_plan(w);
     return status;
 }

@@ -43,7 +43,8 @@ typedef bool (*codeobj_moved)(void *context, uint64_t address, bool is_end, uint
 struct codeobj_kernel_change {
     size_t kernel; /* index in the object's kernels; each at most once */
     /* The note does not name it any more, so that HIP does not find it.
-     * Its symbol and descriptor stay, and with them the hash table of names. */
+     * Its symbol and descriptor stay, and with them the hash table of names; the symbol is no
+     * function's any more. */
     bool is_left_out;
     struct codeobj_descriptor descriptor;
     struct codeobj_metadata metadata;

@@ -94,8 +94,9 @@ static rmcp_status check_symbols(const struct writing *w, const struct codeobj *
         const bool in_section = a->section && a->section < w->object->n_sections;
         if (in_section && !w->sections[a->section].number) continue;
         const struct codeobj_symbol *b = at < new->n_symbols ? &new->symbols[at++] : NULL;
-        if (!b || strcmp(a->name, b->name) || a->type != b->type || a->bind != b->bind ||
-            a->visibility != b->visibility)
+        const bool left_out = in_section && a->type == STT_FUNC && write_is_left_out(w, a->address);
+        if (!b || strcmp(a->name, b->name) || b->type != (left_out ? 0 : a->type) ||
+            a->bind != b->bind || a->visibility != b->visibility)
             return differs(a->name);
         const bool moves = w->change->text && a->section == w->text_section;
         if (!moves && (a->address != b->address || a->size != b->size)) return differs(a->name);

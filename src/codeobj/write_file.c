@@ -44,9 +44,13 @@ static rmcp_status rewrite_object(struct rewriting *r, const uint8_t *bytes, siz
     if (status) return status;
     r->done.objects++;
     status = r->rewriter(r->context, &item, made);
-    if (status || !made->bytes) {
+    if (!status && made->remove && !r->bundle)
+        status =
+            rmcp_fail(RMCP_E_UNSUPPORTED, "%.300s: only a bundle can do without", r->walk.path);
+    if (status || made->remove || !made->bytes) {
         free(made->bytes);
         made->bytes = NULL;
+        if (!status && made->remove) r->done.changed++, r->done.removed++;
         return status;
     }
     status = codeobj_open(made->bytes, made->size, &object);
@@ -71,8 +75,37 @@ static bool rename_id(const char *id, const char *target, char out[LONGEST_ID + 
     return snprintf(out, LONGEST_ID + 1, "%.*s%s", (int)(chip - id), id, target) <= LONGEST_ID;
 }
 
+static const char dropped[] = "";
+
+/* Entries in whose place the new one comes go. */
+static void drop_superseded(struct codeobj_bundle *bundle, size_t source,
+                            const struct codeobj_made *made)
+{
+    for (size_t i = 0; i < bundle->n; i++) {
+        struct codeobj_target target;
+        struct codeobj_entry *entry = &bundle->entries[i];
+        if (i != source && codeobj_target_parse(entry->id, &target) &&
+            made->supersedes(made->context, &target))
+            *entry = (struct codeobj_entry){ dropped, NULL, 0 };
+    }
+}
+
+static void remove_dropped(struct codeobj_bundle *bundle)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < bundle->n; i++)
+        if (bundle->entries[i].id != dropped) bundle->entries[n++] = bundle->entries[i];
+    bundle->n = n;
+}
+
+/* What became of one entry of a bundle. */
+struct rewritten_entry {
+    uint8_t *bytes; /* to be freed; NULL: as it was */
+    bool removed;
+};
+
 static rmcp_status rewrite_entry(struct rewriting *r, struct codeobj_bundle *bundle, size_t i,
-                                 const uint8_t *start, uint8_t **made_bytes)
+                                 const uint8_t *start, struct rewritten_entry *out)
 {
     const struct codeobj_entry entry = bundle->entries[i];
     uint16_t machine = 0;
@@ -91,12 +124,19 @@ static rmcp_status rewrite_entry(struct rewriting *r, struct codeobj_bundle *bun
     r->walk.entry_id = "";
     r->bundle = NULL;
     walk_leave(&r->walk, before);
+    if (!status && made.remove) {
+        /* Empty until all are asked for: then another may have come in its place. */
+        out->removed = true;
+        bundle->entries[i].bytes = NULL;
+        bundle->entries[i].size = 0;
+    }
     if (status || !made.bytes) return status;
-    *made_bytes = made.bytes;
+    out->bytes = made.bytes;
     if (!rename_id(entry.id, target.text, id))
         return rmcp_fail(RMCP_E_UNSUPPORTED, "the bundle's name %.200s names no chip", entry.id);
     if (made.add) {
         r->done.added++;
+        if (made.supersedes) drop_superseded(bundle, i, &made);
         return codeobj_bundle_set(bundle, id, made.bytes, made.size);
     }
     bundle->entries[i].bytes = made.bytes;
@@ -110,6 +150,16 @@ static rmcp_status rewrite_entry(struct rewriting *r, struct codeobj_bundle *bun
     return RMCP_OK;
 }
 
+/* Close the gaps of the entries that were taken out, of the first `n`. */
+static void close_gaps(struct codeobj_bundle *bundle, const struct rewritten_entry *made, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < bundle->n; i++)
+        if (i >= n || !made[i].removed || bundle->entries[i].size)
+            bundle->entries[kept++] = bundle->entries[i];
+    bundle->n = kept;
+}
+
 rmcp_status rewrite_bundle(struct rewriting *r, const uint8_t *bytes, size_t size, uint8_t **out,
                            size_t *out_size, size_t *extent)
 {
@@ -119,15 +169,17 @@ rmcp_status rewrite_bundle(struct rewriting *r, const uint8_t *bytes, size_t siz
     if (status) return status;
     *extent = bundle->extent;
     const size_t n = bundle->n; /* what is added is not rewritten again */
-    uint8_t **made = calloc(n + 1, sizeof *made);
+    struct rewritten_entry *made = calloc(n + 1, sizeof *made);
     if (!made) status = rmcp_fail_memory("entries", n);
     bool changed = false;
     for (size_t i = 0; !status && i < n; i++) {
         status = rewrite_entry(r, bundle, i, bytes, &made[i]);
-        changed = changed || made[i];
+        changed = changed || made[i].bytes || made[i].removed;
     }
+    if (!status) close_gaps(bundle, made, n);
+    if (changed) remove_dropped(bundle);
     if (!status && changed) status = codeobj_bundle_write(bundle, out, out_size);
-    for (size_t i = 0; made && i < n; i++) free(made[i]);
+    for (size_t i = 0; made && i < n; i++) free(made[i].bytes);
     free(made);
     codeobj_bundle_close(bundle);
     return status;
@@ -227,22 +279,51 @@ static rmcp_status rewrite_any(struct rewriting *r, const uint8_t *bytes, size_t
     return status;
 }
 
-static rmcp_status rewrite_mapped(struct rewriting *r, const char *from, const char *to, int file)
+rmcp_status codeobj_rewrite_bytes(const struct codeobj_source *source, const char *to,
+                                  unsigned mode, codeobj_rewriter rewriter, void *context,
+                                  struct codeobj_rewritten *done)
+{
+    struct codeobj_output *output = NULL;
+    if (done) *done = (struct codeobj_rewritten){ 0 };
+    if (!source || !source->name || !rewriter)
+        return rmcp_fail(RMCP_E_ARG, "a name or rewriter is NULL");
+    struct rewriting *r = calloc(1, sizeof *r);
+    if (!r) return rmcp_fail_memory("rewriting", sizeof *r);
+    r->rewriter = rewriter;
+    r->context = context;
+    walk_init(&r->walk, &source->limits, NULL, NULL);
+    walk_enter(&r->walk, "%s", source->name);
+    rmcp_status status = codeobj_output_open(to, mode, &output);
+    r->done.output_failed = status != RMCP_OK;
+    if (!status) {
+        status = rewrite_any(r, source->bytes, source->size, output);
+        r->done.output_failed = codeobj_output_failed(output);
+        if (status) {
+            codeobj_output_abandon(output);
+        } else {
+            status = codeobj_output_commit(output);
+            r->done.output_failed = status != RMCP_OK;
+        }
+    }
+    if (done && !status) *done = r->done;
+    if (done) done->output_failed = r->done.output_failed;
+    free(r);
+    return status;
+}
+
+static rmcp_status rewrite_opened(int file, const char *from, const char *to,
+                                  codeobj_rewriter rewriter, void *context,
+                                  struct codeobj_rewritten *done)
 {
     struct stat about;
-    struct codeobj_output *output = NULL;
     if (fstat(file, &about) || !S_ISREG(about.st_mode) || about.st_size <= 0)
         return rmcp_fail(RMCP_E_IO, "%.300s is not a file, or empty", from);
     const size_t size = (size_t)about.st_size;
     void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (bytes == MAP_FAILED)
         return rmcp_fail(RMCP_E_IO, "mapping %.300s: %s", from, strerror(errno));
-    rmcp_status status = codeobj_output_open(to, about.st_mode, &output);
-    if (!status) status = rewrite_any(r, bytes, size, output);
-    if (!status)
-        status = codeobj_output_commit(output);
-    else
-        codeobj_output_abandon(output);
+    const struct codeobj_source source = { .name = from, .bytes = bytes, .size = size };
+    rmcp_status status = codeobj_rewrite_bytes(&source, to, about.st_mode, rewriter, context, done);
     munmap(bytes, size);
     return status;
 }
@@ -252,20 +333,9 @@ rmcp_status codeobj_rewrite_file(const char *from, const char *to, codeobj_rewri
 {
     if (done) *done = (struct codeobj_rewritten){ 0 };
     if (!from || !rewriter) return rmcp_fail(RMCP_E_ARG, "a name or rewriter is NULL");
-    struct rewriting *r = calloc(1, sizeof *r);
-    if (!r) return rmcp_fail_memory("rewriting", sizeof *r);
-    r->rewriter = rewriter;
-    r->context = context;
-    walk_init(&r->walk, NULL, NULL, NULL);
-    walk_enter(&r->walk, "%s", from);
     const int file = open(from, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    rmcp_status status = RMCP_OK;
-    if (file < 0)
-        status = rmcp_fail(RMCP_E_IO, "opening %.300s: %s", from, strerror(errno));
-    else
-        status = rewrite_mapped(r, from, to, file);
-    if (file >= 0) close(file);
-    if (done && !status) *done = r->done;
-    free(r);
+    if (file < 0) return rmcp_fail(RMCP_E_IO, "opening %.300s: %s", from, strerror(errno));
+    rmcp_status status = rewrite_opened(file, from, to, rewriter, context, done);
+    close(file);
     return status;
 }

@@ -1,14 +1,14 @@
 /* write_kdb.c: MIOpen's kernel databases with other code objects; see kdb.c for their form. */
 #include <bzlib.h>
 #include <limits.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codeobj/database.h"
 #include "codeobj/md5.h"
 #include "codeobj/write_containers.h"
 
-enum { HEADER_BYTES = 100, LARGEST_BLOB = 256 << 20, MOST_STEPS = 1000, BLOCK_100K = 9 };
+enum { BLOCK_100K = 9 };
 
 struct kdb {
     struct rewriting *r;
@@ -17,49 +17,15 @@ struct kdb {
     bool changed;
 };
 
-static rmcp_status failed(sqlite3 *db, const char *what)
-{
-    return rmcp_fail(RMCP_E_IO, "SQLite, %s: %s", what, db ? sqlite3_errmsg(db) : "no memory");
-}
-
-/* Reading, and changing rows of the one table: no more, whatever the schema says. */
-static int allow(void *context, int action, const char *a, const char *b, const char *c,
-                 const char *d)
-{
-    (void)context, (void)b, (void)c, (void)d;
-    if (action == SQLITE_SELECT || action == SQLITE_READ) return SQLITE_OK;
-    return action == SQLITE_UPDATE && a && !strcmp(a, "kern_db") ? SQLITE_OK : SQLITE_DENY;
-}
-
-static int count_steps(void *context)
-{
-    unsigned *left = context;
-    if (!*left) return 1;
-    --*left;
-    return 0;
-}
-
 /* A copy that SQLite owns and may let grow. */
 static rmcp_status open_copy(const uint8_t *bytes, size_t size, sqlite3 **db)
 {
-    if (sqlite3_open_v2(":memory:", db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, NULL))
-        return failed(*db, "opening");
-    sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    sqlite3_limit(*db, SQLITE_LIMIT_LENGTH, LARGEST_BLOB);
-    sqlite3_limit(*db, SQLITE_LIMIT_ATTACHED, 0);
     unsigned char *copy = sqlite3_malloc64(size);
     if (!copy) return rmcp_fail_memory("kernel database", size);
     memcpy(copy, bytes, size);
     copy[18] = copy[19] = 1; /* not in write-ahead mode: there are no other files */
-    if (sqlite3_deserialize(*db, "main", copy, (sqlite3_int64)size, (sqlite3_int64)size,
-                            SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE) ||
-        sqlite3_exec(*db, "PRAGMA cell_size_check=1; PRAGMA journal_mode=OFF", NULL, NULL, NULL))
-        return failed(*db, "reading");
-    sqlite3_set_authorizer(*db, allow, NULL);
-    return RMCP_OK;
+    return database_open(copy, size, SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE,
+                         "kern_db", db);
 }
 
 static rmcp_status unpack(struct rewriting *r, const uint8_t *blob, size_t size,
@@ -74,7 +40,7 @@ static rmcp_status unpack(struct rewriting *r, const uint8_t *blob, size_t size,
 
 static rmcp_status pack(const uint8_t *bytes, size_t size, uint8_t **out, unsigned *out_size)
 {
-    if (size > LARGEST_BLOB)
+    if (size > DATABASE_LARGEST_BLOB)
         return rmcp_fail(RMCP_E_UNSUPPORTED, "a code object of %zu bytes in a database", size);
     *out_size = (unsigned)(size + size / 100 + 600); /* what bzip2 asks for */
     *out = malloc(*out_size);
@@ -132,7 +98,7 @@ static rmcp_status update(struct kdb *k, sqlite3_stmt *row, const uint8_t *bytes
             sqlite3_bind_text(u, 4, (const char *)text.bytes, -1, SQLITE_STATIC) ||
             sqlite3_bind_int64(u, 5, sqlite3_column_int64(row, 0)) ||
             sqlite3_step(u) != SQLITE_DONE)
-            status = failed(k->db, "changing a row");
+            status = database_failed(k->db, "changing a row");
         sqlite3_reset(u);
         sqlite3_clear_bindings(u);
     }
@@ -183,13 +149,13 @@ static rmcp_status rewrite_rows(struct kdb *k, sqlite3_stmt *keys, sqlite3_stmt 
         const sqlite3_int64 key = sqlite3_column_int64(keys, 0);
         buffer_add(&list, &key, sizeof key);
     }
-    if (result != SQLITE_DONE) status = failed(k->db, "its rows");
+    if (result != SQLITE_DONE) status = database_failed(k->db, "its rows");
     if (!status) status = buffer_status(&list);
     for (size_t at = 0; !status && at < list.size; at += sizeof(sqlite3_int64)) {
         sqlite3_int64 key;
         memcpy(&key, list.bytes + at, sizeof key);
         if (sqlite3_bind_int64(row, 1, key) || sqlite3_step(row) != SQLITE_ROW) {
-            status = failed(k->db, "a row");
+            status = database_failed(k->db, "a row");
         } else {
             total += 8 + (uint64_t)sqlite3_column_bytes(row, 2);
             status = total > size ? rmcp_fail(RMCP_E_IO, "SQLite: its rows overlap")
@@ -207,7 +173,7 @@ static rmcp_status write_out(struct kdb *k, struct codeobj_output *output)
     if (!k->changed) return RMCP_OK;
     sqlite3_set_authorizer(k->db, NULL, NULL);
     unsigned char *bytes = sqlite3_serialize(k->db, "main", &size, SQLITE_SERIALIZE_NOCOPY);
-    if (!bytes) return failed(k->db, "writing");
+    if (!bytes) return database_failed(k->db, "writing");
     return codeobj_output_write(output, bytes, (size_t)size);
 }
 
@@ -216,10 +182,10 @@ rmcp_status rewrite_kdb(struct rewriting *r, const uint8_t *bytes, size_t size,
 {
     struct kdb k = { .r = r };
     sqlite3_stmt *keys = NULL, *row = NULL;
-    unsigned steps = MOST_STEPS;
-    if (size < HEADER_BYTES) return rmcp_fail(RMCP_E_IO, "SQLite: cut off in its header");
+    unsigned steps = DATABASE_MOST_STEPS;
+    if (size < DATABASE_HEADER_BYTES) return rmcp_fail(RMCP_E_IO, "SQLite: cut off in its header");
     rmcp_status status = open_copy(bytes, size, &k.db);
-    if (!status) sqlite3_progress_handler(k.db, 1000000, count_steps, &steps);
+    if (!status) sqlite3_progress_handler(k.db, 1000000, database_count_steps, &steps);
     if (!status && (sqlite3_prepare_v2(k.db, "SELECT rowid FROM kern_db", -1, &keys, NULL) ||
                     sqlite3_prepare_v2(k.db,
                                        "SELECT rowid, kernel_name, kernel_blob, uncompressed_size, "
@@ -229,7 +195,7 @@ rmcp_status rewrite_kdb(struct rewriting *r, const uint8_t *bytes, size_t size,
                                        "UPDATE kern_db SET kernel_blob = ?1, kernel_hash = ?2, "
                                        "uncompressed_size = ?3, kernel_args = ?4 WHERE rowid = ?5",
                                        -1, &k.update, NULL)))
-        status = failed(k.db, "kern_db");
+        status = database_failed(k.db, "kern_db");
     if (!status) status = rewrite_rows(&k, keys, row, size);
     sqlite3_finalize(keys);
     sqlite3_finalize(row);

@@ -57,6 +57,8 @@ struct writing {
     struct buffer names;   /* .shstrtab, when it grew                         */
     uint32_t first_global; /* of .symtab                                      */
     uint64_t notes_offset; /* when moved                                      */
+    uint64_t *left_out;    /* entries of kernels that are left out, rising    */
+    size_t n_left_out;
     uint8_t *out;
     size_t out_size;
 };
@@ -76,6 +78,11 @@ bool write_offset(const struct writing *w, uint64_t address, uint64_t size, uint
 rmcp_status write_notes_plan(struct writing *w);
 
 /* write_symbols.c */
+rmcp_status write_left_out_plan(struct writing *w);
+/* Whether a function of this address is a kernel that is left out: its symbol stays, for the hash
+ * tables' sake, but is no function any more. HIP 5.2 lists functions by their symbols, and ends the
+ * program when the notes do not name one that it listed. */
+bool write_is_left_out(const struct writing *w, uint64_t address);
 rmcp_status write_symbols_plan(struct writing *w);  /* .symtab, before the layout              */
 rmcp_status write_symbols_patch(struct writing *w); /* .dynsym, relocations, .dynamic, entry  */
 

@@ -1,6 +1,7 @@
 /* write_symbols.c: everything in a code object that names an address of its code. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codeobj/bytes.h"
@@ -19,6 +20,33 @@ static const char *symbol_name(const struct writing *w, const struct write_secti
     return memchr(text, 0, (size_t)(names->size - name)) && *text ? text : "a symbol";
 }
 
+static int compare_addresses(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+rmcp_status write_left_out_plan(struct writing *w)
+{
+    w->left_out = arena_alloc(w->arena, w->change->n_kernels, sizeof *w->left_out);
+    if (!w->left_out) return rmcp_fail_memory("kernels", w->change->n_kernels);
+    for (size_t i = 0; i < w->change->n_kernels; i++) {
+        const struct codeobj_kernel_change *change = &w->change->kernels[i];
+        const struct codeobj_kernel *kernel = &w->object->kernels[change->kernel];
+        if (change->is_left_out && kernel->has_descriptor)
+            w->left_out[w->n_left_out++] =
+                kernel->descriptor_address + (uint64_t)kernel->descriptor.entry_offset;
+    }
+    if (w->n_left_out) qsort(w->left_out, w->n_left_out, sizeof *w->left_out, compare_addresses);
+    return RMCP_OK;
+}
+
+bool write_is_left_out(const struct writing *w, uint64_t address)
+{
+    return w->n_left_out &&
+           bsearch(&address, w->left_out, w->n_left_out, sizeof *w->left_out, compare_addresses);
+}
+
 /* A symbol in place. `*gone`: its section was dropped. */
 static rmcp_status patch_symbol(const struct writing *w, const struct write_section *table,
                                 uint8_t *symbol, bool *gone)
@@ -33,6 +61,8 @@ static rmcp_status patch_symbol(const struct writing *w, const struct write_sect
                          w->object->n_sections);
     *gone = !w->sections[section].number;
     store_u16(symbol + 6, (uint16_t)w->sections[section].number);
+    if ((symbol[4] & 15) == STT_FUNC && write_is_left_out(w, load_u64(symbol + 8)))
+        symbol[4] &= 0xf0; /* STT_NOTYPE */
     if (!w->change->text || section != w->text_section) return RMCP_OK;
     const char *name = symbol_name(w, table, symbol);
     const uint64_t value = load_u64(symbol + 8), size = load_u64(symbol + 16);

@@ -1,4 +1,7 @@
 /* zip.c: zip files and wheels by their central directory; stored and deflated members, zip64. */
+#include "codeobj/zip.h"
+
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -14,45 +17,41 @@ enum {
     MOST_COMMENT = 65535
 };
 
-struct directory {
-    uint64_t offset, size, n;
-};
-
-struct member {
-    uint32_t flags, method, crc;
-    uint64_t compressed, uncompressed, header;
-    const uint8_t *name;
-    size_t name_length;
-};
-
 static rmcp_status malformed(const char *what)
 {
     return rmcp_fail(RMCP_E_IO, "zip: %s", what);
 }
 
-static rmcp_status find_directory(const uint8_t *bytes, size_t size, struct directory *out)
+rmcp_status zip_open(struct zip *out, const void *data, size_t size)
 {
+    const uint8_t *bytes = data;
     if (size < END_BYTES) return malformed("too short");
     size_t at = size - END_BYTES;
     size_t last = at > MOST_COMMENT ? at - MOST_COMMENT : 0;
     while (load_u32(bytes + at) != 0x06054b50 || load_u16(bytes + at + 20) > size - END_BYTES - at)
         if (at-- == last) return malformed("no end record; cut off?");
-    *out = (struct directory){ load_u32(bytes + at + 16), load_u32(bytes + at + 12),
-                               load_u16(bytes + at + 10) };
+    *out = (struct zip){ .bytes = bytes,
+                         .size = size,
+                         .offset = load_u32(bytes + at + 16),
+                         .directory_size = load_u32(bytes + at + 12),
+                         .n = load_u16(bytes + at + 10) };
     if (at >= LOCATOR_BYTES && load_u32(bytes + at - LOCATOR_BYTES) == 0x07064b50) {
         uint64_t end64 = load_u64(bytes + at - LOCATOR_BYTES + 8);
         if (!in_range(end64, END64_BYTES, size) || load_u32(bytes + end64) != 0x06064b50)
             return malformed("zip64 end record is not where it should be");
-        *out = (struct directory){ load_u64(bytes + end64 + 48), load_u64(bytes + end64 + 40),
-                                   load_u64(bytes + end64 + 32) };
+        out->offset = load_u64(bytes + end64 + 48);
+        out->directory_size = load_u64(bytes + end64 + 40);
+        out->n = load_u64(bytes + end64 + 32);
     }
-    if (!in_range(out->offset, out->size, size) || out->n > out->size / CENTRAL_BYTES)
+    if (!in_range(out->offset, out->directory_size, size) ||
+        out->n > out->directory_size / CENTRAL_BYTES)
         return malformed("central directory is not within the file");
+    out->next = out->offset;
     return RMCP_OK;
 }
 
 /* Sizes of 0xffffffff are in the extra field 1, each only when it is needed. */
-static bool read_zip64(const uint8_t *extra, size_t length, struct member *m)
+static bool read_zip64(const uint8_t *extra, size_t length, struct zip_member *m)
 {
     uint64_t *const wanted[] = { &m->uncompressed, &m->compressed, &m->header };
     while (length >= 4) {
@@ -75,32 +74,37 @@ static bool read_zip64(const uint8_t *extra, size_t length, struct member *m)
     return false;
 }
 
-static rmcp_status read_member(const uint8_t *bytes, const struct directory *directory,
-                               uint64_t *at, struct member *m)
+rmcp_status zip_next(struct zip *zip, struct zip_member *m)
 {
-    uint64_t end = directory->offset + directory->size;
-    if (!in_range(*at, CENTRAL_BYTES, end) || load_u32(bytes + *at) != 0x02014b50)
+    const uint64_t end = zip->offset + zip->directory_size;
+    if (!in_range(zip->next, CENTRAL_BYTES, end) || load_u32(zip->bytes + zip->next) != 0x02014b50)
         return malformed("central directory is cut off");
-    const uint8_t *head = bytes + *at;
-    size_t name = load_u16(head + 28), extra = load_u16(head + 30), comment = load_u16(head + 32);
-    *m = (struct member){ .flags = load_u16(head + 8),
-                          .method = load_u16(head + 10),
-                          .crc = load_u32(head + 16),
-                          .compressed = load_u32(head + 20),
-                          .uncompressed = load_u32(head + 24),
-                          .header = load_u32(head + 42),
-                          .name = head + CENTRAL_BYTES,
-                          .name_length = name };
-    if (!in_range(*at + CENTRAL_BYTES, name + extra + comment, end))
+    const uint8_t *head = zip->bytes + zip->next;
+    const size_t name = load_u16(head + 28), extra = load_u16(head + 30),
+                 comment = load_u16(head + 32);
+    *m = (struct zip_member){ .flags = load_u16(head + 8),
+                              .method = load_u16(head + 10),
+                              .crc = load_u32(head + 16),
+                              .compressed = load_u32(head + 20),
+                              .uncompressed = load_u32(head + 24),
+                              .header = load_u32(head + 42),
+                              .name = (const char *)head + CENTRAL_BYTES,
+                              .name_length = name,
+                              .record = head,
+                              .extra_length = extra,
+                              .comment_length = comment };
+    if (!in_range(zip->next + CENTRAL_BYTES, name + extra + comment, end))
         return malformed("central directory is cut off");
-    *at += CENTRAL_BYTES + name + extra + comment;
+    zip->next += CENTRAL_BYTES + name + extra + comment;
     if ((m->compressed == 0xffffffff || m->uncompressed == 0xffffffff || m->header == 0xffffffff) &&
-        !read_zip64(m->name + name, extra, m))
+        !read_zip64(head + CENTRAL_BYTES + name, extra, m))
         return malformed("zip64 sizes are missing");
+    if (m->compressed > zip->size || (zip->packed += m->compressed) > zip->size)
+        return malformed("members overlap");
     return RMCP_OK;
 }
 
-static rmcp_status check_crc(const struct member *m, const uint8_t *bytes, uint64_t size)
+uint32_t zip_crc(const uint8_t *bytes, uint64_t size)
 {
     uLong crc = crc32(0, NULL, 0);
     while (size) {
@@ -109,43 +113,72 @@ static rmcp_status check_crc(const struct member *m, const uint8_t *bytes, uint6
         bytes += n;
         size -= n;
     }
-    return crc == m->crc ? RMCP_OK : malformed("checksum of the member is wrong");
+    return (uint32_t)crc;
 }
 
-/* The member's bytes: in the file itself when stored, else in the spool. */
-static rmcp_status extract(struct walk *walk, const uint8_t *bytes, size_t size,
-                           const struct member *m, struct spool *spool, const uint8_t **out)
+rmcp_status zip_check(const struct zip_member *m, const uint8_t *bytes, uint64_t size)
+{
+    return zip_crc(bytes, size) == m->crc ? RMCP_OK : malformed("checksum of the member is wrong");
+}
+
+rmcp_status zip_data(const struct zip *zip, const struct zip_member *m, const uint8_t **out)
+{
+    const uint8_t *bytes = zip->bytes;
+    *out = NULL;
+    if (m->flags & ZIP_ENCRYPTED) return malformed("the member is encrypted");
+    if (!in_range(m->header, LOCAL_BYTES, zip->size) || load_u32(bytes + m->header) != 0x04034b50)
+        return malformed("no local header where the directory says");
+    const uint64_t data = m->header + LOCAL_BYTES + load_u16(bytes + m->header + 26) +
+                          load_u16(bytes + m->header + 28);
+    if (!in_range(data, m->compressed, zip->size)) return malformed("the member is cut off");
+    if (m->method == ZIP_STORED && m->compressed != m->uncompressed)
+        return malformed("stored member of two sizes");
+    if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
+        return rmcp_fail(RMCP_E_IO, "zip: compression method %u", (unsigned)m->method);
+    *out = bytes + data;
+    return RMCP_OK;
+}
+
+/* Without the checksum. */
+static rmcp_status unpack(struct walk *walk, const struct zip *zip, const struct zip_member *m,
+                          struct spool *spool, const uint8_t **out)
 {
     size_t used;
-    if (m->flags & 1) return malformed("the member is encrypted");
-    if (!in_range(m->header, LOCAL_BYTES, size) || load_u32(bytes + m->header) != 0x04034b50)
-        return malformed("no local header where the directory says");
-    uint64_t data = m->header + LOCAL_BYTES + load_u16(bytes + m->header + 26) +
-                    load_u16(bytes + m->header + 28);
-    if (!in_range(data, m->compressed, size)) return malformed("the member is cut off");
-    if (m->method == 0) {
-        if (m->compressed != m->uncompressed) return malformed("stored member of two sizes");
-        *out = bytes + data;
-        return RMCP_OK;
-    }
-    if (m->method != 8)
-        return rmcp_fail(RMCP_E_IO, "zip: compression method %u", (unsigned)m->method);
-    rmcp_status status = walk_decompress(walk, METHOD_RAW_DEFLATE, bytes + data,
-                                         (size_t)m->compressed, m->uncompressed, spool, &used);
+    const uint8_t *data = NULL;
+    rmcp_status status = zip_data(zip, m, &data);
+    *out = data;
+    if (status || m->method == ZIP_STORED) return status;
+    status = walk_decompress(walk, METHOD_RAW_DEFLATE, data, (size_t)m->compressed, m->uncompressed,
+                             spool, &used);
     *out = spool->bytes;
     return status;
 }
 
-static rmcp_status walk_member(struct walk *walk, const uint8_t *bytes, size_t size,
-                               const struct member *m)
+rmcp_status zip_extract(const struct zip *zip, const struct zip_member *m, uint64_t most,
+                        struct spool *spool, const uint8_t **out)
+{
+    struct walk *walk = calloc(1, sizeof *walk);
+    *out = NULL;
+    spool_init(spool, 0);
+    if (!walk) return rmcp_fail_memory("member of a zip file", sizeof *walk);
+    walk_init(walk, &(struct codeobj_limits){ .blob_bytes = most, .total_bytes = most }, NULL,
+              NULL);
+    spool_init(spool, walk->limits.heap_bytes);
+    rmcp_status status = unpack(walk, zip, m, spool, out);
+    if (!status) status = zip_check(m, *out, m->uncompressed);
+    free(walk);
+    return status;
+}
+
+static rmcp_status walk_member(struct walk *walk, const struct zip *zip, const struct zip_member *m)
 {
     struct spool spool;
     const uint8_t *contents = NULL;
     if (!m->uncompressed) return RMCP_OK; /* also folders */
-    size_t before = walk_enter(walk, "%.*s", (int)m->name_length, (const char *)m->name);
+    size_t before = walk_enter(walk, "%.*s", (int)m->name_length, m->name);
     spool_init(&spool, walk->limits.heap_bytes);
-    rmcp_status status = extract(walk, bytes, size, m, &spool, &contents);
-    if (!status) status = check_crc(m, contents, m->uncompressed);
+    rmcp_status status = unpack(walk, zip, m, &spool, &contents);
+    if (!status) status = zip_check(m, contents, m->uncompressed);
     if (status)
         status = walk_trouble(walk, status);
     else
@@ -157,18 +190,14 @@ static rmcp_status walk_member(struct walk *walk, const uint8_t *bytes, size_t s
 
 rmcp_status walk_zip(struct walk *walk, const uint8_t *bytes, size_t size)
 {
-    struct directory directory = { 0 };
-    rmcp_status status = find_directory(bytes, size, &directory);
+    struct zip zip;
+    rmcp_status status = zip_open(&zip, bytes, size);
     if (status) return walk_trouble(walk, status);
-    uint64_t at = directory.offset, total = 0;
-    for (uint64_t i = 0; !status && i < directory.n; i++) {
-        struct member m = { 0 };
-        status = read_member(bytes, &directory, &at, &m);
-        /* Members that share bytes are how a small file becomes endless work. */
-        if (!status && (m.compressed > size || (total += m.compressed) > size))
-            status = malformed("members overlap");
+    for (uint64_t i = 0; !status && i < zip.n; i++) {
+        struct zip_member m;
+        status = zip_next(&zip, &m);
         if (status) return walk_trouble(walk, status);
-        status = walk_member(walk, bytes, size, &m);
+        status = walk_member(walk, &zip, &m);
     }
     return status;
 }

@@ -181,11 +181,23 @@ def host(samples):
         expect(f"again {name}: {text}", status == 0)
         with open(new, "rb") as one, open(new + ".again", "rb") as two:
             expect(f"{name} unchanged", one.read() == two.read())
+        # All that is for other chips taken out: one entry of GPU code is left in each bundle.
+        status, text = run(REWRITE, "file", "only", "gfx1012", new, new + ".only")
+        expect(f"only gfx1012 in {name}: {text}", status == 0 and "6 objects, 4 changed, 0 added, 4 removed" in text)
+        expect(f"{name} without others",
+               run(REWRITE, "file", "spread", "gfx1030", new + ".only", new + ".none")[1].startswith("2 objects, 0 changed"))
+        if not name.endswith(".so"):
+            expect(f"{name} runs without others", run(new + ".only") == run(old))
         # And with a second change: the table of segments moves again.
         status, text = run(REWRITE, "file", "spread", "gfx1030", new, new + ".twice")
         expect(f"twice {name}: {text}", status == 0 and "2 changed" in text)
         if not name.endswith(".so"):
             expect(f"{name} runs after two changes", run(new + ".twice") == run(old))
+
+
+    # An object alone cannot be taken out of itself.
+    status, text = run(REWRITE, "file", "only", "gfx1012", samples + "/gfx1030-v5.co", samples + "/none.co")
+    expect(f"only in an object: {text}", status == 1 and not os.path.exists(samples + "/none.co"))
 
 
 def database(samples):

@@ -8,18 +8,7 @@
 #include <string.h>
 
 #include "codeobj/walk.h"
-
-static uint8_t *read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END)) exit(2);
-    *size = (size_t)ftell(file);
-    uint8_t *bytes = malloc(*size + 1);
-    rewind(file);
-    if (!bytes || fread(bytes, 1, *size, file) != *size) exit(2);
-    fclose(file);
-    return bytes;
-}
+#include "whole_file.h"
 
 static void print_kernel(const struct codeobj_kernel *k)
 {
@@ -88,7 +77,7 @@ int main(int argc, char **argv)
     if (argc > 2 && !strcmp(argv[1], "--walk")) return walk(argc - 2, argv + 2);
     if (argc != 2 && argc != 4) return 2;
     size_t size, out_size;
-    uint8_t *bytes = read_file(argv[1], &size), *out = NULL;
+    uint8_t *bytes = whole_file(argv[1], &size), *out = NULL;
     struct codeobj *object = NULL;
     rmcp_status status;
     if (argc == 4) {

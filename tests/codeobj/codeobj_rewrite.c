@@ -3,7 +3,9 @@
  *        codeobj_rewrite spread GAP FILE OUT       all functions move apart
  *        codeobj_rewrite tag TARGET FILE OUT       spread, with a target and a note of ours
  *        codeobj_rewrite file HOW CHIP FROM TO     a library, bundle, database …: what is for CHIP
- * is kept (keep), spread, or spread and added as code for another chip (add=gfx1010:xnack-)
+ * is kept (keep), spread, or spread and added as code for another chip (add=gfx1010:xnack-);
+ * only: all that is for other chips is taken out of its bundles; as=gfx1030: called code for
+ * another chip, and else the same
  *        codeobj_rewrite index FROM TO IN OUT      Tensile's index for another chip
  *        codeobj_rewrite --walk PATH… [--out DIR [--target CHIP] [--every N]]
  *            every code object below the paths, both ways, compared; one line of counts at the
@@ -15,18 +17,7 @@
 #include "codeobj/containers.h"
 #include "codeobj/tensile.h"
 #include "rewriting.h"
-
-static uint8_t *read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END)) exit(2);
-    *size = (size_t)ftell(file);
-    uint8_t *bytes = malloc(*size + 1);
-    rewind(file);
-    if (!bytes || fread(bytes, 1, *size, file) != *size) exit(2);
-    fclose(file);
-    return bytes;
-}
+#include "whole_file.h"
 
 static void write_file(const char *path, const uint8_t *bytes, size_t size)
 {
@@ -138,8 +129,8 @@ static int walk(int argc, char **argv)
 }
 
 struct how {
-    const char *chip, *add; /* add: as code for this target */
-    bool keep;
+    const char *chip, *add, *as; /* add: as code for this target */
+    bool keep, only;
 };
 
 static rmcp_status rewrite_item(void *context, const struct codeobj_item *item,
@@ -147,6 +138,14 @@ static rmcp_status rewrite_item(void *context, const struct codeobj_item *item,
 {
     const struct how *how = context;
     struct codeobj *object = NULL;
+    if (how->as)
+        return item->target.chip && !strcmp(item->target.chip, how->chip)
+                   ? codeobj_retag(item->bytes, item->size, how->as, &made->bytes, &made->size)
+                   : RMCP_OK;
+    if (how->only) {
+        made->remove = !item->target.chip || strcmp(item->target.chip, how->chip);
+        return RMCP_OK;
+    }
     if (how->keep || !item->target.chip || strcmp(item->target.chip, how->chip)) return RMCP_OK;
     rmcp_status status = codeobj_open(item->bytes, item->size, &object);
     if (status) return status;
@@ -160,20 +159,23 @@ static int rewrite_file(char **argv)
 {
     struct how how = { .chip = argv[1],
                        .add = strncmp(argv[0], "add=", 4) ? NULL : argv[0] + 4,
-                       .keep = !strcmp(argv[0], "keep") };
+                       .as = strncmp(argv[0], "as=", 3) ? NULL : argv[0] + 3,
+                       .keep = !strcmp(argv[0], "keep"),
+                       .only = !strcmp(argv[0], "only") };
     struct codeobj_rewritten done;
     if (codeobj_rewrite_file(argv[2], argv[3], rewrite_item, &how, &done)) {
         fprintf(stderr, "%s\n", rmcp_last_error());
         return 1;
     }
-    printf("%zu objects, %zu changed, %zu added\n", done.objects, done.changed, done.added);
+    printf("%zu objects, %zu changed, %zu added, %zu removed\n", done.objects, done.changed,
+           done.added, done.removed);
     return 0;
 }
 
 static int retarget_index(char **argv)
 {
     size_t size, out_size, n;
-    uint8_t *bytes = read_file(argv[2], &size), *out = NULL;
+    uint8_t *bytes = whole_file(argv[2], &size), *out = NULL;
     const bool ok = !codeobj_tensile_retarget(bytes, size, argv[0], argv[1], &out, &out_size, &n);
     if (ok) {
         write_file(argv[3], out, out_size);
@@ -196,7 +198,7 @@ int main(int argc, char **argv)
     const bool tag = argc == 5 && !strcmp(argv[1], "tag");
     if (!same && !spread && !tag) return 2;
     size_t size, out_size = 0;
-    uint8_t *bytes = read_file(argv[argc - 2], &size), *out = NULL;
+    uint8_t *bytes = whole_file(argv[argc - 2], &size), *out = NULL;
     struct codeobj *object = NULL;
     const char *wrong = NULL;
     if (codeobj_open(bytes, size, &object))

@@ -12,9 +12,11 @@
 
 #include <cmocka.h>
 
+#include "allocations.h"
 #include "codeobj/bytes.h"
 #include "codeobj/msgpack.h"
 #include "codeobj/walk.h"
+#include "whole_file.h"
 
 static const char *samples;
 
@@ -26,17 +28,9 @@ struct blob {
 static struct blob load(const char *name)
 {
     char path[4096];
-    struct blob blob = { 0 };
+    struct blob blob;
     snprintf(path, sizeof path, "%s/%s", samples, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    blob.size = (size_t)ftell(file);
-    rewind(file);
-    blob.bytes = malloc(blob.size);
-    assert_non_null(blob.bytes);
-    assert_int_equal(fread(blob.bytes, 1, blob.size, file), blob.size);
-    fclose(file);
+    blob.bytes = whole_file(path, &blob.size);
     return blob;
 }
 
@@ -407,35 +401,6 @@ static void test_arguments(void **state)
     free(blob.bytes);
 }
 
-/* The linker sends the library's allocations here (--wrap). */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-static size_t until_failure; /* 0: none */
-
-static bool fails(void)
-{
-    return until_failure && !--until_failure;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails() ? NULL : __real_realloc(old, size);
-}
-
 /* Each allocation of a walk and of a retagging fails in turn: an error, no leak, no crash. */
 static void test_no_memory(void **state)
 {
@@ -443,25 +408,25 @@ static void test_no_memory(void **state)
     for (size_t i = 0; i < N_CONTAINERS; i++) {
         struct blob blob = load(containers[i].name);
         struct codeobj_source source = { .name = "m", .bytes = blob.bytes, .size = blob.size };
-        for (size_t n = 1;; n++) {
+        for (long n = 1;; n++) {
             struct tally tally = { 0 };
-            until_failure = n;
+            allocations_arm(n, false);
             rmcp_status status = codeobj_walk(&source, visit, &tally);
-            bool done = until_failure != 0;
-            until_failure = 0;
+            bool done = allocations_calls() < n;
+            allocations_arm(0, false);
             if (done) break;
             assert_true(status == RMCP_E_NOMEM || status == RMCP_OK); /* or the visitor's */
         }
         free(blob.bytes);
     }
     struct blob blob = load("gfx1010-v5.co");
-    for (size_t n = 1;; n++) {
+    for (long n = 1;; n++) {
         uint8_t *out = NULL;
         size_t size = 0;
-        until_failure = n;
+        allocations_arm(n, false);
         rmcp_status status = codeobj_retag(blob.bytes, blob.size, "gfx1011:xnack+", &out, &size);
-        bool done = until_failure != 0;
-        until_failure = 0;
+        bool done = allocations_calls() < n;
+        allocations_arm(0, false);
         free(out);
         assert_int_equal(status, done ? RMCP_OK : RMCP_E_NOMEM);
         if (done) break;

@@ -12,11 +12,13 @@
 
 #include <cmocka.h>
 
+#include "allocations.h"
 #include "codeobj/bytes.h"
 #include "codeobj/containers.h"
 #include "codeobj/md5.h"
 #include "codeobj/tensile.h"
 #include "rewriting.h"
+#include "whole_file.h"
 
 static const char *samples;
 
@@ -28,17 +30,9 @@ struct blob {
 static struct blob load(const char *name)
 {
     char path[4096];
-    struct blob blob = { 0 };
+    struct blob blob;
     snprintf(path, sizeof path, "%s/%s", samples, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    blob.size = (size_t)ftell(file);
-    rewind(file);
-    blob.bytes = malloc(blob.size);
-    assert_non_null(blob.bytes);
-    assert_int_equal(fread(blob.bytes, 1, blob.size, file), blob.size);
-    fclose(file);
+    blob.bytes = whole_file(path, &blob.size);
     return blob;
 }
 
@@ -48,31 +42,6 @@ static struct codeobj *open_sample(const char *name, struct blob *blob)
     *blob = load(name);
     assert_int_equal(codeobj_open(blob->bytes, blob->size, &object), RMCP_OK);
     return object;
-}
-
-/* Allocations, which fail when their turn comes. */
-static long fail_at = -1;
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *at, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *at, size_t size);
-static bool refuse(void)
-{
-    return fail_at >= 0 && fail_at-- == 0;
-}
-void *__wrap_malloc(size_t size)
-{
-    return refuse() ? NULL : __real_malloc(size);
-}
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return refuse() ? NULL : __real_calloc(n, size);
-}
-void *__wrap_realloc(void *at, size_t size)
-{
-    return refuse() ? NULL : __real_realloc(at, size);
 }
 
 static struct codeobj_change spread_change(struct spread *spread)
@@ -326,13 +295,13 @@ static void test_no_memory(void **state)
     change.note = "x";
     change.note_size = 1;
     rmcp_status status = RMCP_E_NOMEM;
-    long n = 0;
+    long n = 1;
     for (; status && n < 10000; n++) {
         uint8_t *out;
         size_t size;
-        fail_at = n;
+        allocations_arm(n, false);
         status = codeobj_write(object, &change, &out, &size);
-        fail_at = -1;
+        allocations_arm(0, false);
         assert_true(status == RMCP_OK || status == RMCP_E_NOMEM);
         if (status) assert_null(out);
         free(out);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "allocations.h"
 #include "isa/rules.h"
 
 struct seen {
@@ -20,27 +21,6 @@ static void note(const struct isa_finding *finding, void *context)
     struct seen *seen = context;
     if (seen->n < 8) seen->finding[seen->n] = *finding;
     seen->n++;
-}
-
-/* Allocation number fail_at fails; 0: none does. Linked with --wrap. */
-static size_t n_allocations, fail_at;
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__wrap_malloc(size_t bytes)
-{
-    return ++n_allocations == fail_at ? NULL : __real_malloc(bytes);
-}
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-    return ++n_allocations == fail_at ? NULL : __real_calloc(n, bytes);
-}
-void *__wrap_realloc(void *old, size_t bytes)
-{
-    return ++n_allocations == fail_at ? NULL : __real_realloc(old, bytes);
 }
 
 /* What the code below is made of. */
@@ -383,12 +363,13 @@ static void test_calls_noise(void **state)
             }
             codes[i] = (struct isa_code){ words[i], 64, 256 * i, ISA_GFX1010, true, !i };
         }
-        fail_at = round % 8 ? 0 : n_allocations + 1 + round / 8 % 60;
+        const long fail_at = round % 8 ? 0 : 1 + round / 8 % 60;
+        allocations_arm(fail_at, false);
         bool ok = isa_calls_create(codes, 4, &calls);
         if (!ok) assert_true(fail_at && !calls);
         for (unsigned i = 0; ok && i < 4; i++)
             if (!isa_calls_check(calls, i, NULL, NULL, &count)) assert_true(fail_at);
-        fail_at = 0;
+        allocations_arm(0, false);
         isa_calls_destroy(calls);
     }
 }

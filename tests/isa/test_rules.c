@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "allocations.h"
 #include "isa/rules.h"
 
 #define NOTHING UINT32_MAX
@@ -39,27 +40,6 @@ static void note(const struct isa_finding *finding, void *context)
     struct seen *seen = context;
     if (seen->n < 8) seen->finding[seen->n] = *finding;
     seen->n++;
-}
-
-/* Allocation number fail_at fails; 0: none does. Linked with --wrap. */
-static size_t n_allocations, fail_at;
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__wrap_malloc(size_t bytes)
-{
-    return ++n_allocations == fail_at ? NULL : __real_malloc(bytes);
-}
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-    return ++n_allocations == fail_at ? NULL : __real_calloc(n, bytes);
-}
-void *__wrap_realloc(void *old, size_t bytes)
-{
-    return ++n_allocations == fail_at ? NULL : __real_realloc(old, bytes);
 }
 
 static size_t length(const struct snippet *s)
@@ -108,12 +88,11 @@ static void test_out_of_memory(void **state)
     (void)state;
     const struct snippet *s = &snippets[0];
     struct isa_rules_count count;
-    for (size_t k = 1;; k++) {
+    for (long k = 1;; k++) {
         struct seen seen = { 0 };
-        n_allocations = 0;
-        fail_at = k;
+        allocations_arm(k, false);
         bool ok = isa_rules_check(ISA_GFX1030, s->words, length(s), true, note, &seen, &count);
-        fail_at = 0;
+        allocations_arm(0, false);
         if (ok) {
             assert_true(k > 3);
             break;
