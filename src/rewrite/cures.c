@@ -151,6 +151,8 @@ static rmcp_status cure_one(struct cure *c, const struct finding *f,
     case ISA_RULE_VCMPX_PERMLANE: return part_permlane(c, f, function, done);
     case ISA_RULE_INST_PREFETCH: return rewrite_delete(c->r, f->item);
     case ISA_RULE_NSA: return part_nsa(c, f);
+    case ISA_RULE_LDS_MISALIGNED: return rewrite_split_access(c->r, function, f->item, done);
+    case ISA_RULE_SCRATCH_OFFSET:
     case ISA_RULE_FLAT_OFFSET:
         if (c->scratch != NONE)
             return rewrite_fold_offset(c->r, function, f->item, c->scratch, done);

@@ -21,16 +21,21 @@ struct rewrite_cured {
 #define REWRITE_ALL_CURES ((1u << ISA_N_RULES) - 1)
 
 /* Cure and lay out. `rules` has the bit 1 << enum isa_rule of each to be cured; branch-3f is the
- * layout's, which avoids it whatever `options` say when its bit is set. There is no cure yet for
- * lds-misaligned and scratch-offset; a FLAT access whose data lie in the registers of its address
- * keeps its offset. */
+ * layout's, which avoids it whatever `options` say when its bit is set. A FLAT or SCRATCH access
+ * whose data lie in the registers of its address keeps its offset, and an atomic of LDS stays
+ * whole. lds-misaligned finds what the offset alone says; aligned.h knows more. */
 rmcp_status rewrite_cure(struct rewrite *rewrite, const struct rewrite_options *options,
                          unsigned rules, struct rewrite_text *text, struct rewrite_cured *out);
 
-/* flat_offset.c: add the offset of a FLAT access to its address beforehand, and take it off behind.
+/* flat_offset.c: add the offset of a FLAT or SCRATCH access to its address beforehand, and take it
+ * off behind.
  * `scratch` is a scalar register (the first of two in wave64) that no code of the object uses.
  * `*done` false: not possible. */
 rmcp_status rewrite_fold_offset(struct rewrite *rewrite, const struct rewrite_function *function,
                                 uint32_t item, unsigned scratch, bool *done);
+
+/* split_lds.c: a wide access of LDS in pieces of 4 bytes. `*done` false: not possible. */
+rmcp_status rewrite_split_access(struct rewrite *rewrite, const struct rewrite_function *function,
+                                 uint32_t item, bool *done);
 
 #endif

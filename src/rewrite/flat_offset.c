@@ -1,11 +1,14 @@
-/* flat_offset.c: FLAT accesses without an offset, which gfx1010 ignores.
+/* flat_offset.c: FLAT accesses without an offset, which gfx1010 ignores, and SCRATCH accesses
+ * without a negative one that is not a multiple of 4.
  *
  * The offset is added to the address in its own registers and taken off again behind the access, so
- * that no vector register is needed; the carry waits in a scalar register that nobody uses. What a
- * load writes is not restored. */
+ * that no vector register is needed; the carry, or SCC where the address is a scalar, waits in a
+ * scalar register that nobody uses. What a load writes is not restored. */
 #include "isa/encode.h"
 #include "rewrite/cures.h"
 #include "rewrite/program.h"
+
+enum { N_SCALARS = 106 };
 
 static const struct isa_operand *operand(const struct isa_inst *inst, enum isa_role role)
 {
@@ -45,6 +48,66 @@ static rmcp_status put(struct rewrite *r, uint32_t before, unsigned chip, unsign
     return rewrite_insert(r, before, REWRITE_ON_ALL_PATHS, words, (unsigned)n, NULL);
 }
 
+/* A scalar instruction of two sources before an item. */
+static rmcp_status put_scalar(struct rewrite *r, uint32_t before, unsigned id, unsigned to,
+                              unsigned reg, uint32_t a, uint32_t b)
+{
+    struct isa_inst inst;
+    uint32_t words[ISA_MAX_WORDS];
+    char why[160];
+    isa_start(&inst, id, ISA_FORM_BASE);
+    if (to != NONE) isa_add(&inst, ISA_OP_DST, to);
+    if (reg != NONE)
+        isa_add(&inst, ISA_OP_SRC0, reg);
+    else
+        isa_add_value(&inst, ISA_OP_SRC0, a);
+    isa_add_value(&inst, ISA_OP_SRC1, b);
+    size_t n = isa_encode(r->chip, &inst, words, why, sizeof why);
+    if (!n) return rmcp_fail(RMCP_E_INTERNAL, "the sum of a scalar address: %s", why);
+    return rewrite_insert(r, before, REWRITE_ON_ALL_PATHS, words, (unsigned)n, NULL);
+}
+
+/* reg += value, SCC stays. */
+static rmcp_status add_scalar(struct rewrite *r, uint32_t before, unsigned reg, unsigned scratch,
+                              uint32_t value)
+{
+    rmcp_status status = put_scalar(r, before, ISA_s_cselect_b32_SOP2, scratch, NONE, 1, 0);
+    if (!status) status = put_scalar(r, before, ISA_s_add_u32_SOP2, reg, reg, 0, value);
+    if (!status) status = put_scalar(r, before, ISA_s_cmp_lg_u32_SOPC, NONE, scratch, 0, 0);
+    return status;
+}
+
+static rmcp_status fold_scratch(struct rewrite *r, const struct rewrite_function *function,
+                                uint32_t item, struct isa_inst *inst, unsigned scratch, bool *done)
+{
+    uint32_t words[ISA_MAX_WORDS];
+    char why[160];
+    const struct isa_operand *address = operand(inst, ISA_OP_ADDR), *data, *to;
+    const struct isa_operand *base = operand(inst, ISA_OP_SADDR);
+    const bool is_vector = address && address->kind == ISA_KIND_VGPR && address->n_regs == 1;
+    const bool is_scalar = base && base->kind == ISA_KIND_REG && base->reg < N_SCALARS;
+    data = operand(inst, ISA_OP_DATA);
+    to = operand(inst, ISA_OP_DST);
+    if (is_vector == is_scalar) return RMCP_OK;
+    const unsigned reg = is_vector ? address->reg : base->reg;
+    const bool hits = is_vector && covers(data, reg), restores = !is_vector || !covers(to, reg);
+    if (hits || (!restores && to->access & ISA_READ)) return RMCP_OK;
+    const unsigned chip = r->chip | (function->wave64 ? ISA_WAVE64 : 0);
+    const uint32_t offset = (uint32_t)inst->imm, behind = rewrite_next(r, item);
+    inst->imm = 0;
+    const size_t n = isa_encode(chip, inst, words, why, sizeof why);
+    if (!n) return rmcp_fail(RMCP_E_INTERNAL, "a SCRATCH access without its offset: %s", why);
+    rmcp_status status = is_vector
+                             ? put(r, item, chip, ISA_v_add_nc_u32_VOP2, reg, NONE, offset, NONE)
+                             : add_scalar(r, item, reg, scratch, offset);
+    if (!status) status = rewrite_replace(r, item, words, (unsigned)n);
+    if (!status && restores)
+        status = is_vector ? put(r, behind, chip, ISA_v_add_nc_u32_VOP2, reg, NONE, -offset, NONE)
+                           : add_scalar(r, behind, reg, scratch, -offset);
+    *done = !status;
+    return status;
+}
+
 rmcp_status rewrite_fold_offset(struct rewrite *r, const struct rewrite_function *function,
                                 uint32_t item, unsigned scratch, bool *done)
 {
@@ -53,6 +116,8 @@ rmcp_status rewrite_fold_offset(struct rewrite *r, const struct rewrite_function
     char why[160];
     *done = false;
     if (!rewrite_decode(r, function, item, &inst)) return RMCP_OK;
+    if (inst.row->encoding == ISA_SCRATCH)
+        return fold_scratch(r, function, item, &inst, scratch, done);
     const struct isa_operand *address = operand(&inst, ISA_OP_ADDR),
                              *to = operand(&inst, ISA_OP_DST);
     const struct isa_operand *data = operand(&inst, ISA_OP_DATA);

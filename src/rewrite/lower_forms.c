@@ -4,7 +4,14 @@
 #include "isa/encode.h"
 #include "rewrite/lower_parts.h"
 
-enum { SDWA_WORD_0 = 4, FULL_MASK = 15, ZERO = 128, MINUS_ONE = 193 };
+enum {
+    SDWA_WORD_0 = 4,
+    FULL_MASK = 15,
+    ZERO = 128,
+    MINUS_ONE = 193,
+    FIRST_REAL = 240,
+    LAST_REAL = 248
+};
 
 /* A source, as isa_add wants it. */
 struct source {
@@ -73,16 +80,22 @@ static void move(struct lowering *l, unsigned to, struct source from)
     put(l, ISA_v_mov_b32_VOP1, ISA_FORM_BASE, to, &from, 1);
 }
 
-/* The register that has a source of a dot product, moved there when it has to be. */
-static unsigned in_register(struct lowering *l, const struct isa_operand *op, bool is_packed)
+/* The register that has a source of a dot product, moved there when it has to be. A small integer
+ * is one of 32 bits in every instruction; a real is a half, with 0 above it, in those on halves,
+ * and a single in all others. */
+static unsigned in_register(struct lowering *l, const struct isa_operand *op, bool is_float)
 {
+    static const uint16_t halves[] = { 0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
+                                       0xc000, 0x4400, 0xc400, 0x3118 };
     if (op->kind == ISA_KIND_VGPR) return op->reg;
     if (op->kind != ISA_KIND_REG && op->kind != ISA_KIND_INLINE && op->kind != ISA_KIND_LITERAL)
         l->why = "with a special source";
-    if (op->kind == ISA_KIND_INLINE && is_packed && op->reg != ZERO)
-        l->why = "with an inline constant as two halves";
+    struct source from = source_of(op);
+    if (is_float && op->kind == ISA_KIND_INLINE && op->reg >= FIRST_REAL && op->reg <= LAST_REAL)
+        from =
+            (struct source){ .code = (unsigned)ISA_LITERAL, .value = halves[op->reg - FIRST_REAL] };
     unsigned reg = temp(l);
-    move(l, reg, source_of(op));
+    move(l, reg, from);
     return reg;
 }
 
@@ -117,8 +130,7 @@ struct dot {
     bool hits_source; /* the result lies in a or b */
 };
 
-static bool read_dot(struct lowering *l, const struct isa_inst *in, bool is_float, bool is_packed,
-                     struct dot *d)
+static bool read_dot(struct lowering *l, const struct isa_inst *in, bool is_float, struct dot *d)
 {
     const struct isa_operand *to = operand(in, ISA_OP_DST), *a = operand(in, ISA_OP_SRC0),
                              *b = operand(in, ISA_OP_SRC1), *c = operand(in, ISA_OP_SRC2);
@@ -135,8 +147,8 @@ static bool read_dot(struct lowering *l, const struct isa_inst *in, bool is_floa
     d->in = in;
     d->to = to->reg;
     bool dpp = in->form == ISA_FORM_DPP16 || in->form == ISA_FORM_DPP8;
-    d->a = dpp ? through_dpp(l, in, is_float) : in_register(l, a, is_packed);
-    d->b = in_register(l, b, is_packed);
+    d->a = dpp ? through_dpp(l, in, is_float) : in_register(l, a, is_float);
+    d->b = in_register(l, b, is_float);
     d->c = source_of(c);
     d->c_is_vector = c->kind == ISA_KIND_VGPR;
     d->hits_source = d->to == d->a || d->to == d->b;
@@ -153,7 +165,7 @@ static unsigned half_of(const struct isa_inst *in, unsigned i, unsigned k)
 static void lower_halves(struct lowering *l, const struct isa_inst *in)
 {
     struct dot d;
-    if (!read_dot(l, in, true, true, &d)) return;
+    if (!read_dot(l, in, true, &d)) return;
     unsigned between = d.hits_source ? temp(l) : d.to;
     struct source sum = d.c;
     if (!d.c_is_vector) {
@@ -215,7 +227,7 @@ static void lower_integers(struct lowering *l, const struct isa_inst *in, unsign
     if (bits == 16 && is_signed && in->clamp) l->why = "with clamp";
     bool selects = in->op_sel || (in->row->encoding == ISA_VOP3P && (in->op_sel_hi & 3) != 3);
     if (bits < 16 && selects) l->why = "with selected halves";
-    if (!read_dot(l, in, false, bits == 16, &d)) return;
+    if (!read_dot(l, in, false, &d)) return;
     /* Where the sum grows while a and b are still needed. With clamp it starts at 0. */
     unsigned sum = d.to;
     if (bits < 16 && (d.hits_source || in->clamp)) sum = temp(l);

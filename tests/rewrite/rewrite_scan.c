@@ -1,8 +1,9 @@
 /* rewrite_scan.c: rewrites every code object below some paths and judges the result by itself.
  * usage: rewrite_scan [--target NAME] [--nops PERCENT] [--seed N] [--reach WORDS] [--avoid-3f]
- *                     [--list] [--write] [--out FOLDER | --to FILE] [--lower CHIP]
+ *                     [--list] [--wide] [--write] [--out FOLDER | --to FILE] [--lower CHIP]
  *                     [--cure RULE|all]… PATH…
  * PERCENT of the instructions get an s_nop before them (0: nothing changes; 100: each has one).
+ * --wide: a line for each wide access of LDS or FLAT: function, offset in it, "proven" or "open".
  * --lower: what CHIP lacks is replaced.
  * --write: each object is written, read and lifted again; --out: and kept there, under its own
  * name; --to: the file at the one PATH (a library, bundle …) with the rewritten objects in it, or
@@ -20,8 +21,10 @@
 #include "codeobj/containers.h"
 #include "codeobj/write.h"
 #include "judge.h"
+#include "rewrite/aligned.h"
 #include "rewrite/cures.h"
 #include "rewrite/lower.h"
+#include "rewrite/program.h"
 
 struct reason {
     char text[96];
@@ -31,7 +34,7 @@ struct reason {
 struct scan {
     const char *target;
     unsigned percent, reach;
-    bool avoid_3f, list, writes;
+    bool avoid_3f, list, wide, writes;
     const char *out, *to;
     struct codeobj_made *made; /* of --to: where the object that is looked at goes */
     uint64_t seed;
@@ -78,6 +81,24 @@ static size_t count_functions(struct scan *s, const struct rewrite *r, const cha
         count_reason(s, f[i].refused);
     }
     return n_refused;
+}
+
+static rmcp_status list_wide(const struct rewrite *r)
+{
+    size_t n_functions, n;
+    const struct rewrite_function *f = rewrite_functions(r, &n_functions);
+    for (size_t i = 0; i < n_functions; i++) {
+        struct rewrite_wide *wide;
+        rmcp_status status = f[i].refused ? RMCP_OK : rewrite_find_wide(r, i, &wide, &n);
+        if (status) return status;
+        if (f[i].refused) continue;
+        for (size_t k = 0; k < n; k++)
+            printf("wide: %s 0x%x %s%s\n", f[i].symbol->name,
+                   (unsigned)(r->items[wide[k].item].old + r->address - f[i].symbol->address),
+                   wide[k].is_proven ? "proven" : "open", wide[k].is_flat ? " flat" : "");
+        free(wide);
+    }
+    return RMCP_OK;
 }
 
 /* Keep a written object, under the last part of its path. */
@@ -177,6 +198,7 @@ static rmcp_status visit(void *context, const struct codeobj_item *item)
         struct rewrite_lowered lowered = { .vgprs = NULL };
         if (s->lower >= 0) status = lower_one(s, r, &lowered);
         size_t refused = count_functions(s, r, item->path);
+        if (!status && s->wide) status = list_wide(r);
         for (size_t i = 0; lowered.vgprs && i < object->n_kernels; i++)
             s->n_raised += lowered.vgprs[i] != 0;
         if (!status) status = rewrite_one(s, r, object, item->path, lowered.vgprs, refused);
@@ -219,6 +241,10 @@ int main(int argc, char **argv)
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (!strcmp(argv[i], "--list")) {
             s.list = true;
+            continue;
+        }
+        if (!strcmp(argv[i], "--wide")) {
+            s.wide = true;
             continue;
         }
         if (!strcmp(argv[i], "--avoid-3f")) {
