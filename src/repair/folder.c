@@ -1,9 +1,11 @@
 /* folder.c: a file or a folder repaired into a new place, which is there whole or not at all. */
 #define _GNU_SOURCE
+#include "repair/folder.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,24 +13,23 @@
 #include <unistd.h>
 
 #include "codeobj/codeobj.h"
-#include "repair/files.h"
+#include "repair/names.h"
 
-enum { DEEPEST = 64, MOST_JOBS = 256 };
+enum { DEEPEST = 64 };
 
 struct entry {
     char *from, *to; /* whole paths; `to` NULL: of a dry run */
+    bool is_renamed;
     struct repair_report report;
+    rmcp_status status;
+    char message[512];
 };
 
 struct work {
-    const struct repair_options *options;
+    const struct repair_how *how;
     struct entry *list;
     size_t n, room, n_left_out;
-    /* by workers */
-    pthread_mutex_t lock;
-    size_t next, n_done;
-    rmcp_status status;
-    char message[512];
+    atomic_bool is_over; /* a file failed: the others need not be tried */
 };
 
 static rmcp_status failure(const char *what, const char *path)
@@ -36,7 +37,7 @@ static rmcp_status failure(const char *what, const char *path)
     return rmcp_fail(RMCP_E_IO, "%s %.300s: %s", what, path, strerror(errno));
 }
 
-static rmcp_status join(const char *folder, const char *name, char **out)
+rmcp_status repair_join(const char *folder, const char *name, char **out)
 {
     const size_t room = strlen(folder) + strlen(name) + 2;
     *out = malloc(room);
@@ -48,7 +49,7 @@ static rmcp_status join(const char *folder, const char *name, char **out)
 /* ---- what is to be done ---- */
 
 /* Takes both paths over. */
-static rmcp_status add(struct work *w, char *from, char *to)
+static rmcp_status add(struct work *w, char *from, char *to, bool is_renamed)
 {
     if (w->n == w->room) {
         const size_t room = w->room ? 2 * w->room : 64;
@@ -61,45 +62,33 @@ static rmcp_status add(struct work *w, char *from, char *to)
         w->list = grown;
         w->room = room;
     }
-    w->list[w->n++] = (struct entry){ .from = from, .to = to };
+    w->list[w->n++] = (struct entry){ .from = from, .to = to, .is_renamed = is_renamed };
+    const bool counts = w->how->options->progress != NULL;
+    repair_pool_expect(w->how->pool, 1 + (counts ? repair_count(from) : 0));
     return RMCP_OK;
 }
 
-/* Whether a name has another chip in it, as Tensile's files have. */
-static bool names_a_chip(const char *name)
+static bool exists(void *context, const char *name)
 {
-    for (const char *at = name; (at = strstr(at, "gfx")); at++) {
-        char word[32];
-        struct codeobj_target target;
-        const size_t length = strcspn(at, "_-.");
-        if ((at == name || strchr("_-.", at[-1])) && length < sizeof word) {
-            snprintf(word, sizeof word, "%.*s", (int)length, at);
-            if (codeobj_target_parse(word, &target)) return true;
-        }
-    }
-    return false;
+    char *path = NULL;
+    struct stat about;
+    if (repair_join(context, name, &path)) return false;
+    const bool found = !lstat(path, &about);
+    free(path);
+    return found;
 }
 
 /* The name that a file of the folder gets: `*out` is to be freed, NULL: it is left out. */
 static rmcp_status choose_name(const struct work *w, const char *folder, const char *name,
                                char **out)
 {
-    const char *chip = isa_chip_name(w->options->target);
-    char *source = NULL, *path = NULL;
-    rmcp_status status = repair_rename(name, "gfx1030", chip, out);
-    if (status || *out) return status;
-    if (names_a_chip(name)) {
-        /* Its own stays, unless what is made here takes its place. */
-        status = repair_rename(name, chip, "gfx1030", &source);
-        if (status || !source) return status;
-        status = join(folder, source, &path);
-        const bool replaced = !status && !access(path, F_OK);
-        free(source);
-        free(path);
-        if (status || replaced) return status;
-    }
-    *out = strdup(name);
-    return *out ? RMCP_OK : rmcp_fail_memory("name", strlen(name));
+    char *context = strdup(folder);
+    if (!context) return rmcp_fail_memory("path", strlen(folder));
+    const struct repair_names names = { w->how->options->target, w->how->options->replace, context,
+                                        exists };
+    rmcp_status status = repair_choose_name(&names, name, out);
+    free(context);
+    return status;
 }
 
 static rmcp_status copy_link(const char *from, const char *to)
@@ -118,18 +107,24 @@ static rmcp_status list_name(struct work *w, const char *from, const char *to, c
 {
     char *source = NULL, *made = NULL, *chosen = NULL;
     struct stat about;
-    rmcp_status status = join(from, name, &source);
+    const bool changes_only = w->how->changes_only;
+    /* What was there before a repair in place, also where that was moved aside. */
+    static const size_t n_room = sizeof REPAIR_ROOM - 1;
+    if (!strncmp(name, REPAIR_ROOM, n_room) && (!name[n_room] || name[n_room] == '.'))
+        return RMCP_OK;
+    rmcp_status status = repair_join(from, name, &source);
     if (!status && lstat(source, &about)) status = failure("reading", source);
     if (!status && S_ISREG(about.st_mode)) status = choose_name(w, from, name, &chosen);
     if (!status && S_ISREG(about.st_mode) && !chosen) {
-        w->n_left_out++;
+        w->n_left_out += !changes_only;
         free(source);
         return RMCP_OK;
     }
-    if (!status && to) status = join(to, chosen ? chosen : name, &made);
+    const bool is_renamed = chosen && strcmp(chosen, name);
+    if (!status && to) status = repair_join(to, chosen ? chosen : name, &made);
     free(chosen);
-    if (!status && S_ISREG(about.st_mode)) return add(w, source, made);
-    if (!status && S_ISLNK(about.st_mode)) status = copy_link(source, made);
+    if (!status && S_ISREG(about.st_mode)) return add(w, source, made, is_renamed);
+    if (!status && S_ISLNK(about.st_mode) && !changes_only) status = copy_link(source, made);
     if (!status && S_ISDIR(about.st_mode)) {
         if (made && mkdir(made, about.st_mode & 0777)) status = failure("making", made);
         if (!status) status = list_folder(w, source, made, depth + 1);
@@ -157,55 +152,85 @@ static rmcp_status list_folder(struct work *w, const char *from, const char *to,
 
 /* ---- doing it ---- */
 
-static void *work_on(void *context)
+static rmcp_status repair_entry(struct work *w, struct entry *e)
 {
-    struct work *w = context;
-    for (;;) {
-        pthread_mutex_lock(&w->lock);
-        const size_t i = w->next;
-        const bool over = i >= w->n || w->status;
-        if (!over) w->next++;
-        if (!over && w->options->progress)
-            w->options->progress(w->options->context, w->n_done, w->n, w->list[i].from);
-        pthread_mutex_unlock(&w->lock);
-        if (over) return NULL;
-        enum repair_made made;
-        const rmcp_status status = repair_file(w->list[i].from, w->list[i].to, w->options->target,
-                                               &w->list[i].report, &made);
-        pthread_mutex_lock(&w->lock);
-        w->n_done++;
-        if (status && !w->status) {
-            w->status = status;
-            snprintf(w->message, sizeof w->message, "%s", rmcp_last_error());
-        }
-        pthread_mutex_unlock(&w->lock);
-    }
+    struct repair_how how = *w->how;
+    enum repair_made made;
+    if (e->is_renamed) how.changes_only = false; /* it is a new file in any case */
+    rmcp_status status = repair_file(e->from, e->to, &how, &e->report, &made);
+    if (!status && repair_is_wheel(e->from))
+        status = repair_report_refuse(&e->report, e->from,
+                                      "a wheel within a folder: repair it by itself", false);
+    return status;
 }
 
-static rmcp_status run(struct work *w, struct repair_report *report)
+static void task(void *context, size_t i)
 {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t jobs = w->options->jobs ? w->options->jobs : (size_t)(cores > 0 ? cores : 1);
-    if (jobs > MOST_JOBS) jobs = MOST_JOBS;
-    if (jobs > w->n) jobs = w->n;
-    pthread_t threads[MOST_JOBS];
-    size_t n_threads = 0;
-    pthread_mutex_init(&w->lock, NULL);
-    while (n_threads + 1 < jobs && !pthread_create(&threads[n_threads], NULL, work_on, w))
-        n_threads++;
-    work_on(w); /* this thread works, too */
-    for (size_t i = 0; i < n_threads; i++) pthread_join(threads[i], NULL);
-    pthread_mutex_destroy(&w->lock);
-    rmcp_status status = w->status ? rmcp_fail(w->status, "%s", w->message) : RMCP_OK;
+    struct work *w = context;
+    struct entry *e = &w->list[i];
+    if (atomic_load(&w->is_over)) return;
+    repair_pool_advance(w->how->pool, e->from, 0);
+    e->status = repair_entry(w, e);
+    if (e->status) {
+        snprintf(e->message, sizeof e->message, "%s", rmcp_last_error());
+        atomic_store(&w->is_over, true);
+    }
+    repair_pool_advance(w->how->pool, e->from, 1);
+}
+
+/* The work that was listed, unless listing failed; frees it. */
+static rmcp_status run(struct work *w, rmcp_status status, struct repair_report *report)
+{
+    char why[512];
+    snprintf(why, sizeof why, "%s", status ? rmcp_last_error() : "");
+    if (!status) repair_pool_run(w->how->pool, w->n, task, w);
     report->n_left_out_files += w->n_left_out;
     for (size_t i = 0; i < w->n; i++) {
-        const rmcp_status merged = repair_report_merge(report, &w->list[i].report);
-        if (!status) status = merged;
-        free(w->list[i].from);
-        free(w->list[i].to);
+        struct entry *e = &w->list[i];
+        if (e->status && !status) {
+            status = e->status;
+            snprintf(why, sizeof why, "%s", e->message);
+        }
+        const rmcp_status merged = repair_report_merge(report, &e->report);
+        if (merged && !status) {
+            status = merged;
+            snprintf(why, sizeof why, "%s", rmcp_last_error());
+        }
+        free(e->from);
+        free(e->to);
     }
     free(w->list);
-    return status;
+    return status ? rmcp_fail(status, "%s", why) : RMCP_OK;
+}
+
+rmcp_status repair_tree(const char *from, const char *to, const struct repair_how *how,
+                        struct repair_report *report)
+{
+    struct work w = { .how = how };
+    return run(&w, list_folder(&w, from, to, 0), report);
+}
+
+static rmcp_status repair_alone(const char *from, const char *to, const struct repair_how *how,
+                                struct repair_report *report)
+{
+    struct work w = { .how = how };
+    char *source = strdup(from), *made = to ? strdup(to) : NULL;
+    rmcp_status status = RMCP_OK;
+    if (source && (made || !to)) {
+        status = add(&w, source, made, false);
+    } else {
+        free(source);
+        free(made);
+        status = rmcp_fail_memory("path", strlen(from));
+    }
+    return run(&w, status, report);
+}
+
+rmcp_status repair_workers(const struct repair_options *options, struct repair_pool **out)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t jobs = options->jobs ? options->jobs : (size_t)(cores > 0 ? cores : 1);
+    return repair_pool_create(jobs, options, out);
 }
 
 /* ---- the new place ---- */
@@ -263,40 +288,40 @@ static rmcp_status make_temporary(const char *to, char **out)
     return status;
 }
 
-static rmcp_status repair_into(struct work *w, const char *from, bool is_folder, const char *place,
-                               struct repair_report *report)
-{
-    char *source, *made = NULL;
-    rmcp_status status = RMCP_OK;
-    if (is_folder) {
-        status = list_folder(w, from, place, 0);
-    } else {
-        source = strdup(from);
-        if (!source) status = rmcp_fail_memory("path", strlen(from));
-        if (!status && place) status = join(place, "file", &made);
-        if (!status)
-            status = add(w, source, made);
-        else
-            free(source);
-    }
-    if (status) {
-        w->status = status; /* then nothing is done, but all is freed */
-        snprintf(w->message, sizeof w->message, "%s", rmcp_last_error());
-    }
-    return run(w, report);
-}
-
 /* A file is worth writing when there was anything for the chip. */
 static bool is_worth(const struct repair_report *report)
 {
     return report->n_changed_files || report->n_already || report->n_native;
 }
 
+/* Into `place`, a folder of our own, which a folder becomes; a file is `place`/file. */
+static rmcp_status repair_into(const char *from, bool is_folder, const char *place,
+                               const struct repair_options *options, struct repair_report *report)
+{
+    char *file = NULL;
+    struct repair_how how = { .options = options };
+    rmcp_status status = repair_workers(options, &how.pool);
+    if (!status && place && !is_folder) status = repair_join(place, "file", &file);
+    if (!status && is_folder)
+        status = repair_tree(from, place, &how, report);
+    else if (!status && repair_is_wheel(from))
+        status = repair_wheel(from, file, place, &how, report);
+    else if (!status)
+        status = repair_alone(from, file, &how, report);
+    repair_pool_destroy(how.pool);
+    free(file);
+    return status;
+}
+
+void repair_remove(const char *folder)
+{
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 rmcp_status repair_path(const char *from, const char *to, const struct repair_options *options,
                         struct repair_report *report)
 {
     struct stat about;
-    struct work work = { .options = options };
     char *place = NULL, *file = NULL;
     if (!from || !options || !report || (!to && !options->dry_run))
         return rmcp_fail(RMCP_E_ARG, "a path, options or report is NULL");
@@ -305,15 +330,15 @@ rmcp_status repair_path(const char *from, const char *to, const struct repair_op
     rmcp_status status = options->dry_run ? RMCP_OK : check_place(from, to);
     if (!status && !options->dry_run) status = make_temporary(to, &place);
     if (status) return status;
-    status = repair_into(&work, from, is_folder, place, report);
+    status = repair_into(from, is_folder, place, options, report);
     if (!status && place && is_folder) {
         if (chmod(place, about.st_mode & 0777) || rename(place, to))
             status = failure("renaming to", to);
     } else if (!status && place && is_worth(report)) {
-        status = join(place, "file", &file);
+        status = repair_join(place, "file", &file);
         if (!status && rename(file, to)) status = failure("renaming to", to);
     }
-    if (place && (status || !is_folder)) nftw(place, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (place && (status || !is_folder)) repair_remove(place);
     free(file);
     free(place);
     return status;

@@ -1,6 +1,11 @@
 /* lds.c: which kernels have wide accesses of LDS, and whether they can do without WGP mode. */
 #include "repair/lds.h"
 
+#include <stdlib.h>
+
+#include "rewrite/aligned.h"
+#include "rewrite/cures.h"
+
 enum {
     SIMDS = 2,
     MOST_WAVES = 20,         /* of a SIMD */
@@ -9,21 +14,46 @@ enum {
     RSRC1_VGPRS = 0x3f
 };
 
-unsigned repair_lds_scan(const struct rewrite *rewrite, const struct rewrite_function *function)
+static bool calls(const struct rewrite *rewrite, const struct rewrite_function *function)
 {
-    unsigned found = 0;
     for (uint32_t i = function->entry; i != function->end && i != REWRITE_NONE;
          i = rewrite_next(rewrite, i)) {
         struct isa_inst inst;
-        if (!rewrite_is_reached(rewrite, i) || !rewrite_decode(rewrite, function, i, &inst))
-            continue;
-        const uint64_t flags = inst.row->flags;
-        const bool wide = inst.row->moves >= ISA_MOVES_W2 && inst.row->moves <= ISA_MOVES_W4;
-        if (flags & ISA_CALL) found |= REPAIR_CALLS;
-        if (wide && flags & ISA_IS_DS && !inst.gds) found |= REPAIR_WIDE_DS;
-        if (wide && flags & ISA_IS_FLAT) found |= REPAIR_WIDE_FLAT;
+        if (rewrite_is_reached(rewrite, i) && rewrite_decode(rewrite, function, i, &inst) &&
+            inst.row->flags & ISA_CALL)
+            return true;
     }
-    return found;
+    return false;
+}
+
+rmcp_status repair_lds_scan(const struct rewrite *rewrite, size_t function, unsigned *has)
+{
+    struct rewrite_wide *wide;
+    size_t n, n_functions;
+    const struct rewrite_function *f = rewrite_functions(rewrite, &n_functions) + function;
+    rmcp_status status = rewrite_find_wide(rewrite, function, &wide, &n);
+    *has = n ? REPAIR_WIDE : 0;
+    if (status) return status;
+    for (size_t i = 0; i < n; i++)
+        if (!wide[i].is_proven) *has |= wide[i].is_flat ? REPAIR_UNPROVEN_FLAT : REPAIR_UNPROVEN_DS;
+    if (calls(rewrite, f)) *has |= REPAIR_CALLS;
+    free(wide);
+    return RMCP_OK;
+}
+
+rmcp_status repair_lds_split(struct rewrite *rewrite, size_t function, bool *done)
+{
+    struct rewrite_wide *wide;
+    size_t n, n_functions;
+    const struct rewrite_function *f = rewrite_functions(rewrite, &n_functions) + function;
+    *done = true;
+    rmcp_status status = rewrite_find_wide(rewrite, function, &wide, &n);
+    if (status) return status;
+    for (size_t i = 0; i < n && *done && !status; i++)
+        if (!wide[i].is_proven && !wide[i].is_flat)
+            status = rewrite_split_access(rewrite, f, wide[i].item, done);
+    free(wide);
+    return status;
 }
 
 bool repair_fits_cu(const struct codeobj_kernel_change *kernel)

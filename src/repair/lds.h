@@ -5,10 +5,20 @@
 #include "codeobj/write.h"
 #include "rewrite/rewrite.h"
 
-enum { REPAIR_WIDE_DS = 1, REPAIR_WIDE_FLAT = 2, REPAIR_CALLS = 4 };
+/* Of a function. */
+enum {
+    REPAIR_WIDE = 1,        /* has accesses of 8 bytes and more that are or may be ones of LDS */
+    REPAIR_UNPROVEN_DS = 2, /* and the alignment of one is not proven: of a DS instruction …   */
+    REPAIR_UNPROVEN_FLAT = 4, /* … or of a FLAT one                                              */
+    REPAIR_CALLS = 8
+};
 
-/* What a function has: accesses of 8 bytes and more by DS or FLAT instructions, and calls. */
-unsigned repair_lds_scan(const struct rewrite *rewrite, const struct rewrite_function *function);
+/* What a function (by its number) has. */
+rmcp_status repair_lds_scan(const struct rewrite *rewrite, size_t function, unsigned *has);
+
+/* Take the accesses of DS instructions apart whose alignment is not proven; `*done` false: one
+ * cannot be. */
+rmcp_status repair_lds_split(struct rewrite *rewrite, size_t function, bool *done);
 
 /* Whether the largest workgroup that the kernel is made for has room in one CU: two SIMDs with 20
  * waves and 1,024 vector registers (of 32 lanes) each. */

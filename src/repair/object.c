@@ -14,9 +14,12 @@
 
 enum { MOST_ATTEMPTS = 4, RSRC1_WGP_MODE = 1 << 29 };
 
+/* Wide accesses of LDS are settled before. */
+#define CURES (REWRITE_ALL_CURES & ~(1u << ISA_RULE_LDS_MISALIGNED))
+
 static const char does_not_fit[] =
-    "wide LDS accesses whose alignment is not proven, and its workgroups may be too large for one "
-    "CU, where they are safe";
+    "wide LDS accesses whose alignment is not proven and that cannot be taken apart, and its "
+    "workgroups may be too large for one CU, where they are safe";
 static const char calls_refused[] = "calls through a pointer, and a function is refused";
 
 struct job {
@@ -124,21 +127,40 @@ static size_t function_of(const struct job *job, const struct codeobj_kernel *ke
     return i;
 }
 
+/* Accesses in pieces, in a kernel and in what it may call. */
+static rmcp_status split(struct job *job, size_t function)
+{
+    size_t n;
+    const struct rewrite_function *f = rewrite_functions(job->r, &n);
+    rmcp_status status = RMCP_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        const bool is_called = !f[i].is_kernel && job->has[function] & REPAIR_CALLS;
+        bool done = true;
+        if (f[i].refused || !(job->has[i] & REPAIR_UNPROVEN_DS) || (i != function && !is_called))
+            continue;
+        status = repair_lds_split(job->r, i, &done);
+        if (!done) rewrite_refuse_function(job->r, function, does_not_fit);
+    }
+    if (!status && !f[function].refused) job->report->n_split++;
+    return status;
+}
+
 static rmcp_status settle_wgp_mode(struct job *job, size_t kernel, unsigned has, size_t function)
 {
     struct codeobj_kernel_change *change = &job->changes[kernel];
-    if (!(has & (REPAIR_WIDE_DS | REPAIR_WIDE_FLAT))) return RMCP_OK;
+    if (!(has & REPAIR_WIDE)) return RMCP_OK;
     job->report->n_wide++;
+    if (!(has & (REPAIR_UNPROVEN_DS | REPAIR_UNPROVEN_FLAT))) {
+        job->report->n_proven++;
+        return RMCP_OK;
+    }
     if (!(change->descriptor.rsrc1 & RSRC1_WGP_MODE)) return RMCP_OK;
     if (repair_fits_cu(change)) {
         job->report->n_cu_mode++;
         return codeobj_kernel_set_wgp_mode(job->object, change, false);
     }
-    if (has & REPAIR_WIDE_DS)
-        rewrite_refuse_function(job->r, function, does_not_fit);
-    else
-        job->report->n_wide_flat++;
-    return RMCP_OK;
+    if (has & REPAIR_UNPROVEN_FLAT) job->report->n_wide_flat++;
+    return has & REPAIR_UNPROVEN_DS ? split(job, function) : RMCP_OK;
 }
 
 /* Whoever calls something may call anything: what any device function has, he has. */
@@ -148,7 +170,8 @@ static rmcp_status settle_lds(struct job *job)
     unsigned of_functions = 0;
     const struct rewrite_function *f = rewrite_functions(job->r, &n);
     for (size_t i = 0; i < n; i++) {
-        job->has[i] = f[i].refused ? 0 : repair_lds_scan(job->r, &f[i]);
+        rmcp_status status = f[i].refused ? RMCP_OK : repair_lds_scan(job->r, i, &job->has[i]);
+        if (status) return status;
         if (!f[i].is_kernel) of_functions |= job->has[i];
     }
     for (size_t k = 0; k < job->object->n_kernels; k++) {
@@ -311,7 +334,7 @@ static rmcp_status make(struct job *job, size_t *n_refused)
         refuse_pointers(job);
         n_changes = collect_changes(job, changes, n_refused);
         if (attempt == MOST_ATTEMPTS || (n_kernels && *n_refused == n_kernels)) break;
-        status = rewrite_cure(job->r, &layout, REWRITE_ALL_CURES, &job->text, &cured);
+        status = rewrite_cure(job->r, &layout, CURES, &job->text, &cured);
         if (!status) count_cured(job->report, &cured, !attempt);
         if (!status) status = write_object(job, changes, n_changes, *n_refused);
         if (!status) status = check_written(job, &clean);

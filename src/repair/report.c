@@ -53,6 +53,7 @@ rmcp_status repair_report_merge(struct repair_report *report, struct repair_repo
     report->n_already += one->n_already;
     report->n_native += one->n_native;
     report->n_other += one->n_other;
+    report->n_replaced += one->n_replaced;
     report->n_refused_objects += one->n_refused_objects;
     report->n_kernels += one->n_kernels;
     report->n_refused += one->n_refused;
@@ -64,7 +65,9 @@ rmcp_status repair_report_merge(struct repair_report *report, struct repair_repo
     report->n_unreached += one->n_unreached;
     report->n_lowered += one->n_lowered;
     report->n_wide += one->n_wide;
+    report->n_proven += one->n_proven;
     report->n_cu_mode += one->n_cu_mode;
+    report->n_split += one->n_split;
     report->n_wide_flat += one->n_wide_flat;
     report->old_bytes += one->old_bytes;
     report->new_bytes += one->new_bytes;

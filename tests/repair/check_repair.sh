@@ -56,27 +56,38 @@ n_checks=$((n_checks + 1))
 ! "$rmcp" sim --kernel calls.co generic --chip gfx1010 --act-out=data --grid 32 --block 32 \
     --args out:4096@bad.bin i32:37 >log 2>&1 || fail "nothing is reported without a repair"
 
-# Wide LDS accesses lose WGP mode; dot products are replaced.
+# Wide LDS accesses stay where they are proven to be aligned, lose WGP mode or are taken apart; dot products are replaced.
 compile kernels.co "$sources/kernels.c" -O3 -DREFUSED
 expect 1 "$rmcp" repair kernels.co --out kernels2.co --json
-is kernels 4
-is kernels_refused 2
+is kernels 5
+is kernels_refused 1
+is kernels_wide_lds 3
+is kernels_lds_proven 1
 is kernels_cu_mode 1
+is kernels_lds_split 1
 [ "$(field instructions_replaced)" -gt 0 ] || fail "no dot product was replaced"
-has '"kernel":.*"refused"' '"reason":.*"global_atomic_csub' '"kernel":.*"large"' 'wide LDS accesses'
-for kernel in wide dot; do
+has '"operator":.*"refused"' '"kernel":.*"refused"' '"reason":.*"global_atomic_csub'
+for kernel in wide unknown large dot; do
     run kernels.co $kernel gfx1030 $kernel.bin
     run kernels2.co $kernel gfx1010 again.bin --act-out=all
     equal $kernel.bin again.bin
 done
 expect 0 llvm-readelf-19 -n kernels2.co
-! grep -Eq '\.name: +(refused|large)' out || fail "the note names kernels that are left out"
+! grep -Eq '\.name: +refused' out || fail "the note names kernels that are left out"
 has '\.name: +wide' '\.workgroup_processor_mode: 0' "amdgcn-amd-amdhsa--gfx1010:xnack-"
+# HIP 5.2 lists functions by their symbols: those of kernels that are left out are none any more, in both tables.
+expect 0 llvm-readelf-19 -sW kernels2.co
+has 'FUNC .* wide$' 'NOTYPE .* refused$'
+! grep -Eq 'FUNC .* refused$' out || fail "a kernel that was left out is a function"
 expect 0 llvm-readelf-19 -h kernels2.co
 has 'Flags: +0x233'
 expect 0 "$rmcp" audit kernels2.co
 n_checks=$((n_checks + 1))
-! "$rmcp" sim --kernel kernels2.co refused --chip gfx1010 --grid 32 --block 32 --args out:4096 i32:37 >log 2>&1 ||
+! "$rmcp" sim --kernel kernels.co large --chip gfx1010 --grid 32 --block 32 --args out:4096@bad.bin i32:37 >log 2>&1 ||
+    fail "accesses that are not aligned are not reported"
+grep -q lds-misaligned log || fail "accesses that are not aligned are not reported: $(head -3 log)"
+n_checks=$((n_checks + 1))
+! "$rmcp" sim --kernel kernels2.co refused --chip gfx1010 --grid 32 --block 32 --args out:4096@bad.bin i32:37 >log 2>&1 ||
     fail "a kernel that was left out runs"
 
 # Again: nothing changes. Without writing: the same report, and no file.
@@ -95,8 +106,7 @@ grep -v '/wet$\|/dry$\|/files2*$\|^./a$' files2 >b
 equal a b
 
 # Every kernel refused: no file.
-compile none.co "$sources/kernels.c" -O3 -DREFUSED -Dwide=refused_wide -Ddot=refused_dot
-sed '/KERNEL.*wide/,/^}/d; /KERNEL void dot/,/^}/d' "$sources/kernels.c" >none.c
+sed '/^KERNEL void [uwld]/,/^}/d' "$sources/kernels.c" >none.c
 compile none.co none.c -O3 -DREFUSED
 expect 1 "$rmcp" repair none.co --out none2.co
 has 'every kernel is refused'
@@ -142,25 +152,96 @@ END
     equal unpacked/a fixed.co
     expect 0 llvm-readelf-19 -lSW new-libhost.so
     quiet
+    # Entries of the chip's own stay, and go only when they shall be replaced: all of them, wherever they stand.
+    $clang -x c -std=c11 -target amdgcn-amd-amdhsa -mcpu=gfx1010 -nogpulib -O3 "$sources/../rewrite/calls.c" -o own.co
+    id=hipv4-amdgcn-amd-amdhsa--
+    "$python" "$sources/wheels.py" bundle own.hipfb host-x86_64-unknown-linux--=host.o ${id}gfx1010=own.co \
+        ${id}gfx1030=calls.co ${id}gfx1010:xnack-=own.co ${id}gfx906=gfx906.co
+    expect 0 "$rmcp" repair own.hipfb --out own1.hipfb --json
+    is objects_repaired 0
+    is objects_native 2
+    equal own.hipfb own1.hipfb
+    expect 0 "$rmcp" repair own.hipfb --out own2.hipfb --json --replace
+    is objects_repaired 1
+    is objects_replaced 2
+    is objects_native 0
+    clang-offload-bundler-19 -type=o -list -input=own2.hipfb >log
+    [ "$(grep -c gfx1010 log)" = 1 ] || fail "other entries: $(cat log)"
+    clang-offload-bundler-19 -type=o -unbundle -input=own2.hipfb -output=own2.co "-targets=${id}gfx1010:xnack-"
+    equal own2.co fixed.co
+    expect 0 "$rmcp" repair own2.hipfb --out own3.hipfb --json --replace
+    is objects_repaired 0
+    is objects_repaired_before 1
+    equal own2.hipfb own3.hipfb
+    # A library of many fat binaries: the same bytes and the same report, however many work on it.
+    {
+        echo '.section .hip_fatbin,"a",@progbits'
+        for i in $(seq 12); do
+            case $((i % 3)) in 0) file=own.hipfb ;; *) file=plain.hipfb ;; esac
+            printf '.p2align 12\nfat%s: .incbin "%s"\n' "$i" $file
+        done
+        printf '.section .hipFatBinSegment,"aw",@progbits\n.p2align 3\n'
+        for i in $(seq 12); do printf '.long 0x48495046, 1\n.quad fat%s, 0\n' "$i"; done
+        echo '.section .note.GNU-stack,"",@progbits'
+    } >many.s
+    cc -shared -nostdlib many.s -o libmany.so
+    for jobs in 1 2 7; do
+        expect 0 "$rmcp" repair libmany.so --out libmany$jobs.so --json --jobs $jobs
+        [ "$(field objects_repaired)" -ge 8 ] || fail "not all were repaired"
+        cp out report$jobs
+        equal libmany1.so libmany$jobs.so
+        equal report1 report$jobs
+    done
+    # Progress on a terminal: the file and each of its objects.
+    if command -v script >/dev/null; then
+        n_checks=$((n_checks + 1))
+        script -qec "'$rmcp' repair libmany.so --dry-run" /dev/null >log 2>&1 || true
+        grep -aq '0/13 .*libmany.so' log || fail "no progress on a terminal: $(head -c 300 log)"
+    fi
+    # Damaged in the middle: with many workers as with one.
+    head -c $(($(stat -c %s libmany.so) / 2)) libmany.so >cut.so
+    for at in 300000 200000 100000; do
+        cp libmany.so bad.so
+        printf '\377\377\377\377\377\377\377\377' | dd of=bad.so bs=1 seek=$at conv=notrunc status=none
+        for file in bad.so cut.so; do
+            for jobs in 1 5; do
+                rm -f made.so
+                status=0
+                "$rmcp" repair $file --out made.so --json --jobs $jobs >report$jobs 2>log || status=$?
+                echo "$status" >>report$jobs
+                [ $status -le 2 ] || fail "$file at $at: exit status $status"
+                [ ! -e made.so ] || cat made.so >>report$jobs
+            done
+            equal report1 report5
+        done
+    done
     expect 1 "$rmcp" repair gfx906.co --out gfx906-2.co
     says 'only for other chips'
     [ ! -e gfx906-2.co ] || fail "code of another generation was written"
 fi
 
-# A folder like rocBLAS's.
+# A folder like rocBLAS's. Files of the chip's own stay, unless they shall be replaced.
 mkdir -p library/sub
+$clang -x c -std=c11 -target amdgcn-amd-amdhsa -mcpu=gfx1010 -nogpulib -O3 "$sources/../rewrite/calls.c" -o gfx1010.co
 cp calls.co library/Kernels_gfx1030.co
 cp calls.co library/Kernels_gfx906.co
-cp fixed.co library/Kernels_gfx1010.co
+cp gfx1010.co library/Kernels_gfx1010.co
 cp calls.co library/sub/plain.co
 printf '\202\242pr\247gfx1030\242fi\260Kernels_gfx1030.' >library/TensileLibrary_gfx1030.dat
 printf '\201\241a\241b' >library/TensileLibrary_fallback.dat
 echo text >library/notes.txt
 ln -s notes.txt library/link
 cp -r library library.before
-expect 0 "$rmcp" repair library --out library2 --jobs 2 --json
+expect 0 "$rmcp" repair library --out library1 --jobs 2 --json
+is files_changed 2
+is files_left_out 2
+is objects_native 1
+is objects_replaced 0
+equal library1/Kernels_gfx1010.co gfx1010.co
+expect 0 "$rmcp" repair library --out library2 --jobs 2 --json --replace
 is files_changed 3
 is files_left_out 2
+is objects_native 0
 diff -r library library.before >log || fail "the input was changed"
 equal library2/Kernels_gfx1010.co fixed.co
 equal library2/sub/plain.co fixed.co
@@ -184,6 +265,9 @@ expect 2 "$rmcp" repair calls.co
 expect 2 "$rmcp" repair --dry-run missing.co
 expect 1 "$rmcp" repair --dry-run library/notes.txt
 says 'no GPU code'
+head -c 3000 calls.co >half.co
+expect 1 "$rmcp" repair --dry-run half.co
+has 'code object that is cut off'
 
 # Damage: an error or a right file, never a crash, never something left behind.
 size=$(stat -c %s kernels.co)

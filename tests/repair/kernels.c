@@ -1,12 +1,13 @@
-/* kernels.c: what a repair has to do something about: wide accesses of LDS, dot products that
- * gfx1010 lacks, and an instruction that nothing replaces. */
+/* kernels.c: what a repair has to do something about: wide accesses of LDS, aligned and not, dot
+ * products that gfx1010 lacks, and an instruction that nothing replaces. */
 #define GLOBAL __attribute__((address_space(1)))
 #define LOCAL __attribute__((address_space(3)))
 #define KERNEL __attribute__((amdgpu_kernel))
 
+typedef int int3 __attribute__((ext_vector_type(3)));
 typedef int int4 __attribute__((ext_vector_type(4)));
 
-static LOCAL int4 shared[64] __attribute__((loader_uninitialized));
+static LOCAL int4 shared[256] __attribute__((loader_uninitialized));
 
 /* Neighbours' 16 bytes through LDS: ds_write_b128, ds_read_b128. */
 KERNEL void wide(GLOBAL int *out, int n)
@@ -20,15 +21,59 @@ KERNEL void wide(GLOBAL int *out, int n)
     out[i] = other.x + 3 * other.y + 7 * other.z + other.w;
 }
 
+/* 20 bytes apart, so that most are not aligned: each writes 16 bytes and 8, and reads its
+ * neighbour's, by all instructions that there are. */
+static int through_lds(int i, int n)
+{
+    int mine = 20 * (i & 31), other = 20 * ((i + 5) & 31);
+    for (int k = i; k < 256; k += 32) shared[k] = (int4){ k, n, k, n };
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier();
+    int4 value = { i, i * n, i ^ n, n }, all;
+    __asm__ volatile("ds_write_b128 %0, %1\n\ts_waitcnt lgkmcnt(0)" ::"v"(mine), "v"(value)
+                     : "memory");
+    __builtin_amdgcn_s_barrier();
+    __asm__ volatile("ds_read_b128 %0, %1\n\ts_waitcnt lgkmcnt(0)"
+                     : "=v"(all)
+                     : "v"(other)
+                     : "memory");
+    int sum = all.x + 3 * all.y + 7 * all.z + all.w;
+    __asm__ volatile("ds_read2_b64 %0, %1 offset1:1\n\ts_waitcnt lgkmcnt(0)"
+                     : "=v"(all)
+                     : "v"(other)
+                     : "memory");
+    sum = 31 * sum + all.x + 3 * all.y + 7 * all.z + all.w;
+    __builtin_amdgcn_s_barrier();
+    __asm__ volatile("ds_write2st64_b64 %0, %1, %2 offset1:2\n\tds_write_b64 %0, %2 "
+                     "offset:2000\n\ts_waitcnt lgkmcnt(0)" ::"v"(mine),
+                     "v"(value.xy), "v"(value.zw)
+                     : "memory");
+    __builtin_amdgcn_s_barrier();
+    int3 three;
+    __asm__ volatile("ds_read_b96 %0, %1 offset:1024\n\ts_waitcnt lgkmcnt(0)"
+                     : "=v"(three)
+                     : "v"(mine)
+                     : "memory");
+    sum = 31 * sum + three.x + 3 * three.y;
+    __asm__ volatile("ds_read2st64_b64 %0, %1 offset1:2\n\ts_waitcnt lgkmcnt(0)"
+                     : "=v"(all)
+                     : "v"(other)
+                     : "memory");
+    return 31 * sum + all.x + 3 * all.y + 7 * all.z + all.w;
+}
+
+KERNEL void unknown(GLOBAL int *out, int n)
+{
+    int i = __builtin_amdgcn_workitem_id_x();
+    out[i] = through_lds(i, n);
+}
+
 /* The same in workgroups of 1,024 with 100 registers each: they do not fit one CU. */
 KERNEL void large(GLOBAL int *out, int n)
 {
     int i = __builtin_amdgcn_workitem_id_x();
-    shared[i & 63] = (int4){ i, n, i, n };
-    __builtin_amdgcn_s_barrier();
-    int4 other = shared[(i + 5) & 31];
     __asm__ volatile("v_mov_b32 v99, 0" ::: "v99");
-    out[i] = other.x + other.w;
+    out[i] = through_lds(i, n);
 }
 
 KERNEL void dot(GLOBAL int *out, int n)
