@@ -20,6 +20,7 @@ package=@package@         # else RMCP's Python package, beside the command
 #: begin
 index=@wheels@rocm5.2
 visible=@visible@
+override=10.3.0          # for its own programs only
 # Versions that go together: this PyTorch knows Python up to 3.10 and NumPy 1.
 torch='torch==1.13.1+rocm5.2 torchvision==0.14.1+rocm5.2'
 unset HSA_OVERRIDE_GFX_VERSION HIP_VISIBLE_DEVICES LD_PRELOAD LD_LIBRARY_PATH ROCM_PATH HIP_PATH PYTHONPATH
@@ -48,21 +49,7 @@ step_torch() {
 
 #include "rmcp.sh"
 
-#: step start 1 0 The command python in the folder, which sets the override for its own programs only
-step_start() {
-    {
-        echo '#!/bin/sh'
-        echo '# PyTorch of ROCm 5.2 under the override, for programs in float32: python -m rmcp train.py'
-        echo 'unset LD_LIBRARY_PATH ROCM_PATH PYTHONPATH'
-        echo 'export HSA_OVERRIDE_GFX_VERSION=10.3.0'
-        [ -z "$visible" ] || echo "export HIP_VISIBLE_DEVICES=$visible"
-        printf '%s\n' "exec $(word "$folder/venv/bin/python") \"\$@\""
-    } >"$folder/python"
-    chmod 755 "$folder/python"
-}
-
-#: step check 5 0 Is it right? Convolutions and training steps, compared with the processor's
-step_check() { "$folder/python" -m rmcp check; }
+#include "start.sh"
 
 epilogue() {
     echo "Done. In float32, with RMCP for the convolutions:"

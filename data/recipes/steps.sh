@@ -63,9 +63,16 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# end_tree PROCESS: it and all that it started.
+# end_tree SHELL: one of ours at once, for a signal may be lost while it begins; then what it had started, politely.
 end_tree() {
-    for below in $(ps -o pid= --ppid "$1" 2>/dev/null); do end_tree "$below"; done
+    # shellcheck disable=SC2046 # numbers
+    set -- "$1" $(ps -o pid= --ppid "$1" 2>/dev/null)
+    kill -KILL "$1" 2>/dev/null || true
+    shift
+    for top; do end_below "$top"; done
+}
+end_below() {
+    for below in $(ps -o pid= --ppid "$1" 2>/dev/null); do end_below "$below"; done
     kill "$1" 2>/dev/null || true
 }
 

@@ -6,8 +6,9 @@
 #   - there is one LLVM (21), and the device libraries are its own (package rocm-device-libs-21), so that no bitcode of
 #     another version can be met ("Unknown attribute kind", "Invalid record")
 #   - no variable of yours gets in, no override; the code is for the chip that is there
-# Versions that go together, pinned by the date of the archive: HIP 6.4.3, rocBLAS 6.4.4, MIOpen 6.4.3, hipBLASLt 7.1.1,
-# rocPRIM 6.4.3, LLVM 21.1.8, PyTorch 2.12.1.
+# Versions that go together, as Debian's sid has them in autumn 2026: HIP 6.4.3, rocBLAS 6.4.4, MIOpen 6.4.3, hipBLASLt
+# 7.1.1, rocPRIM 6.4.3, LLVM 21.1.8, PyTorch 2.12.1. Sid goes on: the step packages stops where HIP, rocBLAS or MIOpen
+# are no longer of ROCm 6.4. An archive that keeps old days then still has them: RECIPE_MIRROR=ADDRESS, and run it again.
 #
 # Switches instead of patches; no line of PyTorch is changed but by its own tool (tools/amd_build/build_amd.py):
 #   HIP_CLANG_PATH, HIP_DEVICE_LIB_PATH   with ROCM_PATH=/usr, compiler and device libraries are looked for where
@@ -21,7 +22,7 @@
 #            configure with the sources of Debian's package of the same version (parts of other projects from Debian's
 #            packages or left out: GitHub was out of reach); some of PyTorch's own HIP and MIOpen files compiled by the
 #            commands that it wrote (docs/recipes.md has the list); the command python, with the root's Python.
-# Not tried: the whole build, the mirror snapshot.debian.org, and any real card.
+# Not tried: the whole build, an archive of old days, and any real card.
 #: if guess
 # No AMD GPU was found when this was made: it is for gfx1010 (RX 5600, 5700). rmcp recipe --chip makes another.
 #: end
@@ -38,7 +39,7 @@ manager=@manager@
 #: if rocms
 # On this machine, and out of sight for the build: @rocms@
 #: end
-mirror=${RECIPE_MIRROR:-https://snapshot.debian.org/archive/debian/20261030T080801Z}
+mirror=${RECIPE_MIRROR-}  # of Debian; else the one that apt has here, else debootstrap's own
 #: begin
 chip=@target@
 override=@override@
@@ -125,16 +126,28 @@ step_tools() {
 
 #: step root 5 1 A small Debian below the folder
 step_root() {
+    # shellcheck disable=SC2016 # apt's own
+    [ -n "$mirror" ] || mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep '/debian/*$' | head -n 1) || true
     # An unfinished one is begun anew; only what this script made is taken away.
     if [ -e "$folder/root/debootstrap" ]; then as_root rm -rf "$folder/root"; fi
-    [ -x "$folder/root/usr/bin/apt-get" ] || as_root debootstrap --variant=minbase "$release" "$folder/root" "$mirror"
+    [ -x "$folder/root/usr/bin/apt-get" ] || as_root debootstrap --variant=minbase "$release" "$folder/root" ${mirror:+"$mirror"}
     as_root cp /etc/resolv.conf "$folder/root/etc/resolv.conf"
     echo 'Acquire::Check-Valid-Until "false";' | as_root tee "$folder/root/etc/apt/apt.conf.d/99recipe" >/dev/null
 }
 
 #: step packages 20 14 ROCm, LLVM and what PyTorch needs, in that root
 step_packages() {
+    # Another mirror than when the root was made.
+    [ -z "$mirror" ] || echo "deb $mirror $release main" | as_root tee "$folder/root/etc/apt/sources.list" >/dev/null
     inside apt-get update
+    for one in libamdhip64-dev librocblas-dev libmiopen-dev; do
+        candidate=$(inside apt-cache policy "$one" | sed -n 's/^ *Candidate: //p')
+        case $candidate in
+        6.4.*) continue ;;
+        esac
+        echo "$one is ${candidate:-not} in the archive, and not of ROCm 6.4: RECIPE_MIRROR=ADDRESS of an older day (RECIPE_ANYWAY=1 tries)"
+        [ -n "${RECIPE_ANYWAY-}" ] || return 1
+    done
     # Several words are wanted.
     # shellcheck disable=SC2086
     inside apt-get install -qy --no-install-recommends $build_packages

@@ -39,31 +39,7 @@ unset HSA_OVERRIDE_GFX_VERSION HIP_VISIBLE_DEVICES LD_PRELOAD
 #: end
 unset LD_LIBRARY_PATH ROCM_PATH HIP_PATH PYTHONPATH
 
-#: step packages 3 1 Python's environments, from your distribution
-step_packages() {
-    if python3 -c 'import ensurepip, venv' 2>/dev/null; then echo "they are there" && return; fi
-    case $manager in
-    apt) as_root apt-get install -y python3-venv ;;
-    pacman) as_root pacman -S --needed --noconfirm python ;;
-    dnf) as_root dnf install -y python3 ;;
-    zypper) as_root zypper --non-interactive install python3 ;;
-    *) echo "install Python 3 with its modules venv and ensurepip" && return 1 ;;
-    esac
-}
-
-#: if locked
-#: step access 1 0 Access to the GPU: your user joins the group of /dev/kfd
-step_access() {
-    as_root usermod -aG "$(stat -c %G /dev/kfd),$(stat -c %G /dev/dri/renderD128)" "$(id -un)"
-    echo "it holds after the next login"
-}
-#: end
-
-#: step environment 1 1 A Python environment in the folder
-step_environment() {
-    python3 -m venv ${RECIPE_SYSTEM_TORCH:+--system-site-packages} "$folder/venv"
-    [ -n "${RECIPE_SYSTEM_TORCH-}" ] || "$folder/venv/bin/pip" install --upgrade pip
-}
+#include "environment.sh"
 
 #: step torch 15 12 PyTorch for the chip, from AMD's nightly index
 step_torch() {
@@ -75,21 +51,7 @@ step_torch() {
 
 #include "rmcp.sh"
 
-#: step start 1 0 The command python in the folder, which sets what PyTorch needs
-step_start() {
-    {
-        echo '#!/bin/sh'
-        echo '# Python with PyTorch for the card and RMCP: python train.py, python -m rmcp train.py'
-        echo 'unset HSA_OVERRIDE_GFX_VERSION LD_LIBRARY_PATH ROCM_PATH PYTHONPATH'
-        [ -z "$override" ] || echo "export HSA_OVERRIDE_GFX_VERSION=$override"
-        [ -z "$visible" ] || echo "export HIP_VISIBLE_DEVICES=$visible"
-        printf '%s\n' "exec $(word "$folder/venv/bin/python") \"\$@\""
-    } >"$folder/python"
-    chmod 755 "$folder/python"
-}
-
-#: step check 5 0 Is it right? Convolutions and training steps, compared with the processor's
-step_check() { "$folder/python" -m rmcp check; }
+#include "start.sh"
 
 epilogue() {
     echo "Done. With RMCP for the convolutions:"

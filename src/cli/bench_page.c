@@ -1,12 +1,11 @@
 /* bench_page.c: what was timed, as one page that needs nothing else. */
 #include "cli/bench_page.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/doctor_html.h"
+#include "cli/page.h"
 
 static const char MARK[] = "<!DOCTYPE html>\n<!-- a page of rmcp bench -->\n";
 
@@ -167,16 +166,16 @@ static void card(FILE *out, const char *what, double value, const char *unit)
 static void put_heading(FILE *out, const struct bench_page *page, const struct figures *all)
 {
     fputs("<header><p class=\"soft\">rmcp bench</p>\n<h1>", out);
-    doctor_html_text(out, page->device);
+    cli_page_text(out, page->device);
     fputs("</h1>\n", out);
     if (*page->driver) {
         fputs("<p class=\"soft\">", out);
-        doctor_html_text(out, page->driver);
+        cli_page_text(out, page->driver);
         fputs("</p>\n", out);
     }
     if (*page->against) {
         fputs("<p>Compared with ", out);
-        doctor_html_text(out, page->against);
+        cli_page_text(out, page->against);
         fputs(": its time divided by ours; above 1 ours is faster. Means are geometric.</p>\n",
               out);
     }
@@ -291,13 +290,13 @@ static void put_rows(FILE *out, const struct bench_page *page, const struct figu
         fputs("<tr>", out);
         if (labels) {
             fputs("<td class=\"t\">", out);
-            doctor_html_text(out, row->label);
+            cli_page_text(out, row->label);
             fputs("</td>", out);
         }
         fputs("<td class=\"t\"><code>", out);
-        doctor_html_text(out, row->text);
+        cli_page_text(out, row->text);
         fputs("</code></td><td class=\"t\">", out);
-        doctor_html_text(out, row->algorithm);
+        cli_page_text(out, row->algorithm);
         fprintf(out,
                 "</td><td>%s</td><td class=\"t bar\"><i style=\"width:%.1f%%\"></i>"
                 "<span>%.1f</span></td><td>%.1f</td>",
@@ -342,37 +341,16 @@ static void put_page(FILE *out, const struct bench_page *page)
             RMCP_VERSION_MAJOR, RMCP_VERSION_MINOR, RMCP_VERSION_PATCH);
 }
 
-/* ---- the file ---- */
-
-/* Whether a file is an older page of ours, or there is none. */
-static bool may_write(const char *file)
-{
-    char start[sizeof MARK] = "";
-    FILE *old = fopen(file, "rb");
-    if (!old) return errno == ENOENT;
-    const size_t n = fread(start, 1, sizeof MARK - 1, old);
-    fclose(old);
-    return n == sizeof MARK - 1 && !memcmp(start, MARK, n);
-}
-
 int bench_check_page(const char *file)
 {
-    if (may_write(file)) return CLI_OK;
-    return cli_complain("bench", "%.200s is there already, and no page of rmcp bench", file);
+    return cli_page_check("bench", MARK, file);
 }
 
 int bench_write_page(const struct bench_page *page, const char *file)
 {
-    const int exit_status = bench_check_page(file);
+    FILE *out = NULL;
+    const int exit_status = cli_page_open("bench", MARK, file, &out);
     if (exit_status) return exit_status;
-    FILE *out = fopen(file, "wb");
-    if (!out) {
-        cli_complain("bench", "cannot write %.200s: %s", file, strerror(errno));
-        return CLI_INTERNAL;
-    }
     put_page(out, page);
-    bool failed = ferror(out) || fflush(out);
-    if (fclose(out)) failed = true;
-    if (failed) cli_complain("bench", "cannot write %.200s", file);
-    return failed ? CLI_INTERNAL : CLI_OK;
+    return cli_page_close("bench", file, out);
 }

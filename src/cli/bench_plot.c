@@ -1,6 +1,6 @@
 /* bench_plot.c: what was timed as SVG pictures; colours are the page's. */
 #include "cli/bench_page.h"
-#include "cli/doctor_html.h"
+#include "cli/page.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void dot(FILE *out, double x, double y, const char *class, const struct b
 {
     char time[32];
     fprintf(out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>", class, x, y);
-    doctor_html_text(out, row->text);
+    cli_page_text(out, row->text);
     fprintf(out, ": %s</title></circle>\n", cli_seconds(seconds, time));
 }
 

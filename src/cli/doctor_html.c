@@ -1,8 +1,9 @@
 /* doctor_html.c: rmcp doctor's report as one page that needs nothing else. */
 #include "cli/doctor_html.h"
 
-#include <errno.h>
 #include <string.h>
+
+#include "cli/page.h"
 
 static const char MARK[] = "<!DOCTYPE html>\n<!-- a page of rmcp doctor -->\n";
 
@@ -48,60 +49,10 @@ static const char STYLE[] =
     "align-items:start}body{padding:28px}}\n"
     "@media print{body{background:#fff}.card,svg{break-inside:avoid}}\n";
 
-/* ---- text ---- */
-
-/* The bytes of the character at `text`, and the character; 0: no UTF-8. */
-static size_t decode(const unsigned char *text, uint32_t *point)
-{
-    const size_t n = text[0] < 0x80                       ? 1
-                     : text[0] >= 0xc2 && text[0] <= 0xdf ? 2
-                     : text[0] >= 0xe0 && text[0] <= 0xef ? 3
-                     : text[0] >= 0xf0 && text[0] <= 0xf4 ? 4
-                                                          : 0;
-    *point = n == 1 ? text[0] : n ? text[0] & (0xffu >> (n + 1)) : 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((text[i] & 0xc0) != 0x80) return 0;
-        *point = *point << 6 | (text[i] & 0x3f);
-    }
-    const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    return n && *point >= least[n] && *point <= 0x10ffff && *point / 0x800 != 0x1b ? n : 0;
-}
-
-static bool is_shown(uint32_t point)
-{
-    const bool turns = (point >= 0x202a && point <= 0x202e) ||
-                       (point >= 0x2066 && point <= 0x2069) || point == 0x200e || point == 0x200f;
-    return (point >= 0x20 || point == '\n' || point == '\t') && !turns &&
-           !(point >= 0x7f && point < 0xa0) && (point & 0xfffe) != 0xfffe;
-}
-
-void doctor_html_text(FILE *out, const char *text)
-{
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        uint32_t point;
-        const size_t n = decode(at, &point);
-        if (!n || !is_shown(point))
-            fputs("\xef\xbf\xbd", out); /* U+FFFD */
-        else if (point == '&')
-            fputs("&amp;", out);
-        else if (point == '<')
-            fputs("&lt;", out);
-        else if (point == '>')
-            fputs("&gt;", out);
-        else if (point == '"')
-            fputs("&quot;", out);
-        else if (point == '\'')
-            fputs("&#39;", out);
-        else
-            fwrite(at, 1, n, out);
-        at += n ? n : 1;
-    }
-}
-
 static void tagged(FILE *out, const char *before, const char *text, const char *after)
 {
     fputs(before, out);
-    doctor_html_text(out, text);
+    cli_page_text(out, text);
     fputs(after, out);
 }
 
@@ -231,31 +182,11 @@ void doctor_html_page(FILE *out, const struct doctor_report *report)
         out);
 }
 
-/* ---- the file ---- */
-
-/* Whether a file is an older page of ours, or there is none. */
-static bool may_write(const char *file)
-{
-    char start[sizeof MARK] = "";
-    FILE *old = fopen(file, "rb");
-    if (!old) return errno == ENOENT;
-    const size_t n = fread(start, 1, sizeof MARK - 1, old);
-    fclose(old);
-    return n == sizeof MARK - 1 && !memcmp(start, MARK, n);
-}
-
 int doctor_write_html(const struct doctor_report *report, const char *file)
 {
-    if (file && !may_write(file))
-        return cli_complain("doctor", "%.200s is there already, and no page of rmcp doctor", file);
-    FILE *out = file ? fopen(file, "wb") : stdout;
-    if (!out) {
-        cli_complain("doctor", "cannot write %.200s: %s", file, strerror(errno));
-        return CLI_INTERNAL;
-    }
+    FILE *out = NULL;
+    const int exit_status = cli_page_open("doctor", MARK, file, &out);
+    if (exit_status) return exit_status;
     doctor_html_page(out, report);
-    bool failed = ferror(out) || fflush(out);
-    if (file && fclose(out)) failed = true;
-    if (failed) cli_complain("doctor", "cannot write %.200s", file ? file : "the page");
-    return failed ? CLI_INTERNAL : CLI_OK;
+    return cli_page_close("doctor", file, out);
 }

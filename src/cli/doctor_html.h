@@ -11,9 +11,6 @@ int doctor_write_html(const struct doctor_report *report, const char *file);
 /* ---- parts ---- */
 
 void doctor_html_page(FILE *out, const struct doctor_report *report);
-/* Text from anywhere: markup escaped, bytes that are no UTF-8 and marks that turn the direction of
- * text replaced. */
-void doctor_html_text(FILE *out, const char *text);
 /* The decision tree as an SVG picture, this machine's path marked. */
 void doctor_html_tree(FILE *out, const struct doctor_report *report);
 

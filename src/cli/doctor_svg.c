@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/page.h"
 #include "doctor/tree.h"
 
 enum { WIDTH = 380, INDENT = 15, MARGIN = 2, PADDING = 8, LINE = 16, GAP = 8, MOST_LINES = 8 };
@@ -91,7 +92,7 @@ static void draw_box(FILE *out, const struct box *box, const char *class)
         snprintf(text, sizeof text, "%.*s", (int)box->lines[i].length, box->lines[i].start);
         fprintf(out, "<text class=\"%c\" x=\"%d\" y=\"%d\">", box->lines[i].kind, box->x + PADDING,
                 box->y + PADDING / 2 + LINE * i + 12);
-        doctor_html_text(out, text);
+        cli_page_text(out, text);
         fprintf(out, "</text>");
     }
     fprintf(out, "</g>\n");

@@ -12,6 +12,9 @@
 static const char *const dropin_words[] = { [DOCTOR_DROPIN_WHOLE] = "whole",
                                             [DOCTOR_DROPIN_BROKEN] = "broken",
                                             [DOCTOR_DROPIN_STALE] = "stale" };
+static const char *const repaired_words[] = {
+    [DOCTOR_REPAIRED_WHOLE] = "whole", [DOCTOR_REPAIRED_STALE] = "stale"
+};
 static const char stub_magic[] = "rmcp-library 1\n";
 
 static void add_target(struct doctor_library *out, const char *id, size_t length)
@@ -93,6 +96,9 @@ static void read_stub(const char *text, struct doctor_library *out)
         for (int i = DOCTOR_DROPIN_WHOLE; i <= DOCTOR_DROPIN_STALE; i++)
             if (key == 6 && !strncmp(line, "dropin", 6) && !strcmp(value, dropin_words[i]))
                 out->dropin = (enum doctor_dropin)i;
+        for (int i = DOCTOR_REPAIRED_WHOLE; i <= DOCTOR_REPAIRED_STALE; i++)
+            if (key == 8 && !strncmp(line, "repaired", 8) && !strcmp(value, repaired_words[i]))
+                out->repaired = (enum doctor_repaired)i;
         if (key == 7 && !strncmp(line, "targets", 7)) {
             out->has_targets = true;
             if (strcmp(value, "none")) snprintf(out->targets, sizeof out->targets, "%s", value);
@@ -160,6 +166,38 @@ static void read_dropin(const struct doctor_search *search, const struct doctor_
         out->dropin = DOCTOR_DROPIN_STALE;
 }
 
+/* Whether rmcp repair changed the library in place, by the manifest in the folder that was
+ * repaired: the library's own or one of the two around it. Its size tells whether it is still the
+ * same. */
+static void read_repaired(const struct doctor_search *search, struct doctor_library *out)
+{
+    struct doctor_view quiet = *search->view; /* the stub says all of it */
+    char folder[DOCTOR_PATH], path[DOCTOR_PATH + 32];
+    char *text = malloc(DOCTOR_TEXT);
+    if (!text) return;
+    quiet.journal = -1;
+    snprintf(folder, sizeof folder, "%s", out->path);
+    for (unsigned up = 0; up < 3 && !out->repaired; up++) {
+        char *slash = strrchr(folder, '/');
+        if (!slash || slash == folder) break;
+        *slash = '\0';
+        snprintf(path, sizeof path, "%s/rmcp-repair/manifest", folder);
+        if (doctor_read(&quiet, path, text, DOCTOR_TEXT) < 0) continue;
+        const char *below = out->path + strlen(folder) + 1, *line = text;
+        for (size_t length; *line && !out->repaired;) {
+            const char *next = doctor_next_line(line, &length);
+            const size_t n = strlen(below);
+            unsigned long long size = 0;
+            if (!strncmp(line, "changed ", 8) && length > n && line[length - n - 1] == ' ' &&
+                !strncmp(line + length - n, below, n) &&
+                sscanf(line, "changed %*64s %*64s %*20s %20llu ", &size) == 1)
+                out->repaired = size == out->size ? DOCTOR_REPAIRED_WHOLE : DOCTOR_REPAIRED_STALE;
+            line = next;
+        }
+    }
+    free(text);
+}
+
 static void note_stub(const struct doctor_search *search, const struct doctor_library *library)
 {
     char text[1024 + DOCTOR_TARGETS];
@@ -177,6 +215,9 @@ static void note_stub(const struct doctor_search *search, const struct doctor_li
     if (library->dropin)
         n += snprintf(text + n, sizeof text - (size_t)n, "dropin %s\n",
                       dropin_words[library->dropin]);
+    if (library->repaired)
+        n += snprintf(text + n, sizeof text - (size_t)n, "repaired %s\n",
+                      repaired_words[library->repaired]);
     if (library->is_late) snprintf(text + n, sizeof text - (size_t)n, "late\n");
     doctor_note(search->view, library->path, text);
 }
@@ -202,6 +243,7 @@ void doctor_library_read(const struct doctor_search *search, const char *path,
     } else {
         read_elf(search, &map, out);
         if (kind == DOCTOR_LIB_MIOPEN) read_dropin(search, &map, out);
+        read_repaired(search, out);
         snprintf(folder, sizeof folder, "%s", path);
         char *slash = strrchr(folder, '/');
         if (slash && kind == DOCTOR_LIB_ROCBLAS) {

@@ -82,6 +82,13 @@ enum doctor_dropin {
     DOCTOR_DROPIN_STALE   /* it was installed, and then another file came in its place */
 };
 
+/* A library that rmcp repair changed in place (docs/repair.md). */
+enum doctor_repaired {
+    DOCTOR_REPAIRED_NONE = 0,
+    DOCTOR_REPAIRED_WHOLE,
+    DOCTOR_REPAIRED_STALE /* it was repaired, and then another file came in its place */
+};
+
 struct doctor_library {
     enum doctor_library_kind kind;
     char path[DOCTOR_PATH];
@@ -93,7 +100,8 @@ struct doctor_library {
     char trouble[96];             /* why it could not be read, "" when it could           */
     bool is_late;                 /* the time was up before all of it was read            */
     enum doctor_dropin dropin;    /* of a MIOpen */
-    int owner;                    /* index of the ROCm, or 100 + of the Python it belongs to; -1 */
+    enum doctor_repaired repaired;
+    int owner; /* index of the ROCm, or 100 + of the Python it belongs to; -1 */
 };
 
 struct doctor_rocm {

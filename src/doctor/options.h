@@ -11,7 +11,8 @@
     X(reinstall) X(fix_driver) X(fix_kfd) X(fix_slot) X(fix_access) X(fix_open) X(wsl)            \
     X(nvidia) X(cpu) X(keep_native) X(unset) X(match_rocm) X(nothing) X(settings) X(sibling)      \
     X(official) X(therock) X(therock_family) X(distribution) X(source) X(docker) X(gfx803)        \
-    X(not_served) X(rent) X(vulkan) X(opencl_cpu) X(rocm52) X(last_resort)
+    X(not_served) X(rent) X(vulkan) X(opencl_cpu) X(rocm52) X(last_resort)      \
+    X(repair)
 /* clang-format on */
 
 #define DOCTOR_DECLARE(name)                                                                       \

@@ -386,6 +386,31 @@ bool doctor_for_rocm52(const struct doctor_machine *m, struct doctor_words *word
     return is_left_behind(m);
 }
 
+bool doctor_for_repair(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (!is_left_behind(m) || gpu->version > 100102 || doctor_fit_python(m, gpu, true))
+        return false; /* gfx1013 is no card's chip */
+    for (size_t i = 0; i < m->n_pythons; i++) {
+        const struct doctor_library *library = doctor_torch_library(m, &m->pythons[i]);
+        char folder[DOCTOR_PATH], word[DOCTOR_PATH + 64];
+        if (!library || !doctor_targets_have(library->targets, "gfx1030") ||
+            doctor_targets_have(library->targets, gpu->chip))
+            continue;
+        const char *slash = strrchr(library->path, '/');
+        snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - library->path) : 0,
+                 library->path);
+        doctor_quote(folder, word, sizeof word);
+        doctor_step_enter(words, &m->pythons[i]);
+        doctor_step(words, "rmcp repair --target %s --install-into %s", gpu->chip, word);
+        doctor_step_variables(m, words, 0);
+        doctor_step_rmcp(m, words, &m->pythons[i]);
+        doctor_step(words, "rmcp repair --restore %s   # undoes it", word);
+        return true;
+    }
+    return false;
+}
+
 bool doctor_for_last_resort(const struct doctor_machine *m, struct doctor_words *words)
 {
     if (!is_left_behind(m) || doctor_fit_python(m, doctor_main_gpu(m), true)) return false;

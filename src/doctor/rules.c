@@ -223,6 +223,11 @@ const struct doctor_rule doctor_rules[] = {
       .why = "Its library was repaired or built anew on this machine; an upgrade of PyTorch brings "
              "the original back.",
       .fix = "" },
+    { RULE("repair-stale", repair_stale, "python", DOCTOR_WARNING),
+      .title = "A library that was repaired in place was replaced again",
+      .why = "PyTorch was upgraded or installed anew: its code is the new library's, and an old "
+             "backup takes room.",
+      .fix = "rmcp repair --restore '{}' --keep-changed && rmcp repair --install-into '{}'" },
     { RULE("torch-no-rocblas", torch_no_rocblas, "python", DOCTOR_PROBLEM),
       .title = "This PyTorch's rocBLAS has no code for the chip",
       .why = "PyTorch's own kernels run, matrix products and linear layers fail (\"Cannot read "

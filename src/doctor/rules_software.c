@@ -272,6 +272,12 @@ bool doctor_if_torch_repaired(const struct doctor_machine *m, struct doctor_word
         const struct doctor_python *python = &m->pythons[i];
         const struct doctor_library *library = doctor_torch_library(m, python);
         const char *release = strstr(python->version, "+rocm");
+        if (library && library->repaired == DOCTOR_REPAIRED_WHOLE)
+            return doctor_say(
+                words,
+                "PyTorch %s in %.120s, by rmcp repair --install-into (simulated only; "
+                "undo: --restore), has %.120s",
+                python->version, python->site, library->targets);
         /* "2.5.1+rocm6.2" of pytorch.org, with a ROCm of its own in torch/lib */
         if (!library || !release || python->is_sdk || !python->bundles_rocm ||
             strspn(python->version, "0123456789.") != (size_t)(release - python->version) ||
@@ -279,6 +285,18 @@ bool doctor_if_torch_repaired(const struct doctor_machine *m, struct doctor_word
             continue;
         return doctor_say(words, "PyTorch %s in %.150s has %.150s", python->version, python->site,
                           library->targets);
+    }
+    return false;
+}
+
+bool doctor_if_repair_stale(const struct doctor_machine *m, struct doctor_words *words)
+{
+    for (size_t i = 0; i < m->n_python_libraries; i++) {
+        const struct doctor_library *library = &m->python_libraries[i];
+        if (library->repaired != DOCTOR_REPAIRED_STALE) continue;
+        const char *slash = strrchr(library->path, '/');
+        doctor_value(words, "%.*s", slash ? (int)(slash - library->path) : 0, library->path);
+        return doctor_say(words, "%.300s is not what rmcp repair put there", library->path);
     }
     return false;
 }

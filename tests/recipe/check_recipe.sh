@@ -4,13 +4,14 @@
 set -u
 . "$(dirname "$0")/../support/lib.sh"
 rmcp=$1 source=$2
-names="torch-therock torch-source docker rocm-5.2 comfyui uninstall"
+names="torch-therock torch-repaired torch-source docker rocm-5.2 comfyui uninstall"
 
 # The list, and what is asked wrongly.
 expect 0 "$rmcp" recipe
 for name in $names; do has "^$name +[A-Z]"; done
-[ "$(sed '/^$/,$d' "$work/out" | wc -l)" -eq 6 ] || fail "another number of recipes"
-for pair in torch-sorce:torch-source dokcer:docker rocm5.2:rocm-5.2 confyui:comfyui therock:torch-therock source:torch-source; do
+[ "$(sed '/^$/,$d' "$work/out" | wc -l)" -eq 7 ] || fail "another number of recipes"
+for pair in torch-sorce:torch-source dokcer:docker rocm5.2:rocm-5.2 confyui:comfyui therock:torch-therock source:torch-source \
+    repaired:torch-repaired; do
     expect 2 "$rmcp" recipe "${pair%:*}"
     one_line
     says "no recipe '${pair%:*}'; did you mean ${pair#*:}\?"
@@ -72,6 +73,8 @@ expect 0 "$rmcp" recipe torch-therock --chip gfx1012
 has '^chip=gfx1012 '
 expect 0 "$rmcp" recipe torch-therock --chip gfx1013
 has '^chip=gfx1010 ' '^override=10.1.0'
+expect 0 "$rmcp" recipe torch-repaired --chip gfx1030
+has 'nothing is to be repaired' 'cannot be repaired for it'
 expect 0 "$rmcp" recipe torch-source --folder "it's \$(here)"
 has "^folder='.*/it'.''s \\\$\(here\)'\$"
 
