@@ -118,6 +118,7 @@ static void print_unknown(const struct explain_result *r)
                u->behind ? ". It stands behind all others: they may be about something else" : "");
     print_seen(u->line, u->count, u->excerpt);
     print_block("next", u->about->remedy);
+    if (r->program && r->program->next) print_block("try", r->program->next);
     print_block(
         "more",
         "The cause is not known from this text. Search the program's issues for the words of that "
@@ -198,6 +199,8 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddStringToObject(unknown, "excerpt", u->excerpt);
         cJSON_AddBoolToObject(unknown, "behind", u->behind);
         cJSON_AddStringToObject(unknown, "next", u->about->remedy);
+        if (r->program && r->program->next)
+            cJSON_AddStringToObject(unknown, "try", r->program->next);
     }
     cJSON *list = cJSON_AddArrayToObject(object, "findings");
     for (size_t i = 0; i < r->n_matches; i++) {

@@ -13,7 +13,7 @@ const struct explain_program explain_programs[] = {
 #include "explain/advice.inc"
 #undef PROGRAM
 #undef FAMILY
-    { NULL, NULL, NULL },
+    { NULL, NULL, NULL, NULL },
 };
 
 const struct explain_family explain_families[] = {

@@ -18,17 +18,17 @@ static struct explain_pattern *add_pattern(struct explain_automaton *m, const ch
     struct explain_pattern *p = &m->patterns[m->n_patterns];
     *p = (struct explain_pattern){ .text = text, .size = size, .first = first };
     for (size_t i = first; i < size; i++) p->rest += text[i] != '*';
-    uint16_t state = 0;
+    uint32_t state = 0;
     for (size_t i = 0; i < first; i++) {
         uint8_t *class = &m->class_of[explain_lower(text[i])];
         if (!*class && m->n_classes == EXPLAIN_CLASSES) return NULL;
         if (!*class) *class = (uint8_t)m->n_classes++;
-        uint16_t *to = &m->go[state][*class];
+        uint32_t *to = &m->go[state][*class];
         if (!*to) {
             if (m->n_states == EXPLAIN_STATES) return NULL;
             m->ends[m->n_states] = -1;
             m->depth[m->n_states] = (uint16_t)(i + 1);
-            *to = (uint16_t)m->n_states++;
+            *to = (uint32_t)m->n_states++;
         }
         state = *to;
     }
@@ -41,8 +41,11 @@ static struct explain_pattern *add_pattern(struct explain_automaton *m, const ch
 static bool add_alternative(struct explain_automaton *m, const char *text,
                             const struct explain_signature *signature)
 {
+    const bool alone = *text == '^';
+    text += alone;
     struct explain_pattern *p = add_pattern(m, text, strcspn(text, "\n"), strcspn(text, "*\n"));
     if (!p) return false;
+    p->alone = alone;
     p->signature = signature;
     p->vague = explain_is_vague(signature);
     p->whole = p->first < 6 && isalpha((unsigned char)*p->text);
@@ -94,17 +97,17 @@ static bool add_clues_and_words(struct explain_automaton *m)
 }
 
 /* Breadth first: every state's failure link, and missing moves taken from there. */
-static void link_states(struct explain_automaton *m, uint16_t *queue)
+static void link_states(struct explain_automaton *m, uint32_t *queue)
 {
     size_t head = 0, tail = 0;
     for (size_t c = 0; c < m->n_classes; c++)
         if (m->go[0][c]) queue[tail++] = m->go[0][c];
     while (head < tail) {
-        uint16_t state = queue[head++], fail = m->fail[state];
+        uint32_t state = queue[head++], fail = m->fail[state];
         m->shorter[state] = m->ends[fail] >= 0 ? fail : m->shorter[fail];
         m->hit[state] = m->ends[state] >= 0 || m->shorter[state];
         for (size_t c = 0; c < m->n_classes; c++) {
-            uint16_t to = m->go[state][c];
+            uint32_t to = m->go[state][c];
             if (to) {
                 m->fail[to] = m->go[fail][c];
                 queue[tail++] = to;
@@ -115,7 +118,7 @@ static void link_states(struct explain_automaton *m, uint16_t *queue)
     }
 }
 
-static bool build(struct explain_automaton *m, uint16_t *queue)
+static bool build(struct explain_automaton *m, uint32_t *queue)
 {
     m->n_states = m->n_classes = 1; /* class 0: what no pattern has */
     m->ends[0] = -1;
@@ -139,7 +142,7 @@ rmcp_status explain_automaton(const struct explain_automaton **out)
     pthread_mutex_lock(&lock);
     if (!kept) {
         struct explain_automaton *m = calloc(1, sizeof *m);
-        uint16_t *queue = calloc(EXPLAIN_STATES, sizeof *queue);
+        uint32_t *queue = calloc(EXPLAIN_STATES, sizeof *queue);
         if (!m || !queue)
             status = rmcp_fail(RMCP_E_NOMEM, "no memory for reading a log");
         else if (!build(m, queue))

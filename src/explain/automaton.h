@@ -7,7 +7,7 @@
 #include "explain/kinds.h"
 
 enum {
-    EXPLAIN_STATES = 65535, /* their numbers have 16 bits */
+    EXPLAIN_STATES = 98304,
     EXPLAIN_CLASSES =
         80, /* of characters: those that patterns have, small and capital as one, and all others */
     EXPLAIN_PATTERNS = 8000,
@@ -23,6 +23,7 @@ struct explain_pattern {
     enum { PATTERN_SIGNATURE, PATTERN_CLUE, PATTERN_WORD } role;
     const struct explain_signature *signature;
     bool vague; /* the signature is (order.h) */
+    bool alone; /* it is a whole line */
     bool whole; /* the first part is so short that it counts only at the beginning of a word */
     struct explain_clue clue;
     struct explain_word word;
@@ -32,9 +33,9 @@ struct explain_pattern {
 struct explain_automaton {
     uint8_t class_of[256];
     size_t n_classes;
-    uint16_t go[EXPLAIN_STATES][EXPLAIN_CLASSES];
-    uint16_t fail[EXPLAIN_STATES];
-    uint16_t shorter[EXPLAIN_STATES]; /* the next on the way of fail that ends a pattern, or 0 */
+    uint32_t go[EXPLAIN_STATES][EXPLAIN_CLASSES];
+    uint32_t fail[EXPLAIN_STATES];
+    uint32_t shorter[EXPLAIN_STATES]; /* the next on the way of fail that ends a pattern, or 0 */
     uint16_t depth[EXPLAIN_STATES];   /* letters from the root */
     int16_t ends[EXPLAIN_STATES];     /* the pattern that ends here, or -1 */
     bool hit[EXPLAIN_STATES];         /* some pattern ends here, this one's or a shorter one */

@@ -22,7 +22,8 @@ struct explain_signature {
     const char *id;
     int weight; /* the heavier comes first */
     enum explain_depends depends;
-    const char *patterns; /* alternatives, one per line; '*' separates parts of one line of text */
+    const char *patterns; /* alternatives, one per line; '*' separates parts of one line of text;
+                             after '^' it is the whole line */
     const char *what, *why, *remedy;
     const char *source;  /* address of a public thread or file; "" when it is common knowledge */
     const char *example; /* a line that it must find */
@@ -56,6 +57,7 @@ struct explain_program {
     const char *name;
     const char *words;  /* as in a signature's patterns, without stars */
     const char *remedy; /* when it has no code for the chip; NULL: as the signature says */
+    const char *next;   /* to try after an error that is not known; NULL: nothing of its own */
 };
 extern const struct explain_program explain_programs[]; /* ends with a NULL name */
 
@@ -81,6 +83,7 @@ struct explain_match {
     const struct explain_signature *signature;
     uint64_t count, line, last; /* in how many lines; the first and the last of them */
     char excerpt[240];          /* printable, shortened                              */
+    bool warning;               /* all of these lines call themselves warnings       */
     size_t follows;             /* number of the match, from 1, that it is an effect of; 0: none */
 };
 

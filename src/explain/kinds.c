@@ -49,6 +49,7 @@ static const struct words tables[] = {
 #define TRACE(words) { words, WORD_TRACE, 0 },
 #define EXCEPTION(words) { words, WORD_EXCEPTION, 0 },
 #define LEVEL(words) { words, WORD_LEVEL, 0 },
+#define WARNED(words) { words, WORD_WARNED, 0 },
 #include "explain/kinds.inc"
 };
 
@@ -114,6 +115,7 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
     case WORD_RAISED: words->raised |= isalnum((unsigned char)before) != 0; break;
     case WORD_EXCEPTION: words->exception = true; break;
     case WORD_LEVEL: words->level = true; break;
+    case WORD_WARNED: words->warned = true; break;
     }
 }
 
@@ -126,17 +128,17 @@ static int find_kind(uint64_t topics, uint32_t troubles)
     return -1;
 }
 
-struct explain_line explain_end_line(struct explain_words *words, bool indented)
+struct explain_line explain_end_line(struct explain_words *words, bool aside)
 {
-    const bool traced = words->exception && words->traceback && !indented && !words->file;
-    const bool raised = words->raised && !words->quiet && !indented && !words->file;
+    const bool traced = words->exception && words->traceback && !aside && !words->file;
+    const bool raised = words->raised && !words->quiet && !aside && !words->file;
     struct explain_line line = { .kind = -1, .exception = traced || raised };
     if (words->troubles && (traced || !words->quiet))
         line.kind = find_kind(words->topics, words->troubles);
     if (traced && line.kind < 0)
         line.kind = find_kind(words->file_topics, words->troubles | TROUBLE_BIT_ERROR);
     if (line.exception && line.kind < 0) line.kind = PYTHON;
-    if (line.kind < 0 && words->level && !words->quiet && !words->topics && !indented)
+    if (line.kind < 0 && words->level && !words->quiet && !words->topics && !aside)
         line.kind = PROGRAM;
     if (line.kind >= 0) line.troubles = words->troubles;
     if (words->file) words->file_topics = words->topics;
@@ -147,7 +149,8 @@ struct explain_line explain_end_line(struct explain_words *words, bool indented)
     words->all_topics |= words->topics;
     words->topics = 0;
     words->troubles = 0;
-    words->quiet = words->exception = words->raised = words->level = words->file = false;
+    words->quiet = words->exception = words->raised = words->level = words->file = words->warned =
+        false;
     return line;
 }
 

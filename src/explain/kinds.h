@@ -22,6 +22,7 @@ struct explain_word {
         WORD_EXCEPTION, /* the name of a Python exception ends here           */
         WORD_RAISED,    /* the same, with what it says behind it              */
         WORD_LEVEL,     /* the program itself calls the line an error         */
+        WORD_WARNED,    /* or a warning                                       */
     } role;
     uint64_t bit;
 };
@@ -33,7 +34,7 @@ bool explain_word_at(size_t index, struct explain_word *out);
 struct explain_words {
     uint64_t topics; /* of this line */
     uint32_t troubles;
-    bool quiet, exception, raised, level;
+    bool quiet, exception, raised, level, warned;
     uint64_t all_topics;  /* of the text */
     uint64_t file_topics; /* of the last file of a traceback */
     bool traceback, file;
@@ -51,8 +52,10 @@ struct explain_line {
     uint32_t troubles; /* the words of trouble that it has */
 };
 
-/* The line is over, and the next one starts. `indented` lines of a traceback are code. */
-struct explain_line explain_end_line(struct explain_words *words, bool indented);
+/* The line is over, and the next one starts. Lines `aside` name no error by themselves: indented
+ * ones are the code of a traceback, and what the kernel says is about the GPU only where it says
+ * so. */
+struct explain_line explain_end_line(struct explain_words *words, bool aside);
 
 /* What such a line is about and what went wrong, in words for people; "" where it does not say. */
 const char *explain_line_topic(const struct explain_line *line);
@@ -64,6 +67,6 @@ const char *explain_kind_id(int kind, bool *needs_amd, bool *last);
 /* Does the text speak of AMD's GPUs or software? */
 bool explain_about_amd(const struct explain_words *words);
 
-enum { EXPLAIN_MOST_KINDS = 96 };
+enum { EXPLAIN_MOST_KINDS = 128 };
 
 #endif

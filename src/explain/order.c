@@ -134,11 +134,40 @@ static void move_effects(struct explain_result *r, const struct explain_relation
     }
 }
 
+/* Is it the cause of another finding? */
+static bool is_cause(struct explain_result *r, const struct explain_match *match)
+{
+    for (const struct explain_relation *relation = explain_relations; relation->cause; relation++) {
+        if (relation->kind != EXPLAIN_CAUSES || strcmp(relation->cause, match->signature->id))
+            continue;
+        for (size_t i = 0; i < r->n_matches; i++)
+            if (is_in(r->matches[i].signature->id, relation->others)) return true;
+    }
+    return false;
+}
+
+/* What the text calls a warning, and what is harmless, to behind what is not, unless an error
+ * follows from it. */
+static void move_warnings(struct explain_result *r)
+{
+    for (size_t left = r->n_matches, i = 0; left-- > 0;) {
+        const struct explain_match match = r->matches[i];
+        const bool mild = match.warning || match.signature->weight < EXPLAIN_HARMLESS;
+        if (!mild || is_cause(r, &match)) {
+            i++;
+            continue;
+        }
+        memmove(&r->matches[i], &r->matches[i + 1], (r->n_matches - i - 1) * sizeof *r->matches);
+        r->matches[r->n_matches - 1] = match;
+    }
+}
+
 void explain_order(struct explain_result *result)
 {
     leave_out_other_chips(result);
     leave_out_superfluous(result);
     qsort(result->matches, result->n_matches, sizeof *result->matches, by_weight);
+    move_warnings(result);
     for (const struct explain_relation *relation = explain_relations; relation->cause; relation++)
         if (relation->kind == EXPLAIN_CAUSES) move_effects(result, relation);
     for (size_t i = 0; i < result->n_matches; i++)

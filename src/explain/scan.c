@@ -43,8 +43,8 @@ struct scanner {
     uint64_t dropped;    /* bytes that were in the buffer before */
     char buffer[BUFFER]; /* cleaned text */
     size_t filled, done; /* bytes in it; those already scanned */
-    uint16_t state;
-    uint16_t carried[2]; /* states as if the last line end were nothing, or a space; 0: none */
+    uint32_t state;
+    uint32_t carried[2]; /* states as if the last line end were nothing, or a space; 0: none */
     size_t line_start;   /* in the buffer; 0 when the line began before it */
     size_t last_start;   /* of the line before */
     size_t indent;       /* blanks that the line starts with, after one that may be broken */
@@ -73,6 +73,12 @@ static bool rest_matches(const struct explain_pattern *p, const char *text, size
         part += length;
     }
     return true;
+}
+
+static bool is_blank(const char *text, size_t size)
+{
+    while (size && isspace((unsigned char)*text)) text++, size--;
+    return !size;
 }
 
 /* Length of the line from `text` on, at most REACH. */
@@ -136,6 +142,7 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
     if (p->whole && end - p->first > line && isalnum((unsigned char)s->buffer[end - p->first - 1]))
         return; /* in the middle of a word */
     size_t ahead = line_length(s->buffer + end, s->filled - end);
+    if (p->alone && (end - p->first != line || !is_blank(s->buffer + end, ahead))) return;
     if (!rest_follows(s, p, end, ahead)) return;
     s->words.quiet |= p->signature->weight < EXPLAIN_HARMLESS;
     s->understood |= !p->vague;
@@ -143,16 +150,19 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
     if (!known) {
         if (r->n_matches == EXPLAIN_MOST) return;
         r->n_matches++;
-        *match = (struct explain_match){ .signature = p->signature, .line = r->lines + 1 };
+        *match = (struct explain_match){ .signature = p->signature,
+                                         .line = r->lines + 1,
+                                         .warning = true };
         explain_excerpt(match->excerpt, s->buffer + line, end - p->first - line,
                         end - line + ahead);
     }
     match->last = r->lines + 1;
+    match->warning &= s->words.warned;
     match->count++;
 }
 
 /* What ends in this state; its first letter lies in the buffer: see compact(). */
-static void found(struct scanner *s, uint16_t state, size_t end)
+static void found(struct scanner *s, uint32_t state, size_t end)
 {
     const struct explain_automaton *m = s->machine;
     for (; state; state = m->shorter[state])
@@ -179,7 +189,7 @@ static void follow_break(struct scanner *s, size_t at)
     const size_t here = at + 1 - s->line_start - s->indent; /* letters of this line so far */
     for (int i = 0; i < 2; i++) {
         if (!s->carried[i]) continue;
-        uint16_t state = m->go[s->carried[i]][m->class_of[(unsigned char)s->buffer[at]]];
+        uint32_t state = m->go[s->carried[i]][m->class_of[(unsigned char)s->buffer[at]]];
         s->carried[i] = m->depth[state] > here ? state : 0;
         if (!s->carried[i] || !m->hit[state]) continue;
         for (; m->depth[state] > here; state = m->shorter[state])
@@ -190,15 +200,44 @@ static void follow_break(struct scanner *s, size_t at)
     }
 }
 
+/* A line of the kernel's or the system's log: "[   12.3] …", "Nov 16 12:00:00 host …". */
+static bool is_system_log(const char *line, size_t length)
+{
+    if (length < 6) return false;
+    if (*line == '[') return line[1] == ' ' || isdigit((unsigned char)line[1]);
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    for (const char *month = months; *month; month += 3)
+        if (!strncmp(line, month, 3))
+            return line[3] == ' ' && (line[4] == ' ' || isdigit((unsigned char)line[4]));
+    return false;
+}
+
+/* Does the line start with the name of an exception, "torch.cuda.OutOfMemoryError: …"? Such a line
+ * is an error whatever its other words are. */
+static bool is_exception(const char *line, size_t length)
+{
+    size_t n = 0;
+    while (n < length && (isalnum((unsigned char)line[n]) || line[n] == '_' || line[n] == '.')) n++;
+    if (n + 2 > length || line[n] != ':' || line[n + 1] != ' ' || !isalpha((unsigned char)*line))
+        return false;
+    return (n > 5 && !strncmp(line + n - 5, "Error", 5)) ||
+           (n > 9 && !strncmp(line + n - 9, "Exception", 9));
+}
+
 /* The line ends before buffer[at], or with the text. */
 static void end_line(struct scanner *s, size_t at)
 {
     const char *line = s->buffer + s->line_start;
-    const bool indented = at > s->line_start && (*line == ' ' || *line == '\t');
-    const struct explain_line about = explain_end_line(&s->words, indented);
+    const size_t length = at - s->line_start;
+    const bool aside = length && (*line == ' ' || *line == '\t' || is_system_log(line, length));
+    if (is_exception(line, length)) {
+        s->words.raised = true;
+        s->words.quiet = false;
+    }
+    const struct explain_line about = explain_end_line(&s->words, aside);
     if (about.kind >= 0 && !s->understood)
         explain_note_unexplained(&s->unexplained, &about, s->known, s->result->lines + 1, line,
-                                 at - s->line_start);
+                                 length);
     s->understood = false;
     s->known = 0;
 }
@@ -206,9 +245,9 @@ static void end_line(struct scanner *s, size_t at)
 static void scan(struct scanner *s, size_t until)
 {
     const struct explain_automaton *m = s->machine;
-    uint16_t state = s->state;
+    uint32_t state = s->state;
     for (size_t at = s->done; at < until; at++) {
-        const uint16_t before = state;
+        const uint32_t before = state;
         state = m->go[state][m->class_of[(unsigned char)s->buffer[at]]];
         if (s->buffer[at] == '\n') {
             end_line(s, at);

@@ -6,6 +6,7 @@
 const struct explain_signature explain_signatures[] = {
 #define SIGNATURE(...) { __VA_ARGS__ },
 #include "explain/signatures_build.inc"
+#include "explain/signatures_card.inc"
 #include "explain/signatures_general.inc"
 #include "explain/signatures_graphics.inc"
 #include "explain/signatures_hip.inc"

@@ -88,8 +88,9 @@ static void test_patterns_are_found(void **state)
     for (const struct explain_signature *s = explain_signatures; s->id; s++)
         for (const char *p = s->patterns; *p;) {
             char line[512] = "Nov 15 12:00:00 host: ";
-            size_t n = strlen(line), length = strcspn(p, "\n");
-            for (size_t i = 0; i < length; i++)
+            const bool alone = *p == '^'; /* the pattern is a whole line */
+            size_t n = alone ? 0 : strlen(line), length = strcspn(p, "\n");
+            for (size_t i = alone; i < length; i++)
                 if (p[i] == '*')
                     n += (size_t)sprintf(line + n, " 0x12 ");
                 else

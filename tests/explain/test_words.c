@@ -208,13 +208,64 @@ static void test_beside_the_point(void **state)
     assert_string_equal(result.card.chip, "gfx908");
 }
 
+/* What calls itself a warning stands behind what does not, unless the error follows from it. */
+static void test_warnings(void **state)
+{
+    (void)state;
+    static const char warned[] =
+        "WARNING: failed to load libhipfft.so.0: cannot open shared object file\n";
+    static const char failed[] =
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (7x8 and 2x3), gfx1030\n";
+    static const char error[] =
+        "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 GiB\n";
+    char text[512];
+    assert_string_equal(first(warned), "library-missing");
+    assert_true(result.matches[0].warning);
+    snprintf(text, sizeof text, "%s%s", warned, error);
+    assert_string_equal(first(text), "hip-memory");
+    assert_false(result.matches[0].warning);
+    assert_int_equal(result.n_matches, 2);
+    snprintf(text, sizeof text, "libhipfft.so.0: cannot open shared object file\n%s%s", error,
+             warned);
+    assert_string_equal(first(text), "library-missing"); /* one of its lines is no warning */
+    snprintf(text, sizeof text, "%s%s", warned, failed);
+    assert_string_equal(first(text),
+                        "library-missing"); /* a general answer says less than a warning */
+    snprintf(text, sizeof text, "%s%s", "WARNING: /dev/kfd: Permission denied\n",
+             "RuntimeError: No HIP GPUs are available\n");
+    assert_string_equal(first(text), "kfd-permission"); /* the cause of the error */
+    assert_int_equal(result.matches[1].follows, 1);
+}
+
+/* Plain words of failure are quoted where the text is about AMD's GPUs, but not those of other
+ * services in a system's log; an exception is one whatever else its line says. */
+static void test_plain_words(void **state)
+{
+    (void)state;
+    static const char plain[] = "frobnicate: unable to start the widget\n";
+    char text[256];
+    assert_string_equal(first(plain), "");
+    snprintf(text, sizeof text, "card: Radeon RX 6800 (gfx1030)\n%s", plain);
+    assert_string_equal(first(text), "program-error");
+    assert_int_equal(result.unknown.line, 2);
+    snprintf(text, sizeof text, "card: Radeon RX 6800 (gfx1030)\nNov  3 12:00:01 host %s", plain);
+    assert_string_equal(first(text), "");
+    snprintf(text, sizeof text, "card: Radeon RX 6800 (gfx1030)\n[   12.345] %s", plain);
+    assert_string_equal(first(text), "");
+    snprintf(text, sizeof text,
+             "card: gfx1030\nfoo.BarError: this requires a quux, or use --frob in this case\n");
+    assert_string_equal(first(text), "python-error");
+    assert_true(result.unknown.exception);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables),           cmocka_unit_test(test_topic_and_trouble),
         cmocka_unit_test(test_tracebacks),       cmocka_unit_test(test_broken_lines),
         cmocka_unit_test(test_threads),          cmocka_unit_test(test_line_is_said),
-        cmocka_unit_test(test_beside_the_point),
+        cmocka_unit_test(test_beside_the_point), cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_plain_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
