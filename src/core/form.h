@@ -122,12 +122,13 @@ struct rmcp_expected rmcp_form_expect(const struct rmcp_reference *reference, un
                                       int64_t place);
 double rmcp_form_expect_cost(const void *problem, unsigned slot);
 
-#define RMCP_FORM_COLUMNS                                                                          \
+/* FIXED is for operations with work or data of their own (flops, fill), COLUMNS for the others. */
+#define RMCP_FORM_FIXED                                                                            \
     .problem_bytes = sizeof(struct rmcp_form), .slot = rmcp_form_slot, .type = rmcp_form_type,     \
-    .flops = rmcp_form_flops, .bytes = rmcp_form_bytes, .print = rmcp_form_print,                  \
-    .trait = rmcp_form_trait, .fill = rmcp_form_fill,                                              \
+    .bytes = rmcp_form_bytes, .print = rmcp_form_print, .trait = rmcp_form_trait,                  \
     .reference_begin = rmcp_form_reference_begin, .reference_end = rmcp_form_reference_end,        \
     .expect = rmcp_form_expect, .expect_cost = rmcp_form_expect_cost
+#define RMCP_FORM_COLUMNS RMCP_FORM_FIXED, .flops = rmcp_form_flops, .fill = rmcp_form_fill
 
 /* ---- for algorithms ---- */
 

@@ -1,6 +1,7 @@
 /* test_hip.c: what is HIP's own, on a fake library: which chip it is, which code it gets, how it
  * uses HIP. Usage: test_hip libfake_hip.so */
 #include "codeobj/codeobj.h"
+#include "core/device.h"
 #include "gpu/images.h"
 #include "hip_world.h"
 #include "life.h"
@@ -82,6 +83,16 @@ static void takes_native_code(void **state)
     assert_int_equal(live("hip"), RMCP_OK);
     assert_int_equal(fake->mach, 0x33);
     assert_int_equal(fake->live, 0);
+}
+
+static void estimates_by_its_figures(void **state)
+{
+    (void)state;
+    rmcp_device *device = NULL;
+    one_card("gfx1010");
+    assert_int_equal(rmcp_device_open("hip", NULL, &device), RMCP_OK);
+    assert_int_equal(device->caps.figures, RMCP_FIGURES_RDNA);
+    rmcp_device_close(device);
 }
 
 static void takes_native_code_under_the_override(void **state)
@@ -268,6 +279,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(reports_a_missing_library_and_tries_again, argv[1]),
         cmocka_unit_test(takes_native_code),
+        cmocka_unit_test(estimates_by_its_figures),
         cmocka_unit_test(takes_native_code_under_the_override),
         cmocka_unit_test(serves_a_family_with_one_code),
         cmocka_unit_test(refuses_what_no_code_is_right_for),

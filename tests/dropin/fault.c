@@ -54,6 +54,17 @@ WRAP(int, linkat, (int a, const char *from, int b, const char *to, int flags),
      (a, from, b, to, flags))
 WRAP(int, symlinkat, (const char *target, int folder, const char *path), (target, folder, path))
 WRAP(int, unlinkat, (int folder, const char *path, int flags), (folder, path, flags))
+WRAP(ssize_t, pwrite, (int file, const void *bytes, size_t size, off_t at), (file, bytes, size, at))
+WRAP(ssize_t, pwrite64, (int file, const void *bytes, size_t size, off64_t at),
+     (file, bytes, size, at))
+WRAP(int, mkdir, (const char *path, mode_t mode), (path, mode))
+WRAP(int, rename, (const char *from, const char *to), (from, to))
+WRAP(int, unlink, (const char *path), (path))
+WRAP(int, rmdir, (const char *path), (path))
+WRAP(int, chmod, (const char *path, mode_t mode), (path, mode))
+WRAP(int, lchown, (const char *path, uid_t user, gid_t group), (path, user, group))
+WRAP(int, chown, (const char *path, uid_t user, gid_t group), (path, user, group))
+WRAP(int, mkstemp64, (char *path), (path))
 
 static int open_it(int (*real)(int, const char *, int, ...), int folder, const char *path,
                    int flags, mode_t mode)

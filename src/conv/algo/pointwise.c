@@ -110,7 +110,8 @@ static double seconds_of(const struct rmcp_request *request, const struct rmcp_p
                          unsigned shift)
 {
     enum { BASE = 107, STEP = 26, FAST_STEP = 40 };
-    const double turn = 130e-9, step = 166e-9, halving = 156e-9, efficiency = 0.5;
+    const double turn = 130e-9, step = 166e-9, halving = 156e-9;
+    const double efficiency = request->caps->figures == RMCP_FIGURES_RDNA ? 0.9 : 0.5;
     const int64_t turns = g->outer * ceil_divide(g->inner, (int64_t)AHEAD << shift);
     const int64_t steps = g->outer * ceil_divide(g->inner, INT64_C(1) << shift);
     const double each = (double)(BASE + turns * AHEAD * (g->fast ? FAST_STEP : STEP));

@@ -17,8 +17,15 @@ enum {
     LEAST_CHANNELS = 16,
 };
 
-/* Share of peak that the inner loop reaches, on the scale of gpu/gemm.c. */
-static const double efficiency = 0.515;
+/* Share of peak that the inner loop reaches, on the scale of gpu/gemm.c; how many times the bytes
+ * of the filters move at the speed of memory: written, and read by workgroups that are not all
+ * under way at once. */
+static const struct figures {
+    double efficiency, filters;
+} figures[RMCP_N_FIGURES] = {
+    [RMCP_FIGURES_CUDA] = { 0.515, 2.9 },
+    [RMCP_FIGURES_RDNA] = { 0.84, 2.0 },
+};
 
 static int64_t ceil_divide(int64_t a, int64_t b)
 {
@@ -64,7 +71,8 @@ static double compute_seconds(const struct rmcp_request *request, int64_t splits
         ceil_divide(s.blocks * s.columns * rmcp_conv_of(request)->groups * splits, units);
     const int64_t share = ceil_divide(s.padded / DEPTH, splits) * DEPTH;
     const double flops = 2.0 * POSITIONS * ROWS * TILES * (double)(share + PREAMBLE);
-    return (double)(rounds * units) * flops / (caps->flops_per_second * efficiency);
+    return (double)(rounds * units) * flops /
+           (caps->flops_per_second * figures[caps->figures].efficiency);
 }
 
 static uint64_t parts_bytes(const struct rmcp_convolution *conv, int64_t splits)
@@ -76,8 +84,8 @@ static uint64_t parts_bytes(const struct rmcp_convolution *conv, int64_t splits)
 static double seconds_of(const struct rmcp_request *request, int64_t splits)
 {
     const struct rmcp_caps *caps = request->caps;
-    /* Written, and read by workgroups that are not all under way at once. */
-    const double filters = 2.9 * (double)size_of(request->problem).filter_floats * sizeof(float);
+    const double filters = figures[caps->figures].filters *
+                           (double)size_of(request->problem).filter_floats * sizeof(float);
     const double parts = 2.0 * (double)parts_bytes(request->problem, splits);
     return fmax(compute_seconds(request, splits), rmcp_traffic_seconds(request->problem, caps)) +
            (filters + parts) / caps->bytes_per_second + (splits > 1 ? 3 : 2) * caps->launch_seconds;

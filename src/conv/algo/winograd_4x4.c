@@ -27,9 +27,9 @@ static const double most_bytes =
  */
 static const struct side {
     int64_t side;
-    double efficiency;
+    double efficiency[RMCP_N_FIGURES];
     int64_t at_once, least;
-} sides[] = { { 128, 0.72, 2, 1 }, { 64, 0.50, 4, 2 } };
+} sides[] = { { 128, { 0.72, 0.88 }, 2, 1 }, { 64, { 0.50, 0.72 }, 4, 2 } };
 enum { N_SIDES = sizeof sides / sizeof *sides };
 
 /* How a problem is cut. Rows and channels are those of the filters: rows are made, channels are
@@ -83,8 +83,8 @@ static double product_seconds(const struct rmcp_request *request, const struct s
                               int64_t rows, int64_t columns, int64_t length, int64_t splits)
 {
     enum { PREAMBLE = 6 };
-    const double turn = 680e-9;
     const struct rmcp_caps *caps = request->caps;
+    const double turn = caps->figures == RMCP_FIGURES_RDNA ? 400e-9 : 680e-9;
     const int64_t units = caps->compute_units ? caps->compute_units : 1;
     const int64_t groups =
         positions_of(request->problem) * splits * (rows / side->side) * (columns / side->side);
@@ -93,7 +93,7 @@ static double product_seconds(const struct rmcp_request *request, const struct s
     if (rest && rest < side->least) rest = side->least;
     const double flops = 2.0 * (double)(side->side * side->side) * (double)(length + PREAMBLE);
     const double busy = (double)((rounds * side->at_once + rest) * units) * flops /
-                        (caps->flops_per_second * side->efficiency);
+                        (caps->flops_per_second * side->efficiency[caps->figures]);
     return hypot(busy, (double)(length / SLICES) * turn); /* each hides some of the other */
 }
 
@@ -101,7 +101,7 @@ static double way_seconds(const struct rmcp_request *request, const struct way *
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    const bool weights = makes_weights(conv);
+    const bool weights = makes_weights(conv), rdna = caps->figures == RMCP_FIGURES_RDNA;
     const double stretches = (double)w->stretches;
     const double compute =
         weights ? product_seconds(request, w->side, w->rows, w->channels,
@@ -112,8 +112,8 @@ static double way_seconds(const struct rmcp_request *request, const struct way *
      * gradients take longer than their bytes. */
     const double moved = 2 * ((double)w->read + (double)w->made) * stretches +
                          (double)w->filters * (weights ? 2 * stretches : 2);
-    const double each = compute * stretches +
-                        moved * (weights ? 1.28 : 0.53) / caps->bytes_per_second +
+    const double again = rdna ? (weights ? 0.75 : 0.6) : weights ? 1.28 : 0.53;
+    const double each = compute * stretches + moved * again / caps->bytes_per_second +
                         (3 * stretches + 1) * caps->launch_seconds;
     return (double)conv->groups * each + rmcp_traffic_seconds(conv, caps);
 }

@@ -141,8 +141,8 @@ int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv, enum rmcp_form 
     return products_of(conv, form).longest;
 }
 
-static struct rmcp_gemm_way choose(const struct rmcp_request *request, enum rmcp_form form,
-                                   bool split)
+size_t rmcp_gemm_list(const struct rmcp_request *request, enum rmcp_form form, bool split,
+                      struct rmcp_gemm_way ways[static RMCP_GEMM_MOST_WAYS])
 {
     enum { STOP = 3 };
     const int64_t first = split ? 2 : 1;
@@ -151,23 +151,35 @@ static struct rmcp_gemm_way choose(const struct rmcp_request *request, enum rmcp
     const int64_t most = !split || longest < first ? first
                          : longest < MOST_SPLITS   ? longest
                                                    : MOST_SPLITS;
-    struct rmcp_gemm_way best = { .tile = NULL };
+    size_t n = 0;
     for (int i = 0; i < N_TILES; i++) {
         if (!(tiles[i].variants & neighbours_of(request->problem, form, &tiles[i]))) continue;
         double before = 0;
         int worse = 0; /* times in a row: more splits do not help any more */
-        for (int64_t splits = first; splits <= most && worse < STOP;) {
+        for (int64_t splits = first; splits <= most && worse < STOP && n < RMCP_GEMM_MOST_WAYS;) {
             struct rmcp_gemm_way way = { .form = form, .tile = &tiles[i], .splits = splits };
             way.seconds = rmcp_gemm_seconds(request, &products, &way);
             worse = way.seconds > before && before > 0 ? worse + 1 : 0;
             before = way.seconds;
-            const bool fits =
-                rmcp_gemm_workspace(request->problem, &way) <= request->caps->max_buffer_bytes;
-            if (!best.tile || (fits && way.seconds < best.seconds)) best = way;
+            ways[n++] = way;
             splits += splits > 1 ? splits / 2 : 1;
         }
     }
-    return best;
+    return n;
+}
+
+/* The fastest that fits; when none does, the first, which will be refused. */
+static struct rmcp_gemm_way choose(const struct rmcp_request *request, enum rmcp_form form,
+                                   bool split)
+{
+    struct rmcp_gemm_way ways[RMCP_GEMM_MOST_WAYS];
+    const size_t n = rmcp_gemm_list(request, form, split, ways);
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        if (ways[i].seconds < ways[best].seconds &&
+            rmcp_gemm_workspace(request->problem, &ways[i]) <= request->caps->max_buffer_bytes)
+            best = i;
+    return ways[best];
 }
 
 struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, enum rmcp_form form,

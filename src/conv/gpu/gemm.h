@@ -25,6 +25,11 @@ struct rmcp_gemm_way {
 struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, enum rmcp_form form,
                                       bool split);
 
+/* All tiles of that, with as many splits as may help, estimated. Returns how many. */
+enum { RMCP_GEMM_MOST_WAYS = 96 };
+size_t rmcp_gemm_list(const struct rmcp_request *request, enum rmcp_form form, bool split,
+                      struct rmcp_gemm_way ways[static RMCP_GEMM_MOST_WAYS]);
+
 /* The longest reduction of all products. */
 int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv, enum rmcp_form form);
 

@@ -183,11 +183,100 @@ static double crowd_way_seconds(const struct rmcp_request *request,
     return seconds;
 }
 
+/* ---- RDNA ---- */
+
+/* Figures of tiles, as modelled for an RX 5600 XT. */
+struct rdna_tile {
+    int64_t rows, columns;
+    double at_once;    /* workgroups that a pair of compute units has at once               */
+    double efficiency; /* multiply-adds a clock of a SIMD that has enough waves             */
+    double preamble;   /* clocks' worth of work before the first turn and after the last    */
+    double stall;      /* clocks that a wave waits in each turn when it is alone            */
+    double first;      /* clocks that it takes besides: code and slices come from far       */
+};
+
+static const struct rdna_tile *rdna_tile_of(const struct rmcp_gemm_tile *tile)
+{
+    static const struct rdna_tile tiles[] = {
+        { 128, 128, 3, 0.95, 1800, 1200, 26000 }, { 64, 128, 4, 0.78, 1800, 540, 27000 },
+        { 64, 64, 6, 0.74, 2600, 580, 29000 },    { 32, 128, 4, 0.68, 720, 400, 19000 },
+        { 32, 32, 6, 0.54, 700, 740, 13500 },
+    };
+    size_t i = 0;
+    while (i + 1 < sizeof tiles / sizeof *tiles &&
+           (tiles[i].rows != tile->rows || tiles[i].columns != tile->columns))
+        i++;
+    return &tiles[i];
+}
+
+/* Each hides most of the others. */
+static double longest_of(double a, double b, double c)
+{
+    return sqrt(hypot(hypot(a * a, b * b), c * c));
+}
+
+/* A workgroup has the four SIMDs of a pair of compute units, so that few large ones are as good as
+ * many small ones; its waves need their instructions one after the other, and time to get the code
+ * and the first slices. Fitted to what was modelled for the layers of ResNet-50 and MobileNetV2. */
+static double rdna_compute_seconds(const struct rmcp_request *request,
+                                   const struct rmcp_gemm_products *p,
+                                   const struct rmcp_gemm_way *way, double traffic)
+{
+    enum { SIMDS = 4, LANES = 32 };
+    const double tests = 1.1; /* of each element for padding                       */
+    const struct rmcp_convolution *conv = request->problem;
+    const struct rmcp_caps *caps = request->caps;
+    const struct rmcp_gemm_tile *tile = way->tile;
+    const struct rdna_tile *figures = rdna_tile_of(tile);
+    const double units = caps->compute_units ? caps->compute_units : 1;
+    const double clock = caps->flops_per_second / (2 * 64 * units), pairs = fmax(1, units / 2);
+    const double turn = (double)(tile->rows * tile->columns * tile->slices / tile->threads);
+    const int64_t share = rmcp_gemm_part_terms(p, way);
+    double groups = 0, work = 0, longest = 0; /* work: clocks of a wave of all workgroups */
+    for (int64_t i = 0; i < p->count; i++) {
+        const double n =
+            (double)(rmcp_gemm_tiles_of(p->rows, p->each[i].columns, tile) * conv->groups);
+        const double turns = ceil((double)p->each[i].reduction / (double)tile->slices);
+        const double parts = fmax(1, ceil((double)p->each[i].reduction / (double)share));
+        groups += n * parts;
+        work += n * (turns * turn + parts * figures->preamble);
+        longest = fmax(longest, fmin(turns, (double)(share / tile->slices)));
+    }
+    if (groups <= 0) return traffic;
+    const double each = ceil(groups / pairs);
+    const double waves = ceil(each * (double)tile->threads / (SIMDS * LANES));
+    const double busy = waves * work / groups / figures->efficiency;
+    const double alone =
+        ceil(each / figures->at_once) * longest * (turn + figures->stall) + figures->first;
+    const double slower = (p->padded ? tests : 1) * last_factor(conv);
+    return longest_of(slower * busy / clock, slower * alone / clock, traffic);
+}
+
+static double rdna_seconds(const struct rmcp_request *request, const struct rmcp_gemm_products *p,
+                           const struct rmcp_gemm_way *way)
+{
+    const double usual = 1.75, parts = 2.2; /* bytes take so much longer than at peak */
+    const struct rmcp_convolution *conv = request->problem;
+    const struct rmcp_caps *caps = request->caps;
+    const double bytes = (double)rmcp_gemm_parts_bytes(conv, way) / caps->bytes_per_second;
+    const double traffic = traffic_seconds(request, way, usual) + usual * bytes;
+    double seconds = rdna_compute_seconds(request, p, way, traffic) +
+                     (double)rmcp_gemm_form_launches(conv, way->form) * caps->launch_seconds +
+                     rmcp_arrange_seconds(request, way->form);
+    if (way->splits > 1) seconds += caps->launch_seconds + parts * bytes;
+    return seconds;
+}
+
 double rmcp_gemm_seconds(const struct rmcp_request *request, const struct rmcp_gemm_products *p,
                          const struct rmcp_gemm_way *way)
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
+    const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
+    /* Data gradients with strides, whose workgroups are not alike: the model has them as an H200.
+     */
+    if (caps->figures == RMCP_FIGURES_RDNA && !(strided && conv->pass == RMCP_CONV_BACKWARD_DATA))
+        return rdna_seconds(request, p, way);
     if (is_crowd(conv, way->form)) return crowd_way_seconds(request, p, way);
     const double launches = (double)rmcp_gemm_form_launches(conv, way->form);
     const double compute = rmcp_gemm_compute_seconds(request, p, way);

@@ -46,9 +46,10 @@ static void add_work(struct work *work, const struct rmcp_convolution *conv,
 static double compute_seconds(const struct rmcp_request *request, const struct rmcp_thin_way *way)
 {
     const double efficiency = way->rows == RMCP_THIN_MOST ? 0.36 : 0.48;
-    const double seconds_each = 600e-9 / (way->pixels == 1 ? 8 : 4), fill = 80e-9;
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
+    const bool rdna = caps->figures == RMCP_FIGURES_RDNA;
+    const double seconds_each = rdna ? 400e-9 : 600e-9 / (way->pixels == 1 ? 8 : 4), fill = 80e-9;
     const double units = caps->compute_units ? caps->compute_units : 1;
     struct work work = { 0, 0, 0 };
     struct rmcp_gemm g;

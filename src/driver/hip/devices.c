@@ -141,6 +141,12 @@ static double transfers_per_clock(int bus_width, const char *chip)
     return strlen(chip) == 6 ? 4 : 16; /* gfx803; gfx1010 */
 }
 
+/* gfx10 and newer: work-items in waves of 32, compute units in pairs. */
+static bool is_rdna(const char *chip)
+{
+    return !strncmp(chip, "gfx1", 4) && strlen(chip) == strlen("gfx1010");
+}
+
 rmcp_status rmcp_hip_caps(const struct rmcp_hip *hip, int index, const rmcp_device_info *info,
                           const struct rmcp_hip_chip *chip, struct rmcp_caps *caps)
 {
@@ -159,6 +165,7 @@ rmcp_status rmcp_hip_caps(const struct rmcp_hip *hip, int index, const rmcp_devi
         .kinds = RMCP_LAUNCH_KERNEL,
         .compute_units = (uint32_t)units,
         .max_block = block ? (uint32_t)block : 1024,
+        .figures = is_rdna(info->chip) ? RMCP_FIGURES_RDNA : RMCP_FIGURES_CUDA,
         .local_bytes = local ? (uint64_t)local : 65536,
         .max_buffer_bytes = info->memory_bytes,
         .flops_per_second = 2 * 64 * units * clock,

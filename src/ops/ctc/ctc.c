@@ -122,23 +122,7 @@ static void draw(uint64_t seed, void *problem)
 }
 
 const struct rmcp_operation rmcp_operation_ctc = {
-    .name = "ctc",
-    .problem_bytes = sizeof(struct rmcp_form),
-    .n_slots = RMCP_CTC_SLOTS,
-    .algos = rmcp_algos_ctc,
-    .slot = rmcp_form_slot,
-    .type = rmcp_form_type,
-    .flops = flops,
-    .bytes = rmcp_form_bytes,
-    .parse = parse,
-    .print = rmcp_form_print,
-    .traits = traits,
-    .trait = rmcp_form_trait,
-    .trials = trials,
-    .draw = draw,
-    .fill = fill,
-    .reference_begin = rmcp_form_reference_begin,
-    .reference_end = rmcp_form_reference_end,
-    .expect = rmcp_form_expect,
-    .expect_cost = rmcp_form_expect_cost,
+    RMCP_FORM_FIXED, .name = "ctc",  .n_slots = RMCP_CTC_SLOTS, .algos = rmcp_algos_ctc,
+    .flops = flops,  .parse = parse, .traits = traits,          .trials = trials,
+    .draw = draw,    .fill = fill,
 };

@@ -160,25 +160,9 @@ static rmcp_status parse(const char *text, void *problems, size_t *count)
 }
 
 const struct rmcp_operation rmcp_operation_lrn = {
-    .name = "lrn",
-    .problem_bytes = sizeof(struct rmcp_form),
-    .n_slots = RMCP_LRN_SLOTS,
-    .algos = rmcp_algos_lrn,
-    .slot = rmcp_form_slot,
-    .type = rmcp_form_type,
-    .flops = flops,
-    .bytes = rmcp_form_bytes,
-    .parse = parse,
-    .print = rmcp_form_print,
-    .traits = traits,
-    .trait = rmcp_form_trait,
-    .draw = draw,
-    .trials = trials,
-    .fill = fill,
-    .reference_begin = rmcp_form_reference_begin,
-    .reference_end = rmcp_form_reference_end,
-    .expect = rmcp_form_expect,
-    .expect_cost = rmcp_form_expect_cost,
+    RMCP_FORM_FIXED,  .name = "lrn",  .n_slots = RMCP_LRN_SLOTS, .algos = rmcp_algos_lrn,
+    .flops = flops,   .parse = parse, .traits = traits,          .draw = draw,
+    .trials = trials, .fill = fill,
 };
 
 static const struct rmcp_form_rules rules = {

@@ -140,23 +140,14 @@ static void fill(const void *problem, unsigned slot, enum rmcp_data data, uint64
 static const char *const trials[] = { "70x33:none:%s", "1000x70:mean:%s:p2", NULL };
 
 const struct rmcp_operation rmcp_operation_multimargin = {
+    RMCP_FORM_FIXED,
     .name = "multimargin",
-    .problem_bytes = sizeof(struct rmcp_form),
     .n_slots = RMCP_MULTIMARGIN_SLOTS,
     .algos = rmcp_algos_multimargin,
-    .slot = rmcp_form_slot,
-    .type = rmcp_form_type,
     .flops = rmcp_form_flops,
-    .bytes = rmcp_form_bytes,
     .parse = parse,
-    .print = rmcp_form_print,
     .traits = traits,
-    .trait = rmcp_form_trait,
     .draw = draw,
     .trials = trials,
     .fill = fill,
-    .reference_begin = rmcp_form_reference_begin,
-    .reference_end = rmcp_form_reference_end,
-    .expect = rmcp_form_expect,
-    .expect_cost = rmcp_form_expect_cost,
 };

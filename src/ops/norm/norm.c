@@ -99,8 +99,10 @@ static rmcp_status parse(const char *text, void *problems, size_t *count)
 }
 
 /* Rows in registers and in several turns, by fours and by single elements. */
-static const char *const trials[] = { "5x100:%s:saved",          "3x37:t5:%s",        "2x9000:%s",
-                                      "2x6x35:group:groups3:%s", "2x4x5000:group:%s", NULL };
+static const char *const trials[] = { "5x100:%s:saved",    "3x37:t5:%s",
+                                      "2x9000:%s",         "2x6x35:group:groups3:%s",
+                                      "2x4x5000:group:%s", "5x768:%s:saved", /* shared evenly */
+                                      "19x64:t5:%s:saved", NULL };
 
 static void draw(uint64_t seed, void *problem)
 {

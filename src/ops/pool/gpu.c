@@ -1,6 +1,8 @@
 /* gpu.c: pooling's launches. */
 #include "ops/pool/gpu.h"
 
+#include <stdio.h>
+
 enum { MOST_LAUNCHES = 1024, UNIT_ITEMS = 2048 /* that keep a compute unit busy */ };
 
 /* One launch: `n` images and `c` channels of them. */
@@ -23,11 +25,11 @@ static unsigned y_slot(const struct rmcp_pool *pool)
     return pool->backward ? RMCP_POOL_DY : RMCP_POOL_Y;
 }
 
-/* Work-items of one channel of one image. */
+/* Work-items of one channel of one image, or of as many channels as a work-item has. */
 static int64_t channel_items(const struct rmcp_pool *pool, const struct rmcp_pool_way *way)
 {
     const int64_t *size = pool->backward ? pool->in : pool->out;
-    return size[0] * ceiling(size[1], way->rows) * ceiling(size[2], way->columns);
+    return size[0] * ceiling(size[1] + way->before, way->rows) * ceiling(size[2], way->columns);
 }
 
 /* Whether 32 bits hold every offset in bytes. */
@@ -50,12 +52,15 @@ static struct block cut(const struct rmcp_request *request, const struct rmcp_po
     const int64_t items = channel_items(&pool, way), limit = INT64_C(1) << 30;
     const int64_t busy = (int64_t)request->caps->compute_units * UNIT_ITEMS;
     struct block block = { pool.n, pool.c };
-    int64_t most = rmcp_launch_quota(items * pool.n * pool.c, busy, way->seconds);
+    const int64_t each = way->channels;
+    int64_t most = rmcp_launch_quota(items * pool.n * ceiling(pool.c, each), busy, way->seconds);
     if (most > limit) most = limit;
-    while ((block.n > 1 || block.c > 1) &&
-           (items * block.n * block.c > most || !fits(request->problem, block))) {
-        int64_t *size = block.n > 1 ? &block.n : &block.c;
-        *size = ceiling(*size, 2);
+    while ((block.n > 1 || block.c > each) &&
+           (items * block.n * ceiling(block.c, each) > most || !fits(request->problem, block))) {
+        if (block.n > 1)
+            block.n = ceiling(block.n, 2);
+        else
+            block.c = ceiling(ceiling(block.c, each), 2) * each;
     }
     return block;
 }
@@ -80,7 +85,8 @@ const char *rmcp_pool_refuse(const struct rmcp_request *request, const struct rm
         pool.in[0] * pool.in[1] * pool.in[2] > limit)
         return "a window or an image of more than 2^30 elements";
     if (channel_items(&pool, way) > limit) return "a channel of more than 2^30 work-items";
-    if (!fits(form, (struct block){ 1, 1 })) return "a channel that spans more than 4 GiB";
+    if (!fits(form, (struct block){ 1, way->channels }))
+        return "a channel that spans more than 4 GiB";
     if (rmcp_pool_launches(request, way) > MOST_LAUNCHES) return "more than 1024 launches";
     return NULL;
 }
@@ -115,9 +121,10 @@ static void set_turns(const struct rmcp_pool *pool, const struct strides *s, str
 {
     const int64_t *size = pool->backward ? pool->in : pool->out;
     const int64_t *written = pool->backward ? s->x : s->y;
-    const int64_t step[] = { 1, 1, 1, way->rows, way->columns };
+    const int64_t step[] = { 1, way->channels, 1, way->rows, way->columns };
     const int64_t before = a->align ? way->columns - 1 : 0; /* elements that are not there */
-    const int64_t turns[] = { block.n, block.c, size[0], ceiling(size[1], way->rows),
+    const int64_t turns[] = { block.n, ceiling(block.c, way->channels), size[0],
+                              ceiling(size[1] + way->before, way->rows),
                               ceiling(size[2] + before, way->columns) };
     unsigned order[5], n = 0;
     for (unsigned d = 0; d < 5; d++) {
@@ -137,7 +144,7 @@ static void set_turns(const struct rmcp_pool *pool, const struct strides *s, str
         a->count *= (unsigned)turns[d];
         if (d == 0 && i > 0 && order[i - 1] == 1 && s->x[0] == s->x[1] * block.c &&
             s->y[0] == s->y[1] * block.c && s->index[0] == s->index[1] * block.c) {
-            a->turn[a->n_turns - 1].size = rmcp_divider_of(block.c * block.n);
+            a->turn[a->n_turns - 1].size = rmcp_divider_of(turns[1] * block.n);
             continue;
         }
         a->turn[a->n_turns++] = (struct rmcp_pool_turn){
@@ -186,11 +193,14 @@ static struct rmcp_pool_args arguments(const struct rmcp_form *form, struct bloc
         .full = pool.inclusive || all_full(&pool),
         .index_bytes = (unsigned)rmcp_type_bytes((rmcp_type)form->tensor[RMCP_POOL_INDEX].type),
         .image = pool.image,
+        .index_channel = pool.c > 1 ? (unsigned)s.index[1] : 0,
         .line = all_full(&pool) && pool.window[0] == 1 && pool.window[1] == 1,
     };
+    a.even = a.line && a.kind == RMCP_POOL_MEAN && pool.in[0] == 1 && pool.in[1] == 1 &&
+             pool.window[2] == pool.in[2];
     /* Rows of different alignment, so long that one strip more does not count. */
-    a.align =
-        pool.backward && s.x[4] == 1 && pool.in[2] % way->columns && pool.in[2] >= 4 * way->columns;
+    a.align = pool.backward && way->rows == 1 && s.x[4] == 1 && pool.in[2] % way->columns &&
+              pool.in[2] >= 4 * way->columns;
     for (int d = 0; d < 3; d++) {
         a.in[d] = (unsigned)pool.in[d];
         a.out[d] = (unsigned)pool.out[d];
@@ -220,7 +230,7 @@ static void add_memory(struct rmcp_kernel_launch *launch, const struct rmcp_form
 }
 
 rmcp_status rmcp_pool_emit(const struct rmcp_request *request, const struct rmcp_pool_way *way,
-                           const char *stem, rmcp_pool_adjust *adjust,
+                           const char *stem, const char *rest, rmcp_pool_adjust *adjust,
                            struct rmcp_launch_list *list)
 {
     const struct rmcp_form *form = request->problem;
@@ -235,7 +245,7 @@ rmcp_status rmcp_pool_emit(const struct rmcp_request *request, const struct rmcp
             if (adjust) adjust(request, &args, &items);
             struct rmcp_kernel_launch *launch = NULL;
             rmcp_status status =
-                rmcp_kernel_append(list, stem, (rmcp_type)form->type, "", items, &launch);
+                rmcp_kernel_append(list, stem, (rmcp_type)form->type, rest, items, &launch);
             if (status) return status;
             const unsigned first = pool.backward ? RMCP_POOL_DY : RMCP_POOL_X;
             const unsigned second = pool.backward ? RMCP_POOL_INDEX : RMCP_POOL_Y;
@@ -268,4 +278,54 @@ int64_t rmcp_pool_step(const struct rmcp_form *form)
     for (int d = 0; d < 5; d++)
         if (turns[d] > 1 && (fastest < 0 || s.y[d] < s.y[fastest])) fastest = d;
     return fastest < 0 ? 1 : s.x[fastest] * (fastest > 1 ? pool.stride[fastest - 2] : 1);
+}
+
+/* ---- windows that are known ---- */
+
+const char *rmcp_pool_known(const struct rmcp_request *request, struct rmcp_pool_known *known)
+{
+    const struct rmcp_form *form = request->problem;
+    const struct rmcp_pool pool = rmcp_pool_of(form);
+    const struct strides s = strides_of(form, &pool);
+    const int64_t window = pool.window[1], stride = pool.stride[1];
+    if (pool.window[0] != 1 || pool.stride[0] != 1 || pool.pad[0] || pool.in[0] != pool.out[0])
+        return "windows of several layers";
+    if (pool.window[2] != window || pool.stride[2] != stride ||
+        !(window == 3 ? stride == 1 || stride == 2 : window == 2 && stride == 2))
+        return "windows are neither 2 x 2 / 2, 3 x 3 / 2 nor 3 x 3 / 1";
+    const bool last = pool.c > 1 && s.x[1] == 1 && s.y[1] == 1;
+    if (last && pool.c % RMCP_POOL_CHANNELS) return "channels last that are no multiple of 4";
+    if (!last && ((pool.in[2] > 1 && s.x[4] != 1) || (pool.out[2] > 1 && s.y[4] != 1)))
+        return "neither rows nor channels are neighbours in memory";
+    if (!last && pool.pad[2] > 1) return "padding of more than 1";
+    known->way = (struct rmcp_pool_way){
+        .rows = RMCP_POOL_HIGH,
+        .columns = last ? 2
+                   : pool.backward
+                       ? RMCP_POOL_WIDTH((int64_t)rmcp_type_bytes((rmcp_type)form->type))
+                       : RMCP_POOL_SPAN / stride,
+        .channels = last ? RMCP_POOL_CHANNELS : 1,
+        .before = pool.backward ? pool.pad[1] % stride : 0,
+        .seconds = 0.9 * rmcp_pool_seconds(request, 2),
+    };
+    snprintf(known->rest, sizeof known->rest, "_%d_%d%s", (int)window, (int)stride,
+             last ? "_last" : "");
+    return rmcp_pool_refuse(request, &known->way);
+}
+
+double rmcp_pool_known_cost(const struct rmcp_request *request)
+{
+    struct rmcp_pool_known known;
+    if (rmcp_pool_known(request, &known)) return 0; /* which nobody asks for */
+    return known.way.seconds +
+           (double)rmcp_pool_launches(request, &known.way) * request->caps->launch_seconds;
+}
+
+rmcp_status rmcp_pool_known_emit(const struct rmcp_request *request, const char *stem,
+                                 struct rmcp_launch_list *list)
+{
+    struct rmcp_pool_known known;
+    const char *why = rmcp_pool_known(request, &known);
+    if (why) return rmcp_fail(RMCP_E_INTERNAL, "%s: %s", stem, why);
+    return rmcp_pool_emit(request, &known.way, stem, known.rest, NULL, list);
 }

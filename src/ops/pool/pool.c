@@ -164,6 +164,14 @@ static const char *const trials[] = {
     "2x9x12x14:avg_in:%s:window2",
     "2x5x20x23:max:%s:window20x23:u16",
     "2x5x20x23:avg:%s:window20x23",
+    "1x3x9x20:max:%s:window3:stride1:pad1",
+    "2x3x8x17:avg:%s:window3:stride2:pad1",
+    "1x8x9x11:max:fwd:%s:window3:stride2:pad1:x/792x1x88x8:y/240x1x48x8",
+    "1x8x9x11:max:bwd:%s:window3:stride2:pad1:dx/792x1x88x8:dy/240x1x48x8",
+    "1x4x6x7:avg:fwd:%s:window3:stride1:pad1:x/168x1x28x4:y/168x1x28x4",
+    "1x4x6x7:avg:bwd:%s:window3:stride1:pad1:dx/168x1x28x4:dy/168x1x28x4",
+    "1x4x6x8:max:fwd:%s:window2:x/192x1x32x4:y/48x1x16x4:index/48x1x16x4",
+    "1x4x6x8:max:bwd:%s:window2:dx/192x1x32x4:dy/48x1x16x4:index/48x1x16x4",
     NULL,
 };
 
@@ -311,25 +319,8 @@ static rmcp_status parse(const char *text, void *problems, size_t *count)
 }
 
 const struct rmcp_operation rmcp_operation_pool = {
-    .name = "pool",
-    .problem_bytes = sizeof(struct rmcp_form),
-    .n_slots = 5,
-    .algos = rmcp_algos_pool,
-    .slot = rmcp_form_slot,
-    .type = rmcp_form_type,
-    .flops = flops,
-    .bytes = rmcp_form_bytes,
-    .parse = parse,
-    .print = rmcp_form_print,
-    .traits = traits,
-    .trait = rmcp_form_trait,
-    .draw = draw,
-    .trials = trials,
-    .fill = fill,
-    .reference_begin = rmcp_form_reference_begin,
-    .reference_end = rmcp_form_reference_end,
-    .expect = rmcp_form_expect,
-    .expect_cost = rmcp_form_expect_cost,
+    RMCP_FORM_FIXED, .name = "pool",   .n_slots = 5, .algos = rmcp_algos_pool, .flops = flops,
+    .parse = parse,  .traits = traits, .draw = draw, .trials = trials,         .fill = fill,
 };
 
 static const struct rmcp_form_rules rules = {

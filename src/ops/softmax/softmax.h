@@ -24,4 +24,16 @@ static inline bool rmcp_softmax_along(const struct rmcp_form *form, unsigned d)
     return form->word[RMCP_SOFTMAX_MODE] == RMCP_SOFTMAX_CHANNEL ? d == 1 : d >= 1;
 }
 
+/* Dense tensors that all lie alike, as [outer][length][inner]: a line is `length` elements, `inner`
+ * apart. False where they are not so. */
+struct rmcp_softmax_box {
+    int64_t outer, length, inner;
+};
+bool rmcp_softmax_box_of(const struct rmcp_form *form, struct rmcp_softmax_box *box);
+
+/* Seconds to move the tensors' bytes, some of them `times`, with so many workgroups: few leave
+ * compute units idle, each of which takes RMCP_SOFTMAX_UNIT_GROUPS. */
+enum { RMCP_SOFTMAX_UNIT_GROUPS = 8 };
+double rmcp_softmax_seconds(const struct rmcp_request *request, double times, double groups);
+
 #endif

@@ -103,7 +103,8 @@ static rmcp_status emit_sums(const struct rmcp_request *request, struct rmcp_lau
         rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
         rmcp_arg_value(launch, &s, sizeof s);
     }
-    rmcp_status status = rmcp_kernel_append(list, "norm_finish", type, "", s.inner, &launch);
+    rmcp_status status = rmcp_kernel_append(
+        list, "norm_finish", type, "", ceil_divide(s.inner, RMCP_LN_FINISH) * THREADS, &launch);
     if (status) return status;
     rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
     rmcp_arg_memory(launch, RMCP_LN_DWEIGHT, 0);
@@ -186,7 +187,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_norm_rows;
 const struct rmcp_algo rmcp_algo_norm_rows = {
     .name = "rows",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

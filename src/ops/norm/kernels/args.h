@@ -8,6 +8,7 @@
 /* Elements that a work-item has in registers, and work-items of a workgroup. */
 #define RMCP_LN_BLOCK 16
 #define RMCP_LN_THREADS 256
+#define RMCP_LN_FINISH 16 /* columns of a workgroup that adds up parts */
 
 struct rmcp_ln_args {
     rmcp_long rows;        /* of the whole problem                                         */
@@ -33,6 +34,19 @@ struct rmcp_ln_sums {
     unsigned fours, t5;
     unsigned each, groups;     /* channels of a group, groups of a sample                  */
     struct rmcp_divider space; /* elements of a channel in a sample                        */
+};
+
+/* Rows that work-items share evenly. */
+#define RMCP_LN_CHUNKS 4 /* of four elements, of a work-item */
+
+struct rmcp_ln_whole {
+    unsigned first, count;  /* rows of this launch                                        */
+    unsigned inner;         /* elements of a row: 4 * lanes * chunks                      */
+    unsigned lanes, chunks; /* work-items of a row, a power of two; what each of them has */
+    unsigned groups, split; /* backward: workgroups, and the first one's part of the sums */
+    unsigned t5, add, saved, weights, bias;
+    unsigned sums; /* backward: 1: also the gradients of weights               */
+    float share, epsilon;
 };
 
 #endif

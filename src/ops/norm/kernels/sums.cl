@@ -111,22 +111,33 @@ __kernel WORKGROUP(THREADS) void norm_channels(INPUT(x), INPUT(dy), INPUT(mean),
         put_parts((__global float *)ADDRESS(parts), &s, split, channel, all.product, all.sum);
 }
 
-__kernel WORKGROUP(THREADS) void norm_finish(INPUT(parts), OUTPUT(dweight), OUTPUT(dbias),
-                                             struct rmcp_ln_sums s)
+/* RMCP_LN_FINISH columns a workgroup, of which several work-items have some parts each. */
+__kernel WORKGROUP(THREADS) void norm_finish(INPUT(parts), OUTPUT(dweight), OUTPUT(dbias), struct rmcp_ln_sums s)
 {
-    const uint column = GROUP_ID_X * THREADS + LOCAL_ID;
-    if (column >= s.inner) return;
+    __local float room[2 * THREADS];
+    const uint mine = LOCAL_ID % RMCP_LN_FINISH, deep = LOCAL_ID / RMCP_LN_FINISH, high = THREADS / RMCP_LN_FINISH;
+    const uint column = GROUP_ID_X * RMCP_LN_FINISH + mine;
     __global const float *from = (__global const float *)ADDRESS(parts) + column;
     float product = 0, sum = 0, block = 0, block_sum = 0;
-    for (uint i = 0; i < s.splits; i++, from += 2 * (ulong)s.inner) {
-        block += from[0];
-        block_sum += from[s.inner];
-        if (i % 16 == 15) {
+    uint count = 0;
+    for (uint i = deep; i < s.splits && column < s.inner; i += high) {
+        block += from[(ulong)i * 2 * s.inner];
+        block_sum += from[(ulong)i * 2 * s.inner + s.inner];
+        if (++count % 16 == 0) {
             product += block;
             sum += block_sum;
             block = block_sum = 0;
         }
     }
-    put1(ADDRESS(dweight), column, product + block);
-    if (!s.t5) put1(ADDRESS(dbias), column, sum + block_sum);
+    room[LOCAL_ID] = product + block;
+    room[THREADS + LOCAL_ID] = sum + block_sum;
+    BARRIER();
+    if (deep > 0 || column >= s.inner) return;
+    product = sum = 0;
+    for (uint i = 0; i < high; i++) {
+        product += room[i * RMCP_LN_FINISH + mine];
+        sum += room[THREADS + i * RMCP_LN_FINISH + mine];
+    }
+    put1(ADDRESS(dweight), column, product);
+    if (!s.t5) put1(ADDRESS(dbias), column, sum);
 }

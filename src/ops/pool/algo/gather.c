@@ -3,7 +3,12 @@
 
 static struct rmcp_pool_way way_of(const struct rmcp_request *request)
 {
-    return (struct rmcp_pool_way){ 1, RMCP_POOL_LANES, rmcp_pool_seconds(request, 8) };
+    return (struct rmcp_pool_way){
+        .rows = 1,
+        .columns = RMCP_POOL_LANES,
+        .channels = 1,
+        .seconds = rmcp_pool_seconds(request, 8),
+    };
 }
 
 static const char *refuse(const struct rmcp_request *request)
@@ -22,7 +27,7 @@ static double cost(const struct rmcp_request *request)
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
     const struct rmcp_pool_way way = way_of(request);
-    return rmcp_pool_emit(request, &way, "pool_gather", NULL, list);
+    return rmcp_pool_emit(request, &way, "pool_gather", "", NULL, list);
 }
 
 const struct rmcp_algo rmcp_algo_pool_gather = {

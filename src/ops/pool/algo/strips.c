@@ -25,7 +25,9 @@ static double seconds(const struct rmcp_request *request)
 
 static struct rmcp_pool_way way_of(const struct rmcp_request *request)
 {
-    return (struct rmcp_pool_way){ RMCP_POOL_STRIP, 1, seconds(request) };
+    return (struct rmcp_pool_way){
+        .rows = RMCP_POOL_STRIP, .columns = 1, .channels = 1, .seconds = seconds(request)
+    };
 }
 
 static const char *refuse(const struct rmcp_request *request)
@@ -44,7 +46,7 @@ static double cost(const struct rmcp_request *request)
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
     const struct rmcp_pool_way way = way_of(request);
-    return rmcp_pool_emit(request, &way, "pool_strips", NULL, list);
+    return rmcp_pool_emit(request, &way, "pool_strips", "", NULL, list);
 }
 
 const struct rmcp_algo rmcp_algo_pool_strips = {

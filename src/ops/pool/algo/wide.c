@@ -30,7 +30,9 @@ static double seconds(const struct rmcp_request *request)
 
 static struct rmcp_pool_way way_of(const struct rmcp_request *request)
 {
-    return (struct rmcp_pool_way){ 1, 1, seconds(request) };
+    return (struct rmcp_pool_way){
+        .rows = 1, .columns = 1, .channels = 1, .seconds = seconds(request)
+    };
 }
 
 static const char *refuse(const struct rmcp_request *request)
@@ -61,7 +63,7 @@ static void adjust(const struct rmcp_request *request, struct rmcp_pool_args *ar
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
     const struct rmcp_pool_way way = way_of(request);
-    return rmcp_pool_emit(request, &way, "pool_wide", adjust, list);
+    return rmcp_pool_emit(request, &way, "pool_wide", "", adjust, list);
 }
 
 const struct rmcp_algo rmcp_algo_pool_wide = {

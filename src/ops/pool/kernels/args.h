@@ -21,16 +21,18 @@ struct rmcp_pool_args {
     unsigned x[3], y[3], index[3];  /* elements between neighbours                         */
     struct rmcp_divider divider[3]; /* wide: by `window`; gather: by `stride`              */
     float alpha, beta;
-    float share;          /* 1 / taps                                                        */
-    unsigned taps;        /* elements of a window                                            */
-    unsigned kind;        /* RMCP_POOL_MEAN …                                                */
-    unsigned full;        /* 1: no window has padding, or it counts                          */
-    unsigned index_bytes; /* 1, 2, 4 or 8                                                   */
-    unsigned image;       /* 1: indices count in the image                                   */
-    unsigned lane_bits;   /* wide: 1 << lane_bits work-items share an output                 */
-    unsigned along;       /* wide: 1: neighbouring work-items share one; 0: have one each     */
-    unsigned line;        /* wide: 1: a window is one row without padding                     */
-    unsigned align;       /* gather: 1: strips begin where dx is aligned                      */
+    float share;            /* 1 / taps                                                        */
+    unsigned taps;          /* elements of a window                                            */
+    unsigned kind;          /* RMCP_POOL_MEAN …                                                */
+    unsigned full;          /* 1: no window has padding, or it counts                          */
+    unsigned index_bytes;   /* 1, 2, 4 or 8                                                   */
+    unsigned image;         /* 1: indices count in the image                                   */
+    unsigned lane_bits;     /* wide: 1 << lane_bits work-items share an output                 */
+    unsigned along;         /* wide: 1: neighbouring work-items share one; 0: have one each     */
+    unsigned line;          /* wide: 1: a window is one row without padding                     */
+    unsigned align;         /* gather: 1: strips begin where dx is aligned                      */
+    unsigned even;          /* gather: 1: one mean of the whole row                              */
+    unsigned index_channel; /* tiles: elements from one channel's index to the next            */
 };
 
 #define RMCP_POOL_MEAN 0
@@ -38,6 +40,12 @@ struct rmcp_pool_args {
 #define RMCP_POOL_MAX_INDEX 2
 
 #define RMCP_POOL_LANES 4 /* elements of dx side by side of a work-item in gather.cl */
-#define RMCP_POOL_STRIP 4 /* outputs of a work-item in strips.cl, one above the other */
+#define RMCP_POOL_HIGH 2  /* rows of a work-item's tile in tiles.cl and back.cl           */
+#define RMCP_POOL_WIDTH(bytes)                                                                     \
+    (16 / (bytes))           /* columns of dx of one, where rows are neighbours                    \
+                              */
+#define RMCP_POOL_SPAN 8     /* columns of x of one, likewise */
+#define RMCP_POOL_CHANNELS 4 /* channels of one, where channels are                          */
+#define RMCP_POOL_STRIP 4    /* outputs of a work-item in strips.cl, one above the other */
 
 #endif

@@ -164,14 +164,37 @@ INLINE struct job find_job(const struct rmcp_pool_args *p, __global const char *
     return job;
 }
 
+/* alpha * sum + beta * what was there, from element `first` of the row on, which is at `begin`. */
+INLINE void write_row(const struct rmcp_pool_args *p, __global char *dx, uint begin, int first, float *sum)
+{
+    UNROLL for (uint i = 0; i < LANES; i++)
+    {
+        sum[i] *= p->alpha;
+        if (p->beta != 0 && (uint)(first + (int)i) < p->in[2]) sum[i] += p->beta * load(dx, begin + i * p->x[2]);
+    }
+    if (p->x[2] == 1 && first >= 0 && (uint)first + LANES <= p->in[2]) {
+        store4(dx, begin, (float4)(sum[0], sum[1], sum[2], sum[3]));
+    } else {
+        UNROLL for (uint i = 0; i < LANES; i++) if ((uint)(first + (int)i) < p->in[2])
+            store(dx, begin + i * p->x[2], sum[i]);
+    }
+}
+
 __kernel WORKGROUP(THREADS) void pool_gather(INPUT(dy), INPUT(index), OUTPUT(dx),
                                              struct rmcp_pool_args p)
 {
     const uint item = GROUP_ID_X * THREADS + LOCAL_ID;
     if (item >= p.count) return;
+    float sum[LANES];
+    if (p.even && !p.align) { /* the gradient of one mean for all of a row */
+        const struct spot s = find_spot(&p, item);
+        const float v = load(ADDRESS(dy), s.y) * p.share;
+        UNROLL for (uint i = 0; i < LANES; i++) sum[i] = v;
+        write_row(&p, ADDRESS(dx), s.x, (int)s.w, sum);
+        return;
+    }
     const struct job job = find_job(&p, ADDRESS(dx), item);
     if (job.first >= (int)p.in[2]) return;
-    float sum[LANES];
     UNROLL for (uint i = 0; i < LANES; i++) sum[i] = 0;
     const bool flat = p.window[0] == 1 && p.window[1] == p.window[2] && p.stride[1] == p.stride[2];
     if (flat && p.window[1] == 2 && p.stride[1] == 2)
@@ -183,17 +206,5 @@ __kernel WORKGROUP(THREADS) void pool_gather(INPUT(dy), INPUT(index), OUTPUT(dx)
             few(&p, ADDRESS(dy), ADDRESS(index), &job, k, 1, LANES + 2, sum);
     else
         many(&p, ADDRESS(dy), ADDRESS(index), &job, sum);
-    const uint begin = job.at.x + (uint)(job.first - (int)job.at.w) * p.x[2];
-    UNROLL for (uint i = 0; i < LANES; i++)
-    {
-        sum[i] *= p.alpha;
-        if (p.beta != 0 && (uint)(job.first + (int)i) < p.in[2])
-            sum[i] += p.beta * load(ADDRESS(dx), begin + i * p.x[2]);
-    }
-    if (p.x[2] == 1 && job.first >= 0 && (uint)job.first + LANES <= p.in[2]) {
-        store4(ADDRESS(dx), begin, (float4)(sum[0], sum[1], sum[2], sum[3]));
-    } else {
-        UNROLL for (uint i = 0; i < LANES; i++) if ((uint)(job.first + (int)i) < p.in[2])
-            store(ADDRESS(dx), begin + i * p.x[2], sum[i]);
-    }
+    write_row(&p, ADDRESS(dx), job.at.x + (uint)(job.first - (int)job.at.w) * p.x[2], job.first, sum);
 }

@@ -3,85 +3,82 @@
 #include "ops/softmax/kernels/packed_args.h"
 #include "ops/softmax/softmax.h"
 
-enum { THREADS = 256, UNIT_GROUPS = 8 };
+enum { THREADS = 256, NEIGHBOURS = 32 };
 
 static bool is_forward(const struct rmcp_form *form)
 {
     return form->word[RMCP_SOFTMAX_PASS] == RMCP_SOFTMAX_FORWARD;
 }
 
-/* Elements of a line. */
-static int64_t length_of(const struct rmcp_form *form)
+/* Whether lines are whole chunks of 16 bytes. */
+static bool is_wide(const struct rmcp_form *form, int64_t length)
 {
-    int64_t length = 1;
-    for (unsigned d = 0; d < form->dims; d++)
-        if (rmcp_softmax_along(form, d)) length *= form->size[d];
-    return length;
+    return length * (int64_t)rmcp_type_bytes((rmcp_type)form->type) % 16 == 0;
 }
 
-/* Work-items of a line: neighbours read neighbours, so short lines have few. */
-static int64_t lanes_of(int64_t length)
+/* Work-items of a line: as few as can keep it. Where they have single elements, neighbours read
+ * neighbours. */
+static int64_t lanes_of(const struct rmcp_form *form, int64_t length)
 {
     int64_t lanes = 1;
-    while (lanes < THREADS && lanes * 4 < length) lanes *= 2;
+    while (lanes < THREADS && lanes * RMCP_SOFTMAX_KEEP < length) lanes *= 2;
+    if (!is_wide(form, length))
+        while (lanes < NEIGHBOURS && lanes * 4 < length) lanes *= 2;
     return lanes;
+}
+
+/* Lines of length 1 have no order: each is one behind the other. */
+static bool box_of(const struct rmcp_form *form, struct rmcp_softmax_box *box)
+{
+    if (!rmcp_softmax_box_of(form, box)) return false;
+    if (box->length == 1) *box = (struct rmcp_softmax_box){ box->outer * box->inner, 1, 1 };
+    return box->inner == 1;
 }
 
 static const char *refuse(const struct rmcp_request *request)
 {
-    const struct rmcp_form *form = request->problem;
-    for (unsigned slot = 0; form->rules->tensors[slot]; slot++)
-        if (!rmcp_form_packed(&form->tensor[slot])) return "a tensor has gaps or another order";
-    for (unsigned d = 2; d < form->dims; d++)
-        if (!rmcp_softmax_along(form, d) && form->size[d] > 1)
-            return "elements of a line are not neighbours";
-    if (length_of(form) > INT32_MAX / 2) return "a line has 2^30 elements or more";
-    if (form->tensor[is_forward(form) ? RMCP_SOFTMAX_Y : RMCP_SOFTMAX_DX].elements /
-            length_of(form) >
-        INT32_MAX)
-        return "2^31 lines or more";
+    struct rmcp_softmax_box box;
+    if (!box_of(request->problem, &box))
+        return "tensors have gaps or different orders, or elements of a line are not neighbours";
+    if (box.length > INT32_MAX / 2) return "a line has 2^30 elements or more";
+    if (box.outer > INT32_MAX) return "2^31 lines or more";
     return NULL;
 }
 
-/* A line is one workgroup's: few long ones leave compute units idle. */
-static double seconds(const struct rmcp_request *request)
+static double seconds(const struct rmcp_request *request, const struct rmcp_softmax_box *box)
 {
-    const struct rmcp_form *form = request->problem;
-    const struct rmcp_caps *caps = request->caps;
-    const int64_t length = length_of(form), lanes = lanes_of(length);
-    const double bytes =
-        request->operation->bytes(form) * (length <= RMCP_SOFTMAX_KEEP * lanes ? 1 : 1.5);
-    const double groups =
-        (double)form->tensor[is_forward(form) ? RMCP_SOFTMAX_Y : RMCP_SOFTMAX_DX].elements /
-        (double)length / (double)(THREADS / lanes);
-    const double busy =
-        groups / ((double)(caps->compute_units ? caps->compute_units : 1) * UNIT_GROUPS);
-    return bytes / caps->bytes_per_second / (busy < 1 ? busy : 1);
+    const int64_t lanes = lanes_of(request->problem, box->length);
+    return rmcp_softmax_seconds(request, box->length <= RMCP_SOFTMAX_KEEP * lanes ? 1 : 1.5,
+                                (double)box->outer / (double)(THREADS / lanes));
 }
 
 static double cost(const struct rmcp_request *request)
 {
-    return seconds(request) + request->caps->launch_seconds;
+    struct rmcp_softmax_box box;
+    if (!box_of(request->problem, &box)) return 0;
+    return seconds(request, &box) + request->caps->launch_seconds;
 }
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
     const struct rmcp_form *form = request->problem;
     const bool forward = is_forward(form);
-    const int64_t length = length_of(form), lanes = lanes_of(length);
-    const int64_t lines =
-        form->tensor[forward ? RMCP_SOFTMAX_Y : RMCP_SOFTMAX_DX].elements / length;
-    const int64_t quota = rmcp_launch_quota(
-        lines, (int64_t)request->caps->compute_units * UNIT_GROUPS * THREADS / lanes,
-        seconds(request));
-    const uint64_t line_bytes = (uint64_t)length * rmcp_type_bytes((rmcp_type)form->type);
+    struct rmcp_softmax_box box;
+    if (!box_of(form, &box)) return rmcp_fail(RMCP_E_INTERNAL, "softmax: no lines");
+    const int64_t lanes = lanes_of(form, box.length);
+    const int64_t quota = rmcp_launch_quota(box.outer,
+                                            (int64_t)request->caps->compute_units *
+                                                RMCP_SOFTMAX_UNIT_GROUPS * THREADS / lanes,
+                                            seconds(request, &box));
+    const uint64_t line_bytes = (uint64_t)box.length * rmcp_type_bytes((rmcp_type)form->type);
     rmcp_status status = RMCP_OK;
-    for (int64_t first = 0; first < lines && !status; first += quota) {
-        const int64_t now = lines - first < quota ? lines - first : quota;
+    for (int64_t first = 0; first < box.outer && !status; first += quota) {
+        const int64_t now = box.outer - first < quota ? box.outer - first : quota;
         const struct rmcp_softmax_packed args = {
             .lines = (unsigned)now,
-            .length = (unsigned)length,
+            .length = (unsigned)box.length,
             .lanes = (unsigned)lanes,
+            .wide = is_wide(form, box.length),
             .log = rmcp_softmax_log(form),
             .alpha = (float)form->number[RMCP_SOFTMAX_ALPHA],
             .beta = (float)form->number[RMCP_SOFTMAX_BETA],
@@ -102,7 +99,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_softmax_packed;
 const struct rmcp_algo rmcp_algo_softmax_packed = {
     .name = "packed",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,
