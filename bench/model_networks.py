@@ -2,10 +2,11 @@
 """Modelled times of our convolutions in whole networks on an RDNA1 card; nothing here was measured on one.
 
 usage: model_networks.py MODEL_CARD KERNELS RESULTS [--card NAME] [--batch N] [--network NAME…] [--pass NAME…]
-                         [--mhz N] [--sample N] [--table]
+                         [--mhz N] [--sample N] [--table] [--layers]
 
 MODEL_CARD is build/bench/model_card, KERNELS the folder with the code objects for gfx1010. Each layer is a line of the
-file RESULTS, which the next run reads: it goes on where it was ended. --table only prints what is there, as Markdown.
+file RESULTS, which the next run reads: it goes on where it was ended; what is there with a larger sample stays. --table only prints what is there, as Markdown;
+--layers each layer's share of its limit, and why it is low where it is below half.
 """
 import argparse
 import collections
@@ -16,6 +17,9 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PASSES = ["fwd", "bwd_data", "bwd_weights"]
+NAMES = {"resnet50v1.5": "ResNet-50", "vgg16": "VGG-16", "mobilenetv2": "MobileNetV2", "fwd": "forward",
+         "bwd_data": "data gradient", "bwd_weights": "weight gradient"}
+KERNEL_US = 5  # start and end of a kernel, kernel_us of data/cards/rdna1.timing
 
 
 def layers(network, batch):
@@ -28,17 +32,19 @@ def layers(network, batch):
 
 
 def key_of(o, case):
-    return "\t".join([o.card, str(o.mhz), str(o.sample), case])
+    return (o.card, str(o.mhz), case)
 
 
 def read(path):
-    found = {}
+    """What was modelled, and with which sample: of several the largest."""
+    found, samples = {}, {}
     if os.path.exists(path):
         for line in open(path, encoding="utf-8"):
-            fields = line.rstrip("\n").split("\t")
-            if len(fields) > 8:
-                found["\t".join(fields[:4])] = fields[4:]
-    return found
+            card, mhz, sample, case, *fields = line.rstrip("\n").split("\t")
+            key = (card, mhz, case)
+            if len(fields) > 4 and int(sample) >= samples.get(key, 0):
+                found[key], samples[key] = fields, int(sample)
+    return found, samples
 
 
 def model(o, case):
@@ -78,9 +84,54 @@ def table(o, found):
                 if counted:
                     below.sort(reverse=True)
                     print("| %s, %d | %s | %d%s | %.2f | %.2f | %.0f %% | %s |" % (
-                        network, batch, which, counted, ", %d missing" % missing if missing else "", time / 1e3,
+                        NAMES[network], batch, NAMES[which], counted, ", %d missing" % missing if missing else "", time / 1e3,
                         limit / 1e3, 100 * limit / time, "%d: %s" % (len(below), "; ".join(t for _, t in below[:3]))
                         if below else "none"))
+
+
+def reason(fields):
+    """Why a layer is far from its limit: start and end of kernels, few workgroups, products beyond the edges of tensors, what
+    waves wait for."""
+    kernels = fields[9].split(" + ") if len(fields) > 9 else []
+    time, fma = microseconds(fields[1]), float(fields[5].split()[1])
+    starts = KERNEL_US * len(kernels)
+    texts = ["%.0f %% start and end" % (100 * starts / time)] if kernels else []
+    groups = max([workgroups(k.split()[-1]) for k in kernels] or [72])
+    if groups < 72:
+        texts.append("%d workgroups" % groups)
+    made = fma * (time - starts) / microseconds(fields[2])
+    if made > 1.15 and "(fma)" in fields[2] and not fields[0].startswith("winograd"):
+        texts.append("%.0f %% of products beyond edges" % (100 - 100 / made))
+    return ", ".join(texts + [fields[8]])
+
+
+def workgroups(text):
+    x, y, z = map(int, text.split(","))
+    return x * y * z
+
+
+def by_layer(o, found):
+    for network in o.network:
+        for batch in o.batch:
+            print("\n## %s, %d image%s\n\n| layers | shape | %s |\n|---|---|---|---|---|" % (
+                NAMES[network], batch, "s" if batch > 1 else "", " | ".join(NAMES[p] for p in o.passes)))
+            distinct = collections.OrderedDict()
+            for name, count, case, first in layers(network, batch):
+                names, n, _ = distinct.get(case, ([], 0, first))
+                distinct[case] = (names + [name], n + count, first)
+            for case, (names, n, first) in distinct.items():
+                cells = []
+                for which in o.passes:
+                    fields = found.get(key_of(o, case + ":" + which))
+                    if not fields or (which == "bwd_data" and first):
+                        cells.append("")
+                        continue
+                    share = microseconds(fields[2]) / microseconds(fields[1])
+                    cells.append("%.0f %%%s" % (100 * share, ": " + reason(fields) if share < 0.5 else ""))
+                if any(cells):
+                    print("| %s%s | %s | %s |" % (names[0], " and %d more" % (n - 1) if n > 1 else "",
+                                                  case.replace("p0", "").replace("u1g", "g").replace("g1", "") if
+                                                  case.endswith("g1") else case, " | ".join(cells)))
 
 
 def main():
@@ -95,8 +146,12 @@ def main():
     parser.add_argument("--mhz", type=int, default=0)
     parser.add_argument("--sample", type=int, default=32000000)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--layers", action="store_true")
     o = parser.parse_args()
-    found = read(o.results)
+    found, samples = read(o.results)
+    if o.layers:
+        by_layer(o, found)
+        return
     if not o.table:
         wanted = collections.OrderedDict()
         for batch in o.batch:
@@ -106,12 +161,12 @@ def main():
                         if which != "bwd_data" or not first:
                             wanted[case + ":" + which] = None
         for case in wanted:
-            if key_of(o, case) in found:
+            if samples.get(key_of(o, case), 0) >= o.sample:
                 continue
             fields = model(o, case)
             found[key_of(o, case)] = fields
             with open(o.results, "a", encoding="utf-8") as file:
-                file.write("\t".join([key_of(o, case)] + fields) + "\n")
+                file.write("\t".join([o.card, str(o.mhz), str(o.sample), case] + fields) + "\n")
             print(case, *fields, flush=True)
     table(o, found)
 

@@ -50,7 +50,9 @@ static enum record_choice choose(void *context, uint64_t number, uint64_t n_tota
         s->full = (uint64_t)s->card->wgps * chip_groups_at_a_time(s->card, r, &limit);
     }
     if (!s->middle) {
-        const bool over = r->n_steps >= s->most_steps && number >= LEAST_GROUPS;
+        /* Workgroups that run long are under way beside each other, none at its end. */
+        const bool many = !r->n_ended && r->n_steps >= s->most_steps / 8;
+        const bool over = (many || r->n_steps >= s->most_steps) && number >= LEAST_GROUPS;
         const bool enough = r->n_steps >= s->most_steps / 2 && number >= 3 * s->full;
         const bool rest = number && r->n_steps / number * n_total <= s->most_steps;
         if (!over && (!enough || rest)) {
@@ -87,10 +89,12 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* So many WGPs that the sample fills them: all, or fewer when it is short. */
+/* So many WGPs that the sample fills them: all, or fewer when it is short. Two rounds tell what one
+ * of them takes without its cold begin; for that a quarter of the card is enough. */
 static unsigned wgps_for(const struct timing_card *card, uint64_t n_groups, unsigned at_a_time)
 {
     unsigned n = card->wgps;
+    while (4 * n > card->wgps && n > 1 && UINT64_C(2) * n * at_a_time > n_groups) n = (n + 1) / 2;
     while (n > 1 && (uint64_t)n * at_a_time > n_groups) n = (n + 1) / 2;
     return n;
 }
@@ -111,6 +115,21 @@ static rmcp_status replay(const struct timing_sampler *s, enum timing_reading re
     return status;
 }
 
+/* The same of a dispatch whose workgroups all have room at once: as many on each WGP as the one
+ * with most of them will have. */
+static rmcp_status sample_round(const struct timing_sampler *s, enum timing_reading reading,
+                                size_t first, size_t n, struct timing_picture *picture,
+                                double *clocks, struct timing_result *out)
+{
+    const size_t each = (size_t)((s->recorder->n_total + s->card->wgps - 1) / s->card->wgps);
+    const size_t wgps = n / each ? n / each : 1;
+    out->wgps = wgps < s->card->wgps ? (unsigned)wgps : s->card->wgps;
+    if (n > each * out->wgps) n = each * out->wgps;
+    const rmcp_status status = replay(s, reading, first, n, out->wgps, picture, &out->counts);
+    *clocks = out->counts.clocks * (n < each ? (double)each / (double)n : 1);
+    return status;
+}
+
 /* Clocks of the whole dispatch from a sample. */
 static rmcp_status sample(const struct timing_sampler *s, enum timing_reading reading, size_t first,
                           size_t n, struct timing_picture *picture, double *clocks,
@@ -126,6 +145,8 @@ static rmcp_status sample(const struct timing_sampler *s, enum timing_reading re
     struct timing_counts fewer;
     out->wgps = wgps;
     out->groups_at_a_time = at_a_time;
+    if (!whole && r->n_total <= (uint64_t)s->card->wgps * at_a_time)
+        return sample_round(s, reading, first, n, picture, clocks, out);
     if (!whole && n >= slots) { /* the last round as full as it will be, or whole rounds */
         const size_t over = (n - (size_t)all % slots) % slots;
         n = n >= over + 2 * slots ? n - over : n - n % slots;

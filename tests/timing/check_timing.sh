@@ -242,6 +242,22 @@ END
 model many --sample 700000 --sample-only
 [ "$(value many timing sampled)" = True ] || fail "JSON of --sample-only"
 
+# 20 workgroups that fill a WGP's SIMDs: two of 18 WGPs have two of them, and all are done when these are.
+grid=$((256 * 20)) bytes=1024
+{ printf 's_movk_i32 s6, 100\nagain:\n.rept 8\n'
+  for i in 2 3 4 5 6 7 8 9; do printf 'v_fmac_f32 v%s, v0, v0\n' $i; done
+  printf '.endr\n%s\n' "$round_end"; } | assemble round
+model round
+cp round.json round_whole.json
+model round --sample 200000
+"$python" - <<'END' || fail 'the time of a sample of one round'
+import json
+whole, part = (json.load(open(name + ".json"))["timing"] for name in ("round_whole", "round"))
+assert not whole["sampled"] and part["sampled"] and part["workgroups_replayed"] < 10, part
+assert 0.95 < part["clocks"] / whole["clocks"] < 1.05, (part["clocks"], whole["clocks"])
+END
+block=256 grid=$((256 * 1800)) bytes=$((1024 * 1800))
+
 # ---- the table, the picture, what is refused ----
 expect 0 "$rmcp" sim --timing --picture many.svg --kernel many.co k --block $block --grid 2560 --args buf:$bytes
 has 'modelled on rx5600xt at 1560 MHz' 'workgroups on a WGP \(waves\)' 'of the peak: multiply-adds' 'time of waves: issue'
