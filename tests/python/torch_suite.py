@@ -6,7 +6,8 @@ usage: torch_suite.py run LOG FILE PATTERN [EVERY]   tests of FILE whose names m
 
 A line of a log is a test's name, its outcome, its time, RMCP's passes and PyTorch's during it, and the end of the error.
 What is there already is not run again. A test that ends its process is a crash; the tests behind it run in a new one.
-EVERY runs one test of so many, the same ones every time. Exit status of a table: 1 when a test is lost.
+EVERY runs one test of so many, the same ones every time; N:K the Kth part of N. RMCP_SUITE_DEVICE: cpu unless it says
+another. Exit status of a table: 1 when a test is lost.
 """
 import importlib.util
 import os
@@ -94,10 +95,11 @@ def run_tests(log, file, pattern, every):
     if os.environ.get("RMCP_SUITE") == "1":
         import rmcp.torch as adapter
         warnings.simplefilter("ignore", adapter.RmcpWarning)
-        adapter.enable("cpu")
+        adapter.enable(os.environ.get("RMCP_SUITE_DEVICE", "cpu"))
     done, now = names_in(log), log.with_suffix(log.suffix + ".now")
     tests = [test for test in flat(load(file)) if re.search(pattern, test.id(), re.I)]
-    tests = [test for test in tests if zlib.crc32(test.id().encode()) % every == 0]
+    parts, part = (int(number) for number in (every + ":0").split(":")[:2])
+    tests = [test for test in tests if zlib.crc32(test.id().encode()) % parts == part]
     print(f"{log.name}: {len(tests)} tests, {len(done)} done before", flush=True)
     signal.signal(signal.SIGALRM, out_of_time)
     for test in tests:
@@ -170,7 +172,7 @@ def table(folder):
 if __name__ == "__main__":
     command, words = sys.argv[1] if len(sys.argv) > 1 else "", sys.argv[2:]
     if command == "child":
-        run_tests(pathlib.Path(words[0]), pathlib.Path(words[1]), words[2], int(words[3]))
+        run_tests(pathlib.Path(words[0]), pathlib.Path(words[1]), words[2], words[3])
         sys.stdout.flush()
         os._exit(0)  # threads of the tests may wait for ever
     if command == "run" and len(words) in (3, 4):

@@ -23,17 +23,6 @@ need debootstrap xz
 every=${EVERY:-1}
 form=${RMCP_TORCH_NATIVE:-0}
 
-# What is run: name, file, pattern of the tests' names.
-suites='nn test_nn.py conv
-modules test_modules.py conv
-ops test_ops.py conv
-meta test_meta.py conv
-gradients test_ops_gradients.py conv
-convolution nn/test_convolution.py .
-inductor inductor/test_torchinductor.py conv
-inductor-dynamic inductor/test_torchinductor_dynamic_shapes.py conv
-inductor-bn inductor/test_efficient_conv_bn_eval.py conv'
-
 # fetch_tests RELEASE: its PyTorch's test folder as $state/RELEASE/test.
 fetch_tests() {
     [ ! -d "$state/$1/test" ] || return 0
@@ -86,7 +75,7 @@ for release; do
     done
     name=$(inside "$root" python3 -c 'import torch; print(torch.__version__.split("+")[0])')
     [ "$form" = 0 ] || inside "$root" python3 -m rmcp.torch build
-    echo "$suites" | while read -r suite file pattern; do
+    while read -r suite file pattern; do
         case " ${SUITES:-$suite} " in *" $suite "*) ;; *) continue ;; esac
         [ -e "$tests/test/$file" ] || continue # a release has no such tests
         for way in own rmcp; do
@@ -96,6 +85,6 @@ for release; do
                 "/suite/logs/$name-$suite.$way" "/suite/tests/test/$file" "$pattern" "$every" \
                 2>>"$state/logs/$name-$suite.$way.err" || say "$name $suite, $way: not complete"
         done
-    done
+    done <"$source/tests/python/torch_suites.txt"
 done
 "$python" "$source/tests/python/torch_suite.py" table "$state/logs"

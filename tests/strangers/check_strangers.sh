@@ -6,6 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/kinds.sh"
 . "$here/table.sh"
 . "$here/rewritten.sh"
+. "$here/repaired.sh"
 tab=$(printf '\t')
 
 # same WHAT EXPECTED FOUND
@@ -101,6 +102,9 @@ same "unexplained under the override" "b d" \
 
 same "unexplained, rewritten" "b c d" "$(unexplained "$work/found" none nops25 "$work/cases" | sed 's/.*p: \(.\).*/\1/' | tr '\n' ' ' | sed 's/ $//')"
 
+same "unexplained, repaired" "b c d" "$(unexplained "$work/found" none repaired "$work/cases" | sed 's/.*p: \(.\).*/\1/' | tr '\n' ' ' | sed 's/ $//')"
+same "unrepaired, nothing needs an explanation" "" "$(unexplained "$work/found" none unrepaired "$work/cases")"
+
 # Rewritten code: another verdict or figure is a difference, another number of reports or too little time is none.
 printf '%s\tp: %s\tk\t%s\t%s\n' right a '' ,1e-7 right b '' ,1e-7 wrong c 'status 1' '' reports d 'barrier (2)' '' slow e '' '' \
     right f '' '' right g '' ,0 >"$work/native"
@@ -111,12 +115,16 @@ same "what differs when rewritten" \
     "$(differing "$work/native" "$work/rewritten" | tr '\n' ';' | sed 's/;$//')"
 same "without native results" 8 "$(differing "$work/empty" "$work/rewritten" | grep -c 'not run natively')"
 
+# Repaired code: the figures of what is right are those of the original.
+same "other figures when repaired" "p: b: ,1e-7 with the code of gfx1030 on its card, repaired: ,2e-7" \
+    "$(other_figures "$work/native" "$work/rewritten")"
+
 # Every line of known.txt has a program of the list, a mode and words.
 while IFS="$tab" read -r name mode pattern words; do
     case $name in '#'* | '') continue ;; esac
     n_checks=$((n_checks + 1))
     [ "$name" = '*' ] || grep -q "^$name *|" "$here/programs.txt" || fail "known.txt: no program $name"
-    case $mode in native | override | both) ;; *) fail "known.txt: no mode $mode" ;; esac
+    case $mode in native | override | both | repaired) ;; *) fail "known.txt: no mode $mode" ;; esac
     [ -n "$pattern" ] && [ -n "$words" ] || fail "known.txt: $name: a field is empty"
 done <"$here/known.txt"
 
@@ -128,7 +136,15 @@ expect 2 "$here/run"
 expect 2 "$here/run" --nonsense "$work"
 expect 2 "$here/run" --only nobody "$work"
 says 'no such program'
-for mode in fast nops nopsx nops2x; do expect 2 "$here/run" --mode $mode "$work"; done
+# Code of gfx1030 alone: a folder like rocBLAS's loses the files of other chips.
+mkdir "$work/library"
+for file in Kernels_gfx1030.hsaco Kernels_gfx1010.hsaco Tensile_lazy_gfx1010.dat Tensile_lazy_gfx1030.dat \
+    Kernels_fallback_gfx90a.hsaco fallback.dat; do echo "$file" >"$work/library/$file"; done
+only_folder "$work/library" "$work/only"
+same "a folder for gfx1030" "Kernels_gfx1030.hsaco Tensile_lazy_gfx1030.dat fallback.dat" "$(cd "$work/only" && echo *)"
+same "the folder as it was" 6 "$(find "$work/library" -type f | wc -l)"
+
+for mode in fast nops nopsx nops2x repaired2; do expect 2 "$here/run" --mode $mode "$work"; done
 expect 2 "$here/run" --gpu nothing "$work"
 says 'no such card'
 expect 2 "$here/run" --limit x "$work"

@@ -1,13 +1,15 @@
 """PyTorch's own HIP code beside a PyTorch for the CPU: to be imported before torch, in the chroot, under rmcp sim.
 
-TORCH_ROCM_MIOPEN names another libMIOpen. Each library is loaded by itself: libtorch_cpu exports functions of LLVM, which
-AMD's compiler library must not find. A PyTorch for the CPU has no Python bindings of torch.cuda: what optimizers,
-autocast and rmcp.torch ask of these is answered here, and nothing else is changed."""
+TORCH_ROCM_MIOPEN names another libMIOpen, TORCH_ROCM_LIBRARY another build of PyTorch's code. Each library is loaded by
+itself: libtorch_cpu exports functions of LLVM, which AMD's compiler library must not find. A PyTorch for the CPU has no
+Python bindings of torch.cuda: what optimizers, autocast and rmcp.torch ask of these is answered here, and nothing else
+is changed."""
 import ctypes
 import os
 import types
 
-for library in ("libamdhip64.so.6", os.environ.get("TORCH_ROCM_MIOPEN", "libMIOpen.so.1"), "/torch/libtorch_hip.so"):
+miopen = os.environ.get("TORCH_ROCM_MIOPEN", "libMIOpen.so.1")
+for library in ("libamdhip64.so.6", miopen, os.environ.get("TORCH_ROCM_LIBRARY", "/torch/libtorch_hip.so")):
     ctypes.CDLL(library, os.RTLD_LOCAL | os.RTLD_NOW)
 
 import torch  # noqa: E402

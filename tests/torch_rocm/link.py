@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Links what has been compiled of PyTorch's HIP code: link.py TARGET…, inside the chroot; writes /torch/libtorch_hip.so.
+"""Links what has been compiled of PyTorch's HIP code: link.py LIBRARY TARGET…, inside the chroot.
 
 The code of all targets goes into one library, as in AMD's wheels: a bundle for each kernel file. What is still
 undefined becomes a function that prints its name and ends the program, so that a build that is under way can be used."""
@@ -11,9 +11,9 @@ import subprocess
 import sys
 
 torch = pathlib.Path("/torch")
-work = torch / "link"
-work.mkdir(exist_ok=True)
-targets = sys.argv[1:]
+library, *targets = pathlib.Path(sys.argv[1]), *sys.argv[2:]
+work = torch / "link" / "-".join(targets)
+work.mkdir(parents=True, exist_ok=True)
 HOST = "host-x86_64-unknown-linux-gnu"
 
 
@@ -67,7 +67,7 @@ def collect():
 def link(objects, *more):
     (work / "map").write_text("{ local: *; };\n")
     return run(
-        "clang++-21", "-fuse-ld=lld", "-shared", "-o", str(torch / "libtorch_hip.so.new"), *objects, *more,
+        "clang++-21", "-fuse-ld=lld", "-shared", "-o", f"{library}.new", *objects, *more,
         "-Wl,-Bsymbolic", f"-Wl,--version-script={work}/map", "-Wl,-z,defs", "-Wl,--error-limit=0", "-Wl,--no-demangle",
         "-ltorch_cpu", "-lc10", "-lamdhip64", "-lMIOpen", "-lhipblas", "-lrocblas", "-lhiprtc", check=False,
     )  # fmt: skip
@@ -102,8 +102,8 @@ def main():
         second = link(objects, assemble("stubs", stubs(missing)))
         if second.returncode:
             sys.exit(second.stderr[:4000])
-    os.rename(torch / "libtorch_hip.so.new", torch / "libtorch_hip.so")
-    (torch / "missing.txt").write_text("".join(n + "\n" for n in run("c++filt", *missing).stdout.splitlines()) if missing else "")
+    os.rename(f"{library}.new", library)
+    (work / "missing.txt").write_text("".join(n + "\n" for n in run("c++filt", *missing).stdout.splitlines()) if missing else "")
     print(f"linked {n_kernel_files} kernel files for {' and '.join(targets)}; {len(missing)} functions not compiled")
 
 

@@ -60,10 +60,11 @@ def patterns_of(reports):
 class Cell:
     """One program: a model, a mode, a way, and the options of rmcp sim."""
 
-    def __init__(self, arguments, model, mode, way, own_norm=False, sim=(), limit=900):
+    def __init__(self, arguments, model, mode, way, own_norm=False, sim=(), limit=900, code=""):
         self.root, self.folder = arguments.root, arguments.root + "/torch"
         self.model, self.mode, self.way, self.own_norm, self.sim, self.limit = model, mode, way, own_norm, list(sim), limit
-        words = [model, mode, way] + ["own-norm"] * own_norm + [re.sub(r"\W+", "_", o) for o in self.sim]
+        self.code = code
+        words = [model, mode, way] + ["own-norm"] * own_norm + [code] * bool(code) + [re.sub(r"\W+", "_", o) for o in self.sim]
         self.base = f"{self.folder}/results/" + ".".join(words)
         self.state, self.kept = arguments.state, arguments.kept
 
@@ -72,12 +73,20 @@ class Cell:
             "HOME": "/torch/home", "XDG_CACHE_HOME": "/torch/home/cache", "LD_LIBRARY_PATH": "/torch", "RMCP_GUARD": "0",
             "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "RMCP_LIBRARY": "/torch/rmcp/librmcp.so.0",
         }  # fmt: skip
+        if self.code:
+            environment["TORCH_ROCM_LIBRARY"] = f"/torch/{self.code}/libtorch_hip.so"
+        if self.code == "repaired":
+            environment["ROCBLAS_TENSILE_LIBPATH"] = "/torch/repaired/rocblas"
+            environment["LD_LIBRARY_PATH"] = "/torch/repaired:/torch"
         if self.way == "dropin":
             environment["TORCH_ROCM_MIOPEN"] = "/torch/rmcp/libMIOpen.so.1"
         if self.way == "original":
             environment.update(ORIGINAL, MIOPEN_ENABLE_LOGGING="1")  # its functions by name, to tell which one failed
         words = ["chroot", self.root, "env", "-C", "/torch/rmcp"] + [f"{k}={v}" for k, v in environment.items()]
-        words += ["./rmcp", "sim", "--json", "--stats", "--allow-reports"] + self.sim + ["--", "timeout", str(self.limit)]
+        words += ["./rmcp", "sim", "--json", "--stats", "--allow-reports"] + self.sim
+        if self.code == "repaired":
+            words += ["--launches", "/torch/results/" + os.path.basename(self.base) + ".launches"]
+        words += ["--", "timeout", str(self.limit)]
         # Optimizers over lists of tensors are late in order.txt.
         lists = os.path.exists(f"{self.folder}/gfx1010/src_aten_src_ATen_native_hip_ForeachTernaryOp.hip.co")
         options = ["--own-norm"] * self.own_norm + ["--single"] * (not lists)
@@ -94,6 +103,8 @@ class Cell:
         if self.kept:
             return {"result": None, "words": "not measured"}
         began = time.time()
+        if os.path.exists(self.base + ".launches"):
+            os.remove(self.base + ".launches")  # it is appended to
         with open(self.base + ".log", "wb") as log:
             done = subprocess.run(self.command(), stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL)
         text = open(self.base + ".log", errors="replace").read()
@@ -216,8 +227,7 @@ def story(arguments):
             options_here = (["--override", "10.3.0", "--checks=-patterns"] if override else []) + options
             cell = Cell(arguments, model, arguments.modes[0], way, False, options_here, arguments.limit)
             found = cell.measure()
-            acted = ", ".join(f"{rule} {n} times" for rule, n in found.get("acted_out", {}).items() if n)
-            cells.append(show(found) + (f"; acted out {acted}" if acted else ""))
+            cells.append(show(found) + acted_out(found))
             say(arguments, f"{name} {model}: {cells[-1]}")
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
@@ -241,6 +251,54 @@ def where(arguments):
                     print(f"| {model}, {way} | {owner} | {n_with} of {len(names)} | {text} |", flush=True)
 
 
+def repaired(arguments):
+    """PyTorch and rocBLAS with code for gfx1030 alone: as it is, under the override, and repaired; with the drop-in."""
+    failed, launches = False, []
+    ways = [
+        ("as it is", "gfx1030-only", []),
+        ("under the override", "gfx1030-only", ["--override", "10.3.0", "--checks=-patterns", "--act-out=data:p=1:seed=1"]),
+        ("repaired, no override", "repaired", ["--act-out=all:p=1:seed=1"]),
+    ]
+    print("| model | mode | " + " | ".join(name for name, *_ in ways) + " |\n|---|---|" + "---|" * len(ways))
+    for model in arguments.models:
+        for mode in arguments.modes:
+            if model in ("lstm", "gru") and mode == "autocast":
+                continue  # the CPU has no LSTM in float16 to compare with
+            cells = []
+            for name, code, options in ways:
+                cell = Cell(arguments, model, mode, "dropin", False, options, arguments.limit, code)
+                found = cell.measure()
+                text = show(found) + acted_out(found)
+                if code == "repaired":
+                    launches.append(cell.base + ".launches")
+                    failed |= not (found["result"] and found["result"]["right"] and not found["findings"])
+                cells.append(text)
+                say(arguments, f"{model} {mode} {name}: {text}")
+            print(f"| {model} | {mode} | " + " | ".join(cells) + " |", flush=True)
+    return bool(strange_launches(arguments, launches)) or failed
+
+
+def strange_launches(arguments, files):
+    """Kernels that were launched, and are neither repaired, nor ours, nor the runtime's own; says what there were."""
+    folder = f"{arguments.root}/torch/repaired"
+    with open(folder + "/launches", "wb") as all_of_them:
+        for path in filter(os.path.exists, files):
+            all_of_them.write(open(path, "rb").read())
+    code = [folder + name for name in ("/libtorch_hip.so", "/librocblas.so.4", "/rocblas")]
+    text = subprocess.run([arguments.launched, folder + "/launches"] + code, capture_output=True, text=True).stdout
+    others = [line.split()[2].removesuffix(".kd") for line in text.splitlines() if line.startswith("other: ")]
+    strange = [name for name in others if name not in OURS]
+    said = text.splitlines()[-1] if text else "nothing is known of the launches"
+    print(f"\n{said}; of the others {len(others) - len(strange)} are RMCP's")
+    print("\n".join(sorted(set(strange))))
+    return strange or not text
+
+
+def acted_out(found):
+    acted = ", ".join(f"{rule} {n} times" for rule, n in found.get("acted_out", {}).items() if n)
+    return f"; acted out {acted}" if acted else ""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", help="the chroot")
@@ -250,12 +308,15 @@ def main():
     parser.add_argument("--kept", action="store_true", help="what was measured, with whichever libraries; run nothing")
     parser.add_argument("--limit", type=int, default=900, help="seconds for one program")
     parser.add_argument("--story", action="store_true", help="the table of gfx1030's code under the override")
+    parser.add_argument("--repaired", action="store_true", help="the table of gfx1030's code, repaired by rmcp repair")
+    parser.add_argument("--launched", help="tests/repair/launched, for --repaired")
     parser.add_argument("--chance", default="0.01", help="how often a rule is acted out")
     arguments = parser.parse_args()
     for name in ("models", "modes", "ways"):
         setattr(arguments, name, getattr(arguments, name).split(","))
     digest = hashlib.sha256()
-    for name in ("libtorch_hip.so", "rmcp/rmcp", "rmcp/sim/driver/librmcp-sim.so", "rmcp/librmcp.so.0", "rmcp/libMIOpen.so.1",
+    built = "repaired/libtorch_hip.so" if arguments.repaired else "libtorch_hip.so"
+    for name in (built, "rmcp/rmcp", "rmcp/sim/driver/librmcp-sim.so", "rmcp/librmcp.so.0", "rmcp/libMIOpen.so.1",
                  "rmcp/cell.py", "rmcp/models.py", "rmcp/card.py"):  # fmt: skip
         digest.update(open(f"{arguments.root}/torch/{name}", "rb").read())
     arguments.state = digest.hexdigest()
@@ -263,7 +324,7 @@ def main():
         story(arguments)
         where(arguments)
         return
-    sys.exit(int(table_of_models(arguments)))
+    sys.exit(int(repaired(arguments) if arguments.repaired else table_of_models(arguments)))
 
 
 if __name__ == "__main__":
