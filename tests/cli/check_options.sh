@@ -88,7 +88,7 @@ bad 'is no program' check --python "$work/nosuch"
 bad '--limit is 0' check --limit 0
 bad "'x' is too much" check x
 bad "no device 'nosuch'" check --engine --device nosuch
-for option in '--threads 2' '--limit 5' --stats --json '--checks none' --allow-reports; do
+for option in '--threads 2' '--limit 5' --stats --json '--checks none' --allow-reports '--launches x'; do
     # shellcheck disable=SC2086
     bad "${option%% *} has no meaning for --write-sysfs" sim --write-sysfs "$work/sysfs" $option
 done
@@ -96,6 +96,7 @@ done
 bad '--threads is 0' sim --threads 0 -- true
 bad '--threads is 9999' sim --threads 9999 -- true
 bad '--limit is 0' sim --limit 0 -- true
+bad "--launches: writing '$work/no/such'" sim --launches "$work/no/such" -- true
 bad "--override is 'ten'" sim --override ten -- true
 bad "--checks is 'nosuch'" sim --checks nosuch -- true
 bad "--plant is 'hang:'" sim --plant hang: -- true
