@@ -50,6 +50,7 @@ static const struct words tables[] = {
 #define EXCEPTION(words) { words, WORD_EXCEPTION, 0 },
 #define LEVEL(words) { words, WORD_LEVEL, 0 },
 #define WARNED(words) { words, WORD_WARNED, 0 },
+#define MAYBE(words) { words, WORD_MAYBE, 0 },
 #include "explain/kinds.inc"
 };
 
@@ -116,6 +117,7 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
     case WORD_EXCEPTION: words->exception = true; break;
     case WORD_LEVEL: words->level = true; break;
     case WORD_WARNED: words->warned = true; break;
+    case WORD_MAYBE: words->maybe = true; break;
     }
 }
 
@@ -132,7 +134,9 @@ struct explain_line explain_end_line(struct explain_words *words, bool aside)
 {
     const bool traced = words->exception && words->traceback && !aside && !words->file;
     const bool raised = words->raised && !words->quiet && !aside && !words->file;
-    struct explain_line line = { .kind = -1, .exception = traced || raised };
+    struct explain_line line = { .kind = -1, .exception = traced || raised, .aside = aside, .called = words->called };
+    line.quiet = words->quiet;
+    line.told = line.exception || ((words->troubles || words->level || words->maybe) && !words->quiet);
     if (words->troubles && (traced || !words->quiet))
         line.kind = find_kind(words->topics, words->troubles);
     if (traced && line.kind < 0)
@@ -150,7 +154,7 @@ struct explain_line explain_end_line(struct explain_words *words, bool aside)
     words->topics = 0;
     words->troubles = 0;
     words->quiet = words->exception = words->raised = words->level = words->file = words->warned =
-        false;
+        words->maybe = words->called = false;
     return line;
 }
 

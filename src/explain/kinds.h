@@ -23,6 +23,7 @@ struct explain_word {
         WORD_RAISED,    /* the same, with what it says behind it              */
         WORD_LEVEL,     /* the program itself calls the line an error         */
         WORD_WARNED,    /* or a warning                                       */
+        WORD_MAYBE,     /* that something may have gone wrong: its form tells */
     } role;
     uint64_t bit;
 };
@@ -34,7 +35,7 @@ bool explain_word_at(size_t index, struct explain_word *out);
 struct explain_words {
     uint64_t topics; /* of this line */
     uint32_t troubles;
-    bool quiet, exception, raised, level, warned;
+    bool quiet, exception, raised, level, called, warned, maybe;
     uint64_t all_topics;  /* of the text */
     uint64_t file_topics; /* of the last file of a traceback */
     bool traceback, file;
@@ -46,8 +47,12 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
 
 /* What the words of a line make of it. */
 struct explain_line {
+    bool quiet;        /* some word says that nothing went wrong */
     int kind;          /* the lower the more is said; -1: nothing */
     bool exception;    /* an exception was raised here */
+    bool aside;        /* the line is indented, or a system log's */
+    bool called;       /* it calls itself an error by its first word */
+    bool told;         /* some word says that something went wrong */
     bool file;         /* a traceback names a file of that topic */
     uint32_t troubles; /* the words of trouble that it has */
 };

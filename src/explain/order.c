@@ -99,7 +99,7 @@ static void leave_out_superfluous(struct explain_result *r)
         const bool alone = relation->kind == EXPLAIN_FALLBACK,
                    card = relation->kind == EXPLAIN_CARD;
         if (alone || card || relation->kind == EXPLAIN_IGNORE) {
-            const bool fits = alone ? is_alone(r, cause) : card && *r->card.chip;
+            const bool fits = alone ? is_alone(r, cause) : card && (*r->card.chip || cause->by_form);
             if (!fits) leave_out(r, (size_t)(cause - r->matches));
             continue;
         }
@@ -164,6 +164,7 @@ static void move_warnings(struct explain_result *r)
 
 void explain_order(struct explain_result *result)
 {
+    for (size_t i = 0; i < result->n_matches; i++) result->matches[i].follows = 0;
     leave_out_other_chips(result);
     leave_out_superfluous(result);
     qsort(result->matches, result->n_matches, sizeof *result->matches, by_weight);

@@ -224,6 +224,22 @@ static bool is_exception(const char *line, size_t length)
            (n > 9 && !strncmp(line + n - 9, "Exception", 9));
 }
 
+/* Does the line call itself an error, "[12:00:01] ERROR: …"? Likewise. */
+static bool is_called_error(const char *line, size_t length)
+{
+    static const char *const words[] = { "error", "fatal", "critical", "fatal error" };
+    size_t n = 0;
+    while (n < length && n < 40 && !isalpha((unsigned char)line[n])) n++;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t size = strlen(words[i]);
+        size_t same = 0;
+        while (same < size && n + same < length && explain_lower(line[n + same]) == words[i][same])
+            same++;
+        if (same == size && n + size + 1 < length && strchr(":]|", line[n + size])) return true;
+    }
+    return false;
+}
+
 /* The line ends before buffer[at], or with the text. */
 static void end_line(struct scanner *s, size_t at)
 {
@@ -234,8 +250,14 @@ static void end_line(struct scanner *s, size_t at)
         s->words.raised = true;
         s->words.quiet = false;
     }
+    if (!aside && is_called_error(line, length)) {
+        s->words.level = s->words.called = true;
+        s->words.quiet = false;
+    }
+    if (s->words.file) explain_note_frame(&s->unexplained.frame, line, length);
     const struct explain_line about = explain_end_line(&s->words, aside);
-    if (about.kind >= 0 && !s->understood)
+    const bool harmless = s->known && s->known < EXPLAIN_HARMLESS;
+    if ((about.kind >= 0 || about.told || s->known) && !s->understood && !harmless)
         explain_note_unexplained(&s->unexplained, &about, s->known, s->result->lines + 1, line,
                                  length);
     s->understood = false;
@@ -349,6 +371,8 @@ rmcp_status explain_read(int fd, struct explain_result *result, explain_progress
     if (!status) {
         explain_conclude(&s->evidence, result);
         explain_order(result);
+        if (explain_read_forms(&s->unexplained, &s->words, result)) explain_order(result);
+        explain_refine(result);
         explain_find_unknown(&s->unexplained, &s->words, result);
     }
     free(s);
