@@ -160,7 +160,7 @@ bool explain_match_form(const char *line, size_t length, const char *id,
 bool explain_form_is_general(const struct explain_form_match *match)
 {
     static const char *const general[] = { "file-missing", "driver-error", "program-error",
-                                           "program-argument", "permission" };
+                                           "program-argument", "permission", "python-error" };
     for (size_t i = 0; i < sizeof general / sizeof *general; i++)
         if (!strcmp(match->form->id, general[i])) return true;
     return false;

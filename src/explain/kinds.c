@@ -109,7 +109,11 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
     if (!word->open_end && isalnum((unsigned char)after)) return;
     if (word->role == WORD_TROUBLE && (before == '-' || after == '-')) return; /* libgpg-error */
     switch (word->role) {
-    case WORD_TOPIC: words->topics |= word->bit; break;
+    case WORD_TOPIC:
+        words->topics |= word->bit;
+        if (!strchr("/\\-.", before ? before : ' ') && !strchr("/\\-", after ? after : ' '))
+            words->plain_topics |= word->bit;
+        break;
     case WORD_TROUBLE: words->troubles |= (uint32_t)word->bit; break;
     case WORD_QUIET: words->quiet = true; break;
     case WORD_TRACE: words->traceback = words->file = true; break;
@@ -145,13 +149,14 @@ struct explain_line explain_end_line(struct explain_words *words, bool aside)
     if (line.kind < 0 && words->level && !words->quiet && !words->topics && !aside)
         line.kind = PROGRAM;
     if (line.kind >= 0) line.troubles = words->troubles;
+    line.plain = line.kind >= 0 && (kinds[line.kind].topic & words->plain_topics);
     if (words->file) words->file_topics = words->topics;
     if (words->file && line.kind < 0) {
         line.kind = find_kind(words->topics, TROUBLE_BIT_ERROR);
         line.file = true;
     }
     words->all_topics |= words->topics;
-    words->topics = 0;
+    words->topics = words->plain_topics = 0;
     words->troubles = 0;
     words->quiet = words->exception = words->raised = words->level = words->file = words->warned =
         words->maybe = words->called = false;

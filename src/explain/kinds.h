@@ -33,7 +33,8 @@ bool explain_word_at(size_t index, struct explain_word *out);
 
 /* The words met in a line, and in all lines before. */
 struct explain_words {
-    uint64_t topics; /* of this line */
+    uint64_t topics;       /* of this line                     */
+    uint64_t plain_topics; /* those that are no part of a path */
     uint32_t troubles;
     bool quiet, exception, raised, level, called, warned, maybe;
     uint64_t all_topics;  /* of the text */
@@ -53,6 +54,7 @@ struct explain_line {
     bool aside;        /* the line is indented, or a system log's */
     bool called;       /* it calls itself an error by its first word */
     bool told;         /* some word says that something went wrong */
+    bool plain;        /* its topic is named outside of paths */
     bool file;         /* a traceback names a file of that topic */
     uint32_t troubles; /* the words of trouble that it has */
 };

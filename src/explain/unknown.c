@@ -95,7 +95,7 @@ static const struct explain_signature *compose(struct explain_result *r,
                                                const struct explain_signature *class,
                                                const struct explain_form_match *m)
 {
-    if (r->n_readings == EXPLAIN_READINGS) return NULL;
+    if (!class || r->n_readings == EXPLAIN_READINGS) return NULL;
     struct explain_reading *reading = &r->readings[r->n_readings++];
     reading->signature = *class;
     if (*m->form->what) {
@@ -128,7 +128,9 @@ static const struct explain_signature *class_of(const struct explain_unexplained
 {
     const struct explain_signature *class = signature_named(explain_form_class(m));
     const struct explain_signature *topic = *explain_line_topic(&l->about) ? signature_of(l->about.kind) : NULL;
-    if (!class || !topic || !explain_form_is_general(m)) return class;
+    if (class && l->about.exception && !strcmp(class->id, "program-error"))
+        class = signature_named("python-error");
+    if (!class || !topic || !l->about.plain || !explain_form_is_general(m)) return class;
     return explain_is_vague(topic) ? class : topic;
 }
 
@@ -169,6 +171,8 @@ bool explain_read_forms(const struct explain_unexplained *lines, const struct ex
     const bool amd = *r->card.chip || explain_about_amd(words);
     const struct explain_unexplained_line *l = best_form(lines, amd, &m);
     if (!l) return false;
+    if (class_of(l, &m)->weight < LEAST_ASIDE && lines->exception.count && !l->about.exception)
+        return false;
     for (int kind = 0; !strcmp(class_of(l, &m)->id, "program-error") && kind < EXPLAIN_MOST_KINDS; kind++)
         if (*explain_line_topic(&lines->of_kind[kind].about) && may_speak(&lines->of_kind[kind], amd, true)) return false;
     const struct explain_signature *signature = compose(r, class_of(l, &m), &m);
