@@ -40,7 +40,7 @@ struct explain_relation {
                              are the other's */
         EXPLAIN_FALLBACK, /* it says something only where nothing else went wrong */
         EXPLAIN_IGNORE,   /* its lines are harmless: it takes them from others, and says nothing */
-        EXPLAIN_CARD,     /* it says something only where an AMD card is known */
+        EXPLAIN_CARD,     /* it says something only where an AMD card is known, or one of the others found */
         EXPLAIN_VAGUE     /* it says so little that an unknown error is quoted beside it */
     } kind;
     const char *cause, *others; /* ids; `others` are separated by spaces */

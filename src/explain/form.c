@@ -72,6 +72,15 @@ static bool match_group(const struct text *t, const char *pattern, const char *s
     return false;
 }
 
+/* The name without blanks and marks around it. */
+static void keep_name(char name[static FORM_NAME], const char *at, size_t length)
+{
+    while (length && strchr(" \t.,:;-", *at)) at++, length--;
+    while (length && strchr(" \t.,:;", at[length - 1])) length--;
+    memcpy(name, at, length);
+    name[length] = '\0';
+}
+
 /* Take a name at `at`: words from the longest on, other text from the shortest on. */
 static bool match_name(const struct text *t, char type, const char *pattern, const char *stop,
                        const char *at, int next)
@@ -86,8 +95,7 @@ static bool match_name(const struct text *t, char type, const char *pattern, con
         if (!length && type != 't') return false;
         if (type == 'w' && length > 1 && strchr(".:", at[length - 1])) continue;
         if (!match_here(t, pattern, stop, at + length, next + 1)) continue;
-        memcpy(t->names[next], at, length);
-        t->names[next][length] = '\0';
+        keep_name(t->names[next], at, length);
         return true;
     }
     return false;
@@ -201,8 +209,11 @@ void explain_fill(const struct explain_form_match *match, const char *text, char
         } else if (!strncmp(text + 2, "cure}", 5)) {
             if (thing && *thing->cure) append(out, size, &n, thing->cure);
             if (thing && *thing->cure) append(out, size, &n, "\n");
-        } else {
+        } else if (*match->names[name]) {
             append(out, size, &n, match->names[name]);
+        } else {
+            while (n && strchr(" :,(", out[n - 1])) n--; /* nothing was named */
+            out[n] = '\0';
         }
         text = strchr(text, '}');
     }

@@ -92,6 +92,9 @@ bool explain_word_at(size_t index, struct explain_word *out)
                 continue;
             }
             *out = (struct explain_word){ .role = tables[i].role, .bit = tables[i].bit };
+            out->plain = *at == '!';
+            at += out->plain;
+            size -= out->plain;
             const bool start = *at == '~', end = at[size - 1] == '~';
             out->text = at + start;
             out->size = size - start - end;
@@ -108,11 +111,12 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
     if (!word->open_start && isalnum((unsigned char)before)) return;
     if (!word->open_end && isalnum((unsigned char)after)) return;
     if (word->role == WORD_TROUBLE && (before == '-' || after == '-')) return; /* libgpg-error */
+    const bool path = (before && strchr("/\\-.", before)) || (after && strchr("/\\-", after));
+    if (word->plain && path) return;
     switch (word->role) {
     case WORD_TOPIC:
         words->topics |= word->bit;
-        if (!strchr("/\\-.", before ? before : ' ') && !strchr("/\\-", after ? after : ' '))
-            words->plain_topics |= word->bit;
+        if (!path) words->plain_topics |= word->bit;
         break;
     case WORD_TROUBLE: words->troubles |= (uint32_t)word->bit; break;
     case WORD_QUIET: words->quiet = true; break;

@@ -13,6 +13,7 @@
 struct explain_word {
     const char *text;
     size_t size;
+    bool plain;                /* counts outside of paths alone */
     bool open_start, open_end; /* may be a part of a longer word there */
     enum {
         WORD_TOPIC,     /* what the line is about; `bit` says which           */

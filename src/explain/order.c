@@ -12,7 +12,7 @@ const struct explain_relation explain_relations[] = {
 #define REPLACES(cause, others) { EXPLAIN_REPLACES, cause, others },
 #define FALLBACK(id) { EXPLAIN_FALLBACK, id, "" },
 #define IGNORE(id) { EXPLAIN_IGNORE, id, "" },
-#define CARD(id) { EXPLAIN_CARD, id, "" },
+#define CARD(id, others) { EXPLAIN_CARD, id, others },
 #define VAGUE(id) { EXPLAIN_VAGUE, id, "" },
 #define ONLY(id, chips)
 #include "explain/relations.inc"
@@ -33,7 +33,7 @@ const struct explain_limit explain_limits[] = {
 #define REPLACES(cause, others)
 #define FALLBACK(id)
 #define IGNORE(id)
-#define CARD(id)
+#define CARD(id, others)
 #define VAGUE(id)
 #define ONLY(id, chips) { id, chips },
 #include "explain/relations.inc"
@@ -90,6 +90,13 @@ static bool is_alone(const struct explain_result *r, const struct explain_match 
     return true;
 }
 
+static bool any_found(const struct explain_result *r, const char *ids)
+{
+    for (size_t i = 0; i < r->n_matches; i++)
+        if (is_in(r->matches[i].signature->id, ids)) return true;
+    return false;
+}
+
 static void leave_out_superfluous(struct explain_result *r)
 {
     for (const struct explain_relation *relation = explain_relations; relation->cause; relation++) {
@@ -99,7 +106,7 @@ static void leave_out_superfluous(struct explain_result *r)
         const bool alone = relation->kind == EXPLAIN_FALLBACK,
                    card = relation->kind == EXPLAIN_CARD;
         if (alone || card || relation->kind == EXPLAIN_IGNORE) {
-            const bool fits = alone ? is_alone(r, cause) : card && (*r->card.chip || cause->by_form);
+            const bool fits = alone ? is_alone(r, cause) : card && (*r->card.chip || cause->by_form || any_found(r, relation->others));
             if (!fits) leave_out(r, (size_t)(cause - r->matches));
             continue;
         }

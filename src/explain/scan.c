@@ -224,20 +224,28 @@ static bool is_exception(const char *line, size_t length)
            (n > 9 && !strncmp(line + n - 9, "Exception", 9));
 }
 
-/* Does the line call itself an error, "[12:00:01] ERROR: …"? Likewise. */
-static bool is_called_error(const char *line, size_t length)
+/* Does the text start with a word that programs put before errors, "ERROR: …"? */
+static bool is_level(const char *text, size_t length)
 {
     static const char *const words[] = { "error", "fatal", "critical", "fatal error" };
-    size_t n = 0;
-    while (n < length && n < 40 && !isalpha((unsigned char)line[n])) n++;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t size = strlen(words[i]);
-        size_t same = 0;
-        while (same < size && n + same < length && explain_lower(line[n + same]) == words[i][same])
-            same++;
-        if (same == size && n + size + 1 < length && strchr(":]|", line[n + size])) return true;
+        size_t n = 0;
+        while (n < size && n < length && explain_lower(text[n]) == words[i][n]) n++;
+        if (n == size && size + 1 < length && strchr(":]|", text[size])) return true;
     }
     return false;
+}
+
+/* Does the line call itself an error, "[12:00:01] ERROR: …", "main: error: …"? Likewise. */
+static bool is_called_error(const char *line, size_t length)
+{
+    size_t n = 0;
+    while (n < length && n < 40 && !isalpha((unsigned char)line[n])) n++;
+    if (is_level(line + n, length - n)) return true;
+    while (n < length && n < 60 && line[n] > ' ' && line[n] != ':') n++;
+    return n + 2 < length && line[n] == ':' && line[n + 1] == ' ' &&
+           is_level(line + n + 2, length - n - 2);
 }
 
 /* The line ends before buffer[at], or with the text. */
