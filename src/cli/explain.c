@@ -77,7 +77,8 @@ static void print_card(const struct explain_result *r)
         print_line(
             0, "",
             "Which card it is the text does not say: --gpu tells me, and may change the answer.");
-    if (r->program || *card->chip || *card->pretends) putchar('\n');
+    for (size_t i = 0; i < r->n_notes; i++) print_line(0, "note: ", "%s", r->notes[i]);
+    if (r->program || *card->chip || *card->pretends || r->n_notes) putchar('\n');
 }
 
 /* What RMCP can do: only where a convolution failed, and no finding has said it. */
@@ -210,6 +211,9 @@ static cJSON *result_json(const struct explain_result *r)
         if (r->program && r->program->next)
             cJSON_AddStringToObject(unknown, "try", r->program->next);
     }
+    cJSON *notes = cJSON_AddArrayToObject(object, "notes");
+    for (size_t i = 0; i < r->n_notes; i++)
+        cJSON_AddItemToArray(notes, cJSON_CreateString(r->notes[i]));
     cJSON *list = cJSON_AddArrayToObject(object, "findings");
     for (size_t i = 0; i < r->n_matches; i++) {
         const struct explain_match *m = &r->matches[i];

@@ -108,7 +108,7 @@ struct explain_unknown {
     char excerpt[sizeof((struct explain_match *)0)->excerpt];
 };
 
-enum { EXPLAIN_MOST = 256, EXPLAIN_READINGS = 8 };
+enum { EXPLAIN_MOST = 256, EXPLAIN_READINGS = 8, EXPLAIN_NOTES = 3 };
 
 struct explain_result {
     struct explain_card card;
@@ -121,6 +121,8 @@ struct explain_result {
     struct explain_match
         matches[EXPLAIN_MOST]; /* causes before effects, the most important first */
     struct explain_unknown unknown;
+    size_t n_notes;
+    char notes[EXPLAIN_NOTES][240]; /* what the software around it changes */
     size_t n_readings;
     struct explain_reading readings[EXPLAIN_READINGS]; /* what matches may point to */
 };

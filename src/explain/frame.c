@@ -34,7 +34,8 @@ static const char *behind(const char *path, const char *end, const char *folder)
     return last;
 }
 
-void explain_note_frame(struct explain_frame *frame, const char *line, size_t length)
+void explain_note_frame(struct explain_frame *frame, uint64_t number, const char *line,
+                        size_t length)
 {
     const char *end = line + length, *path = find(line, end, "File \"");
     if (!path) return;
@@ -58,6 +59,7 @@ void explain_note_frame(struct explain_frame *frame, const char *line, size_t le
     } else {
         snprintf(frame->package, sizeof frame->package, "the program itself");
     }
+    frame->line = number;
     const char *base = path;
     for (const char *c = path; c < stop; c++)
         if (*c == '/' || *c == '\\') base = c + 1;

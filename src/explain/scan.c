@@ -262,7 +262,8 @@ static void end_line(struct scanner *s, size_t at)
         s->words.level = s->words.called = true;
         s->words.quiet = false;
     }
-    if (s->words.file) explain_note_frame(&s->unexplained.frame, line, length);
+    if (s->words.file) 
+        explain_note_frame(&s->unexplained.frame, s->result->lines + 1, line, length);
     const struct explain_line about = explain_end_line(&s->words, aside);
     const bool harmless = s->known && s->known < EXPLAIN_HARMLESS;
     if ((about.kind >= 0 || about.told || s->known) && !s->understood && !harmless)
@@ -380,8 +381,9 @@ rmcp_status explain_read(int fd, struct explain_result *result, explain_progress
         explain_conclude(&s->evidence, result);
         explain_order(result);
         if (explain_read_forms(&s->unexplained, &s->words, result)) explain_order(result);
-        explain_refine(result);
+        explain_refine(&s->unexplained, result);
         explain_find_unknown(&s->unexplained, &s->words, result);
+        explain_note_facts(&s->evidence.facts, result);
     }
     free(s);
     return status;

@@ -188,11 +188,14 @@ bool explain_read_forms(const struct explain_unexplained *lines, const struct ex
     return true;
 }
 
-void explain_refine(struct explain_result *r)
+void explain_refine(const struct explain_unexplained *lines, struct explain_result *r)
 {
+    enum { NEAR = 4 }; /* lines of code between a traceback's last file and its exception */
     for (size_t i = 0; i < r->n_matches; i++) {
         struct explain_match *match = &r->matches[i];
         struct explain_form_match m;
+        if (lines->frame.line < match->last && lines->frame.line + NEAR >= match->last)
+            say_where(&lines->frame, match->where, sizeof match->where);
         if (match->by_form || !explain_match_form(match->excerpt, strlen(match->excerpt),
                                                   match->signature->id, &m))
             continue;

@@ -38,7 +38,7 @@ bool explain_read_forms(const struct explain_unexplained *lines, const struct ex
                         struct explain_result *result);
 
 /* General findings say what their lines name. */
-void explain_refine(struct explain_result *result);
+void explain_refine(const struct explain_unexplained *lines, struct explain_result *result);
 
 /* Which of the lines the answer quotes: the last exception, else the line whose words tell most, else
  * the file at which a traceback breaks off; none where the findings explain what happened. */
