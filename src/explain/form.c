@@ -75,7 +75,8 @@ static bool match_group(const struct text *t, const char *pattern, const char *s
 /* The name without blanks and marks around it. */
 static void keep_name(char name[static FORM_NAME], const char *at, size_t length)
 {
-    while (length && strchr(" \t.,:;-", *at)) at++, length--;
+    while (length && (strchr(" \t.,:;", *at) || (*at == '-' && length > 1 && at[1] == ' ')))
+        at++, length--;
     while (length && strchr(" \t.,:;", at[length - 1])) length--;
     memcpy(name, at, length);
     name[length] = '\0';

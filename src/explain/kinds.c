@@ -117,6 +117,7 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
     case WORD_TOPIC:
         words->topics |= word->bit;
         if (!path) words->plain_topics |= word->bit;
+        if (before == '/' || before == '\\') words->parts |= word->bit;
         break;
     case WORD_TROUBLE: words->troubles |= (uint32_t)word->bit; break;
     case WORD_QUIET: words->quiet = true; break;
@@ -147,20 +148,22 @@ struct explain_line explain_end_line(struct explain_words *words, bool aside)
     line.told = line.exception || ((words->troubles || words->level || words->maybe) && !words->quiet);
     if (words->troubles && (traced || !words->quiet))
         line.kind = find_kind(words->topics, words->troubles);
-    if (traced && line.kind < 0)
+    if (traced && line.kind < 0) {
         line.kind = find_kind(words->file_topics, words->troubles | TROUBLE_BIT_ERROR);
+        line.plain = line.kind >= 0;
+    }
     if (line.exception && line.kind < 0) line.kind = PYTHON;
     if (line.kind < 0 && words->level && !words->quiet && !words->topics && !aside)
         line.kind = PROGRAM;
     if (line.kind >= 0) line.troubles = words->troubles;
-    line.plain = line.kind >= 0 && (kinds[line.kind].topic & words->plain_topics);
-    if (words->file) words->file_topics = words->topics;
+    line.plain |= line.kind >= 0 && (kinds[line.kind].topic & words->plain_topics);
+    if (words->file) words->file_topics = words->parts;
     if (words->file && line.kind < 0) {
         line.kind = find_kind(words->topics, TROUBLE_BIT_ERROR);
         line.file = true;
     }
     words->all_topics |= words->topics;
-    words->topics = words->plain_topics = 0;
+    words->topics = words->plain_topics = words->parts = 0;
     words->troubles = 0;
     words->quiet = words->exception = words->raised = words->level = words->file = words->warned =
         words->maybe = words->called = false;

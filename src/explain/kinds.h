@@ -36,6 +36,7 @@ bool explain_word_at(size_t index, struct explain_word *out);
 struct explain_words {
     uint64_t topics;       /* of this line                     */
     uint64_t plain_topics; /* those that are no part of a path */
+    uint64_t parts;        /* those that are a folder of one   */
     uint32_t troubles;
     bool quiet, exception, raised, level, called, warned, maybe;
     uint64_t all_topics;  /* of the text */

@@ -130,7 +130,9 @@ static const struct explain_signature *class_of(const struct explain_unexplained
     const struct explain_signature *topic = *explain_line_topic(&l->about) ? signature_of(l->about.kind) : NULL;
     if (class && l->about.exception && !strcmp(class->id, "program-error"))
         class = signature_named("python-error");
-    if (!class || !topic || !l->about.plain || !explain_form_is_general(m)) return class;
+    if (!class || !topic || !l->about.plain || !explain_form_is_general(m) ||
+        strcmp(explain_form_class(m), m->form->id))
+        return class;
     return explain_is_vague(topic) ? class : topic;
 }
 
@@ -171,7 +173,7 @@ bool explain_read_forms(const struct explain_unexplained *lines, const struct ex
     const bool amd = *r->card.chip || explain_about_amd(words);
     const struct explain_unexplained_line *l = best_form(lines, amd, &m);
     if (!l) return false;
-    if (class_of(l, &m)->weight < LEAST_ASIDE && lines->exception.count && !l->about.exception)
+    if (class_of(l, &m)->weight < LEAST_ASIDE && lines->exception.count && lines->exception.line > l->line)
         return false;
     for (int kind = 0; !strcmp(class_of(l, &m)->id, "program-error") && kind < EXPLAIN_MOST_KINDS; kind++)
         if (*explain_line_topic(&lines->of_kind[kind].about) && may_speak(&lines->of_kind[kind], amd, true)) return false;
