@@ -141,9 +141,11 @@ static int find_kind(uint64_t topics, uint32_t troubles)
 
 struct explain_line explain_end_line(struct explain_words *words, bool aside)
 {
+    const bool warned = words->warned && !words->quiet && (words->troubles || words->maybe);
+    words->quiet |= words->warned; /* the program itself says that it goes on */
     const bool traced = words->exception && words->traceback && !aside && !words->file;
     const bool raised = words->raised && !words->quiet && !aside && !words->file;
-    struct explain_line line = { .kind = -1, .exception = traced || raised, .aside = aside, .called = words->called };
+    struct explain_line line = { .kind = -1, .exception = traced || raised, .aside = aside, .called = words->called, .warned = warned };
     line.quiet = words->quiet;
     line.told = line.exception || ((words->troubles || words->level || words->maybe) && !words->quiet);
     if (words->troubles && (traced || !words->quiet))

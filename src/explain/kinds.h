@@ -55,6 +55,7 @@ struct explain_line {
     bool exception;    /* an exception was raised here */
     bool aside;        /* the line is indented, or a system log's */
     bool called;       /* it calls itself an error by its first word */
+    bool warned;       /* it calls itself a warning, and has such a word */
     bool told;         /* some word says that something went wrong */
     bool plain;        /* its topic is named outside of paths */
     bool file;         /* a traceback names a file of that topic */

@@ -81,11 +81,20 @@ static void leave_out_other_chips(struct explain_result *r)
                 leave_out(r, i);
 }
 
+/* Is one an effect of the other, by the table? */
+static bool is_effect(const char *cause, const char *id)
+{
+    for (const struct explain_relation *r = explain_relations; r->cause; r++)
+        if (r->kind == EXPLAIN_CAUSES && !strcmp(r->cause, cause) && is_in(id, r->others)) return true;
+    return false;
+}
+
 /* Does the log have anything else that went wrong? Harmless findings do not count. */
 static bool is_alone(const struct explain_result *r, const struct explain_match *match)
 {
     for (size_t i = 0; i < r->n_matches; i++)
-        if (&r->matches[i] != match && r->matches[i].signature->weight >= EXPLAIN_HARMLESS)
+        if (&r->matches[i] != match && r->matches[i].signature->weight >= EXPLAIN_HARMLESS &&
+            !is_effect(match->signature->id, r->matches[i].signature->id))
             return false;
     return true;
 }

@@ -233,6 +233,9 @@ static bool is_level(const char *text, size_t length)
         size_t n = 0;
         while (n < size && n < length && explain_lower(text[n]) == words[i][n]) n++;
         if (n == size && size + 1 < length && strchr(":]|", text[size])) return true;
+        if (!i && n == size && size + 4 < length && text[0] == 'E' && text[size] == ' ' &&
+            islower((unsigned char)text[size + 1]))
+            return true; /* "Error running …" */
     }
     return false;
 }
@@ -266,7 +269,7 @@ static void end_line(struct scanner *s, size_t at)
         explain_note_frame(&s->unexplained.frame, s->result->lines + 1, line, length);
     const struct explain_line about = explain_end_line(&s->words, aside);
     const bool harmless = s->known && s->known < EXPLAIN_HARMLESS;
-    if ((about.kind >= 0 || about.told || s->known) && !s->understood && !harmless)
+    if ((about.kind >= 0 || about.told || about.warned || s->known) && !s->understood && !harmless)
         explain_note_unexplained(&s->unexplained, &about, s->known, s->result->lines + 1, line,
                                  length);
     s->understood = false;

@@ -58,7 +58,7 @@ static void keep_any(struct explain_unexplained *lines, const struct explain_lin
 void explain_note_unexplained(struct explain_unexplained *lines, const struct explain_line *about,
                               int known, uint64_t number, const char *line, size_t length)
 {
-    if (about->told || (known >= EXPLAIN_HARMLESS && !about->quiet))
+    if (about->told || about->warned || (known >= EXPLAIN_HARMLESS && !about->quiet))
         keep_any(lines, about, number, line, length);
     if (about->kind < 0) return;
     const struct explain_signature *signature = known ? signature_of(about->kind) : NULL;
@@ -137,7 +137,7 @@ static const struct explain_signature *class_of(const struct explain_unexplained
 }
 
 /* Lines of other services and of a traceback's code count where they say more than that something failed. */
-enum { LEAST_ASIDE = 44 };
+enum { LEAST_ASIDE = 44, LEAST_WARNED = 55 };
 
 /* The line that says most by its form: the last exception, else that of the heaviest class. */
 static const struct explain_unexplained_line *
@@ -155,7 +155,9 @@ best_form(const struct explain_unexplained *lines, bool amd, struct explain_form
         const bool weak = class && class->weight < LEAST_ASIDE;
         if (!class || (l->about.aside && (!amd || weak))) continue;
         if (weak && !amd && !l->about.exception && !l->about.called) continue;
-        const int score = class->weight + 100 * l->about.exception;
+        if (l->about.warned && (!amd || class->weight < LEAST_WARNED)) continue;
+        const int score =
+            l->about.warned ? 1 : class->weight + 100 * l->about.exception; /* warnings last */
         if (score < most || (score == most && !l->about.exception)) continue;
         most = score;
         chosen = l;
