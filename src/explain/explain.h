@@ -85,6 +85,7 @@ struct explain_match {
     uint64_t count, line, last; /* in how many lines; the first and the last of them */
     char excerpt[240];          /* printable, shortened                              */
     bool warning;               /* all of these lines call themselves warnings       */
+    bool error;                 /* the line calls itself one */
     bool by_form;               /* read by the form of its line alone                */
     char where[320];            /* as in explain_unknown                             */
     size_t follows;             /* number of the match, from 1, that it is an effect of; 0: none */

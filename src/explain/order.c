@@ -115,7 +115,7 @@ static void leave_out_superfluous(struct explain_result *r)
         const bool alone = relation->kind == EXPLAIN_FALLBACK,
                    card = relation->kind == EXPLAIN_CARD;
         if (alone || card || relation->kind == EXPLAIN_IGNORE) {
-            const bool fits = alone ? is_alone(r, cause) : card && (*r->card.chip || cause->by_form || any_found(r, relation->others));
+            const bool fits = alone ? is_alone(r, cause) : card && (*r->card.chip || cause->by_form || cause->error || any_found(r, relation->others));
             if (!fits) leave_out(r, (size_t)(cause - r->matches));
             continue;
         }
