@@ -165,7 +165,9 @@ static void print_text(const struct explain_result *r, const char *name)
             advised = true;
         }
         if (m->by_form)
-            print_block("sure", "Likely: read from the form of the line; the very message is not known here.");
+            print_block(
+                "sure",
+                "Likely: read from the form of the line; the very message is not known here.");
         else if (*m->signature->source)
             printf("   source %s\n", m->signature->source);
     }
@@ -207,7 +209,8 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddBoolToObject(unknown, "behind", u->behind);
         cJSON_AddStringToObject(unknown, "where", u->where);
         cJSON_AddStringToObject(unknown, "form", u->reading ? u->reading->what : "");
-        cJSON_AddStringToObject(unknown, "next", u->reading ? u->reading->remedy : u->about->remedy);
+        cJSON_AddStringToObject(unknown, "next",
+                                u->reading ? u->reading->remedy : u->about->remedy);
         if (r->program && r->program->next)
             cJSON_AddStringToObject(unknown, "try", r->program->next);
     }

@@ -2,8 +2,8 @@
  *
  * The text is read once, in pieces of bounded size; what is looked for stands in tables: signatures
  * (signatures_*.inc), error codes (codes.inc), what follows from what (relations.inc), programs and
- * families of chips (advice.inc), forms of messages (forms_*.inc) and what they name (things.inc). An
- * error that no table knows is quoted, and called unknown. */
+ * families of chips (advice.inc), forms of messages (forms_*.inc) and what they name (things.inc).
+ * An error that no table knows is quoted, and called unknown. */
 #ifndef RMCP_EXPLAIN_H
 #define RMCP_EXPLAIN_H
 
@@ -40,7 +40,8 @@ struct explain_relation {
                              are the other's */
         EXPLAIN_FALLBACK, /* it says something only where nothing else went wrong */
         EXPLAIN_IGNORE,   /* its lines are harmless: it takes them from others, and says nothing */
-        EXPLAIN_CARD,     /* it says something only where an AMD card is known, or one of the others found */
+        EXPLAIN_CARD,     /* it says something only where an AMD card is known, or one of the others
+                             found */
         EXPLAIN_VAGUE     /* it says so little that an unknown error is quoted beside it */
     } kind;
     const char *cause, *others; /* ids; `others` are separated by spaces */
@@ -103,7 +104,7 @@ struct explain_unknown {
     const char *topic, *trouble;           /* "Vulkan", "something that is not there"; "": unsaid */
     uint64_t line, count;
     bool exception;
-    bool behind; /* behind all findings: they may be about something else */
+    bool behind;     /* behind all findings: they may be about something else */
     char where[320]; /* "raised in diffusers (loader.py, load)"; "" when unknown */
     const struct explain_signature *reading; /* what its form says; NULL: nothing */
     char excerpt[sizeof((struct explain_match *)0)->excerpt];

@@ -7,18 +7,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const words[] = { "+rocm",    "+cu1",  "+cpu",           "zluda",
-                                     "directml", "dml\\", "privateuseone",  ":\\users\\",
-                                     "site-packages\\",   "windows-" };
+static const char *const words[] = { "+rocm",           "+cu1",    "+cpu",          "zluda",
+                                     "directml",        "dml\\",   "privateuseone", ":\\users\\",
+                                     "site-packages\\", "windows-" };
 
 /* The first and the last ROCm whose wheels at pytorch.org have code for a chip; 0: none has. */
 static const struct {
     const char *chips;
     int first, last;
 } ranges[] = {
-    { "gfx101 gfx8 gfx6 gfx7", 0, 0 }, { "gfx900", 0, 602 },     { "gfx906", 0, 603 },
-    { "gfx1100", 505, 9999 },          { "gfx1101 gfx1102", 603, 9999 },
-    { "gfx120", 603, 9999 },           { "gfx115", 604, 9999 },
+    { "gfx101 gfx8 gfx6 gfx7", 0, 0 },
+    { "gfx900", 0, 602 },
+    { "gfx906", 0, 603 },
+    { "gfx1100", 505, 9999 },
+    { "gfx1101 gfx1102", 603, 9999 },
+    { "gfx120", 603, 9999 },
+    { "gfx115", 604, 9999 },
 };
 
 const char *explain_fact_words(size_t index)
@@ -61,14 +65,16 @@ void explain_note_fact(struct explain_facts *facts, const char *word, const char
 
 static void add(struct explain_result *r, const char *text)
 {
-    if (r->n_notes < EXPLAIN_NOTES) snprintf(r->notes[r->n_notes++], sizeof r->notes[0], "%s", text);
+    if (r->n_notes < EXPLAIN_NOTES)
+        snprintf(r->notes[r->n_notes++], sizeof r->notes[0], "%s", text);
 }
 
 void explain_note_facts(const struct explain_facts *f, struct explain_result *r)
 {
     const char *chip = r->card.chip;
     if (f->cuda && !f->rocm && *chip && !f->zluda)
-        add(r, "The PyTorch of this log (+cu…) is NVIDIA's: it cannot use this card, whatever else is wrong.");
+        add(r, "The PyTorch of this log (+cu…) is NVIDIA's: it cannot use this card, whatever else "
+               "is wrong.");
     if (f->cpu && !f->rocm && !f->cuda && *chip && !f->directml && !f->zluda)
         add(r, "The PyTorch of this log (+cpu) has no GPU code at all.");
     const size_t n = sizeof ranges / sizeof *ranges;
@@ -77,7 +83,8 @@ void explain_note_facts(const struct explain_facts *f, struct explain_result *r)
         if (f->rocm >= ranges[i].first && f->rocm <= ranges[i].last) break;
         char text[sizeof r->notes[0]];
         snprintf(text, sizeof text,
-                 "The PyTorch of this log is built for ROCm %d.%d, whose wheels at pytorch.org have no code for %s: "
+                 "The PyTorch of this log is built for ROCm %d.%d, whose wheels at pytorch.org "
+                 "have no code for %s: "
                  "what fails on the GPU fails for that reason first.",
                  f->rocm / 100, f->rocm % 100, chip);
         add(r, text);
@@ -85,7 +92,8 @@ void explain_note_facts(const struct explain_facts *f, struct explain_result *r)
     }
     for (size_t i = 0; f->windows && i < r->n_matches; i++)
         if (strstr(r->matches[i].signature->remedy, "dmesg")) {
-            add(r, "The log is from Windows: where dmesg is named, look into the event viewer (System, at that minute).");
+            add(r, "The log is from Windows: where dmesg is named, look into the event viewer "
+                   "(System, at that minute).");
             break;
         }
 }

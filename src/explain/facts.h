@@ -1,5 +1,5 @@
-/* facts.h: what a log says of the software around an error, which changes the answer: whose PyTorch it
- * is and whether that has code for the chip, and the system. Internal to src/explain. */
+/* facts.h: what a log says of the software around an error, which changes the answer: whose PyTorch
+ * it is and whether that has code for the chip, and the system. Internal to src/explain. */
 #ifndef RMCP_EXPLAIN_FACTS_H
 #define RMCP_EXPLAIN_FACTS_H
 

@@ -9,10 +9,14 @@
 
 const struct explain_form explain_forms[] = {
 #define FORM(...) { __VA_ARGS__ },
-#include "explain/forms_build.inc"
+#include "explain/forms_build.inc" /* in this order: the first that fits counts */
+
 #include "explain/forms_gpu.inc"
+
 #include "explain/forms_python.inc"
+
 #include "explain/forms_package.inc"
+
 #include "explain/forms_general.inc"
 #undef FORM
     { NULL, NULL, NULL, NULL, NULL, NULL },
@@ -168,8 +172,8 @@ bool explain_match_form(const char *line, size_t length, const char *id,
 
 bool explain_form_is_general(const struct explain_form_match *match)
 {
-    static const char *const general[] = { "file-missing", "driver-error", "program-error",
-                                           "program-argument", "permission", "python-error" };
+    static const char *const general[] = { "file-missing",     "driver-error", "program-error",
+                                           "program-argument", "permission",   "python-error" };
     for (size_t i = 0; i < sizeof general / sizeof *general; i++)
         if (!strcmp(match->form->id, general[i])) return true;
     return false;

@@ -1,5 +1,5 @@
-/* form.h: lines read by their grammar: what kind of complaint one is, and what it names. Internal to
- * src/explain.
+/* form.h: lines read by their grammar: what kind of complaint one is, and what it names. Internal
+ * to src/explain.
  *
  * A form is a pattern with places for names: "module '{w}' has no attribute '{w}'". In it a blank
  * stands for any number of them, a quotation mark for any or none, (a|b) for one of these words, $
@@ -17,8 +17,8 @@ enum { FORM_NAMES = 4, FORM_NAME = 120 };
 
 /* One row of forms_*.inc. */
 struct explain_form {
-    const char *id;       /* of the signature whose class it is */
-    const char *patterns; /* separated by line ends */
+    const char *id;                  /* of the signature whose class it is */
+    const char *patterns;            /* separated by line ends */
     const char *what, *why, *remedy; /* "": as the signature says */
     const char *example;
 };
@@ -30,8 +30,8 @@ struct explain_form_match {
     char names[FORM_NAMES][FORM_NAME];
 };
 
-/* Read a line of `length` bytes; only forms of class `id` where that is not NULL. Time is bounded by
- * the tables: at most the first FORM_LINE bytes are read. */
+/* Read a line of `length` bytes; only forms of class `id` where that is not NULL. Time is bounded
+ * by the tables: at most the first FORM_LINE bytes are read. */
 enum { FORM_LINE = 400 };
 bool explain_match_form(const char *line, size_t length, const char *id,
                         struct explain_form_match *out);
@@ -45,8 +45,8 @@ struct explain_thing {
     const char *names; /* separated by blanks; '*' at an end stands for anything */
     const char *is;    /* "HIP's runtime library" */
     const char *cure;  /* "" where nothing particular helps */
-    const char *id;    /* the class of an error about it, in a form that does not say more than that it is
-                          missing or failed; "": the form's */
+    const char *id; /* the class of an error about it, in a form that does not say more than that it
+                       is missing or failed; "": the form's */
 };
 const struct explain_thing *explain_find_thing(const char *name);
 

@@ -46,8 +46,9 @@ void explain_note_frame(struct explain_frame *frame, uint64_t number, const char
     if (!in_package) in_package = behind(path, stop, "dist-packages");
     const char *node = behind(path, stop, "custom_nodes");
     if (!node) node = behind(path, stop, "extensions");
-    const bool python = !in_package && (find(path, stop, "lib/python3") || find(path, stop, "Lib\\") ||
-                                        find(path, stop, "/usr/lib/python"));
+    const bool python =
+        !in_package && (find(path, stop, "lib/python3") || find(path, stop, "Lib\\") ||
+                        find(path, stop, "/usr/lib/python"));
     if (python || find(path, stop, "nn/modules/module.py") || find(path, stop, "_contextlib.py"))
         return;
     if (in_package) {

@@ -1,4 +1,5 @@
-/* frame.h: where a Python traceback ends: the package, the file and the function. Internal to src/explain. */
+/* frame.h: where a Python traceback ends: the package, the file and the function. Internal to
+ * src/explain. */
 #ifndef RMCP_EXPLAIN_FRAME_H
 #define RMCP_EXPLAIN_FRAME_H
 
@@ -6,7 +7,8 @@
 #include <stdint.h>
 
 struct explain_frame {
-    char package[48]; /* "diffusers", "custom node ComfyUI-X", "the program itself"; "" when unknown */
+    char package[48]; /* "diffusers", "custom node ComfyUI-X", "the program itself"; "" when unknown
+                       */
     char file[64], function[64];
     uint64_t line; /* of the log */
 };

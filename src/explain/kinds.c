@@ -145,9 +145,14 @@ struct explain_line explain_end_line(struct explain_words *words, bool aside)
     words->quiet |= words->warned; /* the program itself says that it goes on */
     const bool traced = words->exception && words->traceback && !aside && !words->file;
     const bool raised = words->raised && !words->quiet && !aside && !words->file;
-    struct explain_line line = { .kind = -1, .exception = traced || raised, .aside = aside, .called = words->called, .warned = warned };
+    struct explain_line line = { .kind = -1,
+                                 .exception = traced || raised,
+                                 .aside = aside,
+                                 .called = words->called,
+                                 .warned = warned };
     line.quiet = words->quiet;
-    line.told = line.exception || ((words->troubles || words->level || words->maybe) && !words->quiet);
+    line.told =
+        line.exception || ((words->troubles || words->level || words->maybe) && !words->quiet);
     if (words->troubles && (traced || !words->quiet))
         line.kind = find_kind(words->topics, words->troubles);
     if (traced && line.kind < 0) {

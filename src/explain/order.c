@@ -85,7 +85,8 @@ static void leave_out_other_chips(struct explain_result *r)
 static bool is_effect(const char *cause, const char *id)
 {
     for (const struct explain_relation *r = explain_relations; r->cause; r++)
-        if (r->kind == EXPLAIN_CAUSES && !strcmp(r->cause, cause) && is_in(id, r->others)) return true;
+        if (r->kind == EXPLAIN_CAUSES && !strcmp(r->cause, cause) && is_in(id, r->others))
+            return true;
     return false;
 }
 
@@ -115,7 +116,9 @@ static void leave_out_superfluous(struct explain_result *r)
         const bool alone = relation->kind == EXPLAIN_FALLBACK,
                    card = relation->kind == EXPLAIN_CARD;
         if (alone || card || relation->kind == EXPLAIN_IGNORE) {
-            const bool fits = alone ? is_alone(r, cause) : card && (*r->card.chip || cause->by_form || cause->error || any_found(r, relation->others));
+            const bool fits = alone ? is_alone(r, cause)
+                                    : card && (*r->card.chip || cause->by_form || cause->error ||
+                                               any_found(r, relation->others));
             if (!fits) leave_out(r, (size_t)(cause - r->matches));
             continue;
         }

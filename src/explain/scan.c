@@ -5,6 +5,7 @@
  * broke into two lines is found as well, where no star is at the break. */
 #include "base/error.h"
 #include "explain/automaton.h"
+#include "explain/line.h"
 #include "explain/order.h"
 #include "explain/unknown.h"
 
@@ -129,57 +130,6 @@ static bool rest_follows(struct scanner *s, const struct explain_pattern *p, siz
     return false;
 }
 
-/* Does the line start with the name of an exception, "torch.cuda.OutOfMemoryError: …"? Such a line
- * is an error whatever its other words are. */
-static bool is_exception(const char *line, size_t length)
-{
-    size_t n = 0;
-    while (n < length && (isalnum((unsigned char)line[n]) || line[n] == '_' || line[n] == '.')) n++;
-    if (n + 2 > length || line[n] != ':' || line[n + 1] != ' ' || !isalpha((unsigned char)*line))
-        return false;
-    return (n > 5 && !strncmp(line + n - 5, "Error", 5)) ||
-           (n > 9 && !strncmp(line + n - 9, "Exception", 9));
-}
-
-/* Does the text start with a word that programs put before errors, "ERROR: …"? */
-static bool is_level(const char *text, size_t length)
-{
-    static const char *const words[] = { "error", "fatal", "critical", "fatal error" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const size_t size = strlen(words[i]);
-        size_t n = 0;
-        while (n < size && n < length && explain_lower(text[n]) == words[i][n]) n++;
-        if (n == size && size + 1 < length && strchr(":]|", text[size])) return true;
-        if (!i && n == size && size + 4 < length && text[0] == 'E' && text[size] == ' ' &&
-            islower((unsigned char)text[size + 1]))
-            return true; /* "Error running …" */
-    }
-    return false;
-}
-
-/* Is there such a mark of a logger in the first letters, "level=ERROR", " - ERROR - "? */
-static bool has_level(const char *line, size_t length)
-{
-    enum { REACHES = 80 };
-    if (length > REACHES) length = REACHES;
-    for (size_t at = 0; at + 5 < length; at++)
-        if (!memcmp(line + at, "ERROR", 5) && !isalnum((unsigned char)line[at + 5]) &&
-            line[at + 5] != '_' && at && strchr(" =|[", line[at - 1]))
-            return true;
-    return false;
-}
-
-/* Does the line call itself an error, "[12:00:01] ERROR: …", "main: error: …"? Likewise. */
-static bool is_called_error(const char *line, size_t length)
-{
-    size_t n = 0;
-    while (n < length && n < 40 && !isalpha((unsigned char)line[n])) n++;
-    if (is_level(line + n, length - n) || has_level(line, length)) return true;
-    while (n < length && n < 60 && line[n] > ' ' && line[n] != ':') n++;
-    return n + 2 < length && line[n] == ':' && line[n + 1] == ' ' &&
-           is_level(line + n + 2, length - n - 2);
-}
-
 /* A signature's pattern has its first part before `end`, in a line that starts at `line`. */
 static void found_signature(struct scanner *s, const struct explain_pattern *p, size_t line,
                             size_t end)
@@ -204,8 +154,8 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
         *match = (struct explain_match){ .signature = p->signature,
                                          .line = r->lines + 1,
                                          .warning = true,
-                                         .error = is_called_error(s->buffer + line,
-                                                                  end - line + ahead) };
+                                         .error = explain_is_called_error(s->buffer + line,
+                                                                          end - line + ahead) };
         explain_excerpt(match->excerpt, s->buffer + line, end - p->first - line,
                         end - line + ahead);
     }
@@ -253,33 +203,22 @@ static void follow_break(struct scanner *s, size_t at)
     }
 }
 
-/* A line of the kernel's or the system's log: "[   12.3] …", "Nov 16 12:00:00 host …". */
-static bool is_system_log(const char *line, size_t length)
-{
-    if (length < 6) return false;
-    if (*line == '[') return line[1] == ' ' || isdigit((unsigned char)line[1]);
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    for (const char *month = months; *month; month += 3)
-        if (!strncmp(line, month, 3))
-            return line[3] == ' ' && (line[4] == ' ' || isdigit((unsigned char)line[4]));
-    return false;
-}
-
 /* The line ends before buffer[at], or with the text. */
 static void end_line(struct scanner *s, size_t at)
 {
     const char *line = s->buffer + s->line_start;
     const size_t length = at - s->line_start;
-    const bool aside = length && (*line == ' ' || *line == '\t' || is_system_log(line, length));
-    if (is_exception(line, length)) {
+    const bool aside =
+        length && (*line == ' ' || *line == '\t' || explain_is_system_log(line, length));
+    if (explain_is_exception(line, length)) {
         s->words.raised = true;
         s->words.quiet = false;
     }
-    if (!aside && is_called_error(line, length)) {
+    if (!aside && explain_is_called_error(line, length)) {
         s->words.level = s->words.called = true;
         s->words.quiet = false;
     }
-    if (s->words.file) 
+    if (s->words.file)
         explain_note_frame(&s->unexplained.frame, s->result->lines + 1, line, length);
     const struct explain_line about = explain_end_line(&s->words, aside);
     const bool harmless = s->known && s->known < EXPLAIN_HARMLESS;

@@ -127,7 +127,8 @@ static const struct explain_signature *class_of(const struct explain_unexplained
                                                 const struct explain_form_match *m)
 {
     const struct explain_signature *class = signature_named(explain_form_class(m));
-    const struct explain_signature *topic = *explain_line_topic(&l->about) ? signature_of(l->about.kind) : NULL;
+    const struct explain_signature *topic =
+        *explain_line_topic(&l->about) ? signature_of(l->about.kind) : NULL;
     if (class && l->about.exception && !strcmp(class->id, "program-error"))
         class = signature_named("python-error");
     if (!class || !topic || !l->about.plain || !explain_form_is_general(m) ||
@@ -136,17 +137,18 @@ static const struct explain_signature *class_of(const struct explain_unexplained
     return explain_is_vague(topic) ? class : topic;
 }
 
-/* Lines of other services and of a traceback's code count where they say more than that something failed. */
+/* Lines of other services and of a traceback's code count where they say more than that something
+ * failed. */
 enum { LEAST_ASIDE = 44, LEAST_WARNED = 55 };
 
 /* The line that says most by its form: the last exception, else that of the heaviest class. */
-static const struct explain_unexplained_line *
-best_form(const struct explain_unexplained *lines, bool amd, struct explain_form_match *best)
+static const struct explain_unexplained_line *best_form(const struct explain_unexplained *lines,
+                                                        bool amd, struct explain_form_match *best)
 {
     const struct explain_unexplained_line *chosen = NULL;
     int most = 0;
-    const size_t n = lines->n_any < EXPLAIN_FIRST + EXPLAIN_LAST ? lines->n_any
-                                                                 : EXPLAIN_FIRST + EXPLAIN_LAST;
+    const size_t n =
+        lines->n_any < EXPLAIN_FIRST + EXPLAIN_LAST ? lines->n_any : EXPLAIN_FIRST + EXPLAIN_LAST;
     for (size_t i = 0; i < n; i++) {
         const struct explain_unexplained_line *l = &lines->any[i];
         struct explain_form_match m;
@@ -175,18 +177,20 @@ bool explain_read_forms(const struct explain_unexplained *lines, const struct ex
     const bool amd = *r->card.chip || explain_about_amd(words);
     const struct explain_unexplained_line *l = best_form(lines, amd, &m);
     if (!l) return false;
-    if (class_of(l, &m)->weight < LEAST_ASIDE && lines->exception.count && lines->exception.line > l->line)
+    if (class_of(l, &m)->weight < LEAST_ASIDE && lines->exception.count &&
+        lines->exception.line > l->line)
         return false;
-    for (int kind = 0; !strcmp(class_of(l, &m)->id, "program-error") && kind < EXPLAIN_MOST_KINDS; kind++)
-        if (*explain_line_topic(&lines->of_kind[kind].about) && may_speak(&lines->of_kind[kind], amd, true)) return false;
+    for (int kind = 0; !strcmp(class_of(l, &m)->id, "program-error") && kind < EXPLAIN_MOST_KINDS;
+         kind++)
+        if (*explain_line_topic(&lines->of_kind[kind].about) &&
+            may_speak(&lines->of_kind[kind], amd, true))
+            return false;
     const struct explain_signature *signature = compose(r, class_of(l, &m), &m);
     if (!signature) return false;
     struct explain_match *match = &r->matches[r->n_matches++];
-    *match = (struct explain_match){ .signature = signature,
-                                     .line = l->line,
-                                     .last = l->line,
-                                     .count = 1,
-                                     .by_form = true };
+    *match = (struct explain_match){
+        .signature = signature, .line = l->line, .last = l->line, .count = 1, .by_form = true
+    };
     explain_excerpt(match->excerpt, l->text, 0, l->length);
     if (l->about.exception) say_where(&lines->frame, match->where, sizeof match->where);
     return true;
@@ -200,8 +204,8 @@ void explain_refine(const struct explain_unexplained *lines, struct explain_resu
         struct explain_form_match m;
         if (lines->frame.line < match->last && lines->frame.line + NEAR >= match->last)
             say_where(&lines->frame, match->where, sizeof match->where);
-        if (match->by_form || !explain_match_form(match->excerpt, strlen(match->excerpt),
-                                                  match->signature->id, &m))
+        if (match->by_form ||
+            !explain_match_form(match->excerpt, strlen(match->excerpt), match->signature->id, &m))
             continue;
         const struct explain_signature *signature = compose(r, match->signature, &m);
         if (signature) match->signature = signature;
@@ -235,7 +239,8 @@ void explain_find_unknown(const struct explain_unexplained *lines,
         .behind = !vague,
     };
     explain_excerpt(r->unknown.excerpt, chosen->text, 0, chosen->length);
-    if (chosen->about.exception) say_where(&lines->frame, r->unknown.where, sizeof r->unknown.where);
+    if (chosen->about.exception)
+        say_where(&lines->frame, r->unknown.where, sizeof r->unknown.where);
     struct explain_form_match m;
     if (explain_match_form(chosen->text, chosen->length, NULL, &m))
         r->unknown.reading = compose(r, class_of(chosen, &m), &m);

@@ -1,7 +1,7 @@
 /* unknown.h: lines that tell of an error and that no signature knows. Internal to src/explain.
  *
- * They are kept while the log is read, and read by their form (form.h) at its end: what a form knows
- * becomes a finding, what none knows is quoted. */
+ * They are kept while the log is read, and read by their form (form.h) at its end: what a form
+ * knows becomes a finding, what none knows is quoted. */
 #ifndef RMCP_EXPLAIN_UNKNOWN_H
 #define RMCP_EXPLAIN_UNKNOWN_H
 
@@ -40,8 +40,8 @@ bool explain_read_forms(const struct explain_unexplained *lines, const struct ex
 /* General findings say what their lines name. */
 void explain_refine(const struct explain_unexplained *lines, struct explain_result *result);
 
-/* Which of the lines the answer quotes: the last exception, else the line whose words tell most, else
- * the file at which a traceback breaks off; none where the findings explain what happened. */
+/* Which of the lines the answer quotes: the last exception, else the line whose words tell most,
+ * else the file at which a traceback breaks off; none where the findings explain what happened. */
 void explain_find_unknown(const struct explain_unexplained *lines,
                           const struct explain_words *words, struct explain_result *result);
 

@@ -1,5 +1,6 @@
-/* test_forms.c: lines are read by their form: the table agrees with itself, names are taken from the
- * right places, things are known, tracebacks end where they end, and hostile lines take no time. */
+/* test_forms.c: lines are read by their form: the table agrees with itself, names are taken from
+ * the right places, things are known, tracebacks end where they end, and hostile lines take no
+ * time. */
 #include "explain/explain.h"
 #include "explain/form.h"
 #include "explain/frame.h"
@@ -46,8 +47,7 @@ static void test_table(void **state)
         const char *const texts[] = { f->what, f->why, f->remedy };
         for (size_t i = 0; i < 3; i++) {
             explain_fill(&m, texts[i], text, sizeof text);
-            if (strchr(text, '{') || strstr(text, "()") == text)
-                fail_msg("%s: '%s'", f->id, text);
+            if (strchr(text, '{') || strstr(text, "()") == text) fail_msg("%s: '%s'", f->id, text);
         }
     }
     assert_true(n > 60);
@@ -65,10 +65,11 @@ static const char *taken(const char *pattern, const char *line)
 static void test_patterns(void **state)
 {
     (void)state;
-    assert_string_equal(taken("no module named '{w}'", "X: No module named 'torch._C'"), "torch._C");
+    assert_string_equal(taken("no module named '{w}'", "X: No module named 'torch._C'"),
+                        "torch._C");
     assert_string_equal(taken("no module named '{w}'", "No  module named torch."), "torch");
-    assert_string_equal(taken("no module named '{w}'", "No module named \xe2\x80\x98torch\xe2\x80\x99"),
-                        "torch");
+    assert_string_equal(
+        taken("no module named '{w}'", "No module named \xe2\x80\x98torch\xe2\x80\x99"), "torch");
     assert_string_equal(taken("open '{q}' failed", "open \"a b\" failed"), "a b");
     assert_string_equal(taken("(can't|cannot) find {t}$", "cant find the way."), "the way");
     assert_string_equal(taken("(can't|cannot) find {t}$", "cannot find the way"), "the way");
@@ -111,7 +112,8 @@ static void test_readings(void **state)
     assert_non_null(strstr(result.matches[0].signature->what, "quux"));
     assert_string_equal(result.matches[0].where, "raised in frob (a.py, go)");
     /* Words of a path do not say what an error is about. */
-    assert_string_equal(first("error: unable to open '/home/u/zluda-tests/frob'\n"), "file-missing");
+    assert_string_equal(first("error: unable to open '/home/u/zluda-tests/frob'\n"),
+                        "file-missing");
     /* Nothing is said of lines that take the trouble back. */
     assert_string_equal(first("warning: cannot open '/dev/kfd', continuing without\n"), "");
 }
@@ -163,8 +165,7 @@ static void test_hostile(void **state)
         while (n + 20 < sizeof line) n += (size_t)sprintf(line + n, "%s", pieces[p]);
         struct explain_form_match m;
         explain_match_form(line, n, NULL, &m);
-        for (int i = 0; i < FORM_NAMES && m.form; i++)
-            assert_true(strlen(m.names[i]) < FORM_NAME);
+        for (int i = 0; i < FORM_NAMES && m.form; i++) assert_true(strlen(m.names[i]) < FORM_NAME);
     }
     for (size_t i = 0; i < sizeof line; i++) line[i] = (char)(i * 37 + i / 256);
     struct explain_form_match m;
@@ -174,9 +175,9 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_things),   cmocka_unit_test(test_readings),
-        cmocka_unit_test(test_notes),    cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_table),   cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_things),  cmocka_unit_test(test_readings),
+        cmocka_unit_test(test_notes),   cmocka_unit_test(test_frames),
         cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,8 +62,7 @@ static void test_topic_and_trouble(void **state)
                         "vulkan-error");
     assert_int_equal(result.n_matches, 0); /* no cause is named */
     assert_string_equal(result.unknown.topic, "Vulkan");
-    assert_string_equal(result.unknown.excerpt,
-                        "frobnicate: the Vulkan layer gave up by an error");
+    assert_string_equal(result.unknown.excerpt, "frobnicate: the Vulkan layer gave up by an error");
     assert_int_equal(result.unknown.line, 1);
     assert_string_equal(first("frob: rocsolver could not do that\n"), "math-library");
     assert_string_equal(first("x\ny: amdgpu 0000:03:00.0: amdgpu: frob timed out\n"),
@@ -77,13 +76,15 @@ static void test_topic_and_trouble(void **state)
     assert_string_equal(first("Vulkan: 0 errors\n"), "");
     assert_string_equal(first("warning: Vulkan could not do that, falling back\n"), "");
     /* A signature says more than words do. */
-    assert_string_equal(first("frob: the Vulkan layer gave up by an error\nROCk module is NOT loaded\n"),
-                        "rock-not-loaded");
+    assert_string_equal(
+        first("frob: the Vulkan layer gave up by an error\nROCk module is NOT loaded\n"),
+        "rock-not-loaded");
     assert_int_equal(result.n_matches, 1);
     assert_null(result.unknown.about);
     /* But where one says only that something ended, the unknown error comes first. */
-    assert_string_equal(first("frob: the Vulkan layer gave up by an error\nAborted (core dumped)\n"),
-                        "vulkan-error");
+    assert_string_equal(
+        first("frob: the Vulkan layer gave up by an error\nAborted (core dumped)\n"),
+        "vulkan-error");
     assert_int_equal(result.n_matches, 1);
     assert_string_equal(result.matches[0].signature->id, "aborted");
 }
@@ -96,7 +97,8 @@ static void test_tracebacks(void **state)
     "Traceback (most recent call last):\n  File \"/home/user/main.py\", line 1, in <module>\n"
     assert_string_equal(first("gfx1100\n" TRACE "KeyError: 'frob'\n"), "python-error");
     assert_string_equal(first(TRACE "KeyError: 'frob'\n"), "python-error"); /* of any program */
-    assert_string_equal(first("frob unable to\n"), ""); /* nothing says that it is about an AMD GPU */
+    assert_string_equal(first("frob unable to\n"),
+                        ""); /* nothing says that it is about an AMD GPU */
     assert_string_equal(first("error: frob\n"), "program-error"); /* but it calls itself one */
     assert_string_equal(first("gfx1100\nerror: frob\n"), "program-error");
     assert_string_equal(first(TRACE "  File \"/env/triton/compiler/frob.py\", line 2, in f\n"
