@@ -52,28 +52,32 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out"
 tool="$("$clang" --version | head -n 1) $(cksum <"$0")"
 "$list" >"$out/list"
-digests=
 for file in $(cut -d ' ' -f 3 "$out/list" | sort -u); do
-    digests="$digests $file=$(sh "$here/../embed.sh" --text --root "$sources" "$file" | sha256sum | cut -d ' ' -f 1)"
-done
+    echo "$file $(sh "$here/../embed.sh" --text --root "$sources" "$file" | sha256sum | cut -d ' ' -f 1)"
+done >"$out/digests"
+export target sources out clang tool
 # The keys are compared without starting a process for each of them.
-: >"$out/todo"
-while read -r name operation file rest; do
-    digest=${digests#* "$file"=}
-    key="$tool ${digest%% *} $file $rest" old=
-    [ ! -f "$out/$name.key" ] || read -r old <"$out/$name.key" || true
-    [ "$old" != "$key" ] || continue
-    rm -f "$out/$name.key"
-    printf '%s\n' "$key" >"$out/$name.wanted"
-    printf '%s\n' "$name $operation $file $rest" >>"$out/todo"
-done <"$out/list"
-export target sources out clang
+awk 'NR == FNR { digest[$1] = $2; next }
+    {
+        base = ENVIRON["out"] "/" $1
+        rest = $0
+        sub(/^[^ ]+ +[^ ]+ +[^ ]+ */, "", rest)
+        key = ENVIRON["tool"] " " digest[$3] " " $3 " " rest
+        old = ""
+        getline old <(base ".key")
+        close(base ".key")
+        if (old == key) next
+        print key >(base ".wanted")
+        close(base ".wanted")
+        print
+    }' "$out/digests" "$out/list" >"$out/todo"
+(cd "$out" && cut -d ' ' -f 1 todo | sed 's/$/.key/' | xargs -r rm -f)
 xargs -r -P "$(getconf _NPROCESSORS_ONLN)" -L 1 sh "$here/compile.sh" one <"$out/todo"
 for operation in $(cut -d ' ' -f 2 "$out/list" | sort -u); do
     names() { awk -v operation="$operation" '$2 == operation { print $1 }' "$1"; }
     # The second line of `times` is what the compiler took: 0m1.2s of its own and 0m0.1s in the kernel.
-    seconds=$(names "$out/list" | while read -r name; do sed -n 2p "$out/$name.times"; done |
-        awk -F '[ms ]+' '{ all += 60 * ($1 + $3) + $2 + $4 } END { printf "%.0f", all }')
+    seconds=$(cd "$out" && names list | sed 's/$/.times/' | xargs -n 1000 \
+        awk -F '[ms ]+' 'FNR == 2 { all += 60 * ($1 + $3) + $2 + $4 } END { printf "%.0f", all }')
     echo "$target: $operation: $(names "$out/todo" | wc -l) of $(names "$out/list" | wc -l) kernels compiled;" \
         "all of them take $seconds seconds of one core"
 done
