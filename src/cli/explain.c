@@ -77,7 +77,8 @@ static void print_card(const struct explain_result *r)
         print_line(
             0, "",
             "Which card it is the text does not say: --gpu tells me, and may change the answer.");
-    if (r->program || *card->chip || *card->pretends) putchar('\n');
+    for (size_t i = 0; i < r->n_notes; i++) print_line(0, "note: ", "%s", r->notes[i]);
+    if (r->program || *card->chip || *card->pretends || r->n_notes) putchar('\n');
 }
 
 /* What RMCP can do: only where a convolution failed, and no finding has said it. */
@@ -117,7 +118,9 @@ static void print_unknown(const struct explain_result *r)
                u->trouble,
                u->behind ? ". It stands behind all others: they may be about something else" : "");
     print_seen(u->line, u->count, u->excerpt);
-    print_block("next", u->about->remedy);
+    if (*u->where) print_block("where", u->where);
+    if (u->reading) print_block("form", u->reading->what);
+    print_block("next", u->reading ? u->reading->remedy : u->about->remedy);
     if (r->program && r->program->next) print_block("try", r->program->next);
     print_block(
         "more",
@@ -152,6 +155,7 @@ static void print_text(const struct explain_result *r, const char *name)
         print_line(0, number, "%s%s%s", m->signature->what, explain_by_override(r, m) ? " (0)" : "",
                    follows);
         print_seen(m->line, m->count, m->excerpt);
+        if (*m->where) print_block("where", m->where);
         char code[256];
         if (explain_code_text(m, code, sizeof code)) print_block("code", code);
         print_block("why", m->signature->why);
@@ -160,7 +164,12 @@ static void print_text(const struct explain_result *r, const char *name)
             print_block("card", r->family->advice);
             advised = true;
         }
-        if (*m->signature->source) printf("   source %s\n", m->signature->source);
+        if (m->by_form)
+            print_block(
+                "sure",
+                "Likely: read from the form of the line; the very message is not known here.");
+        else if (*m->signature->source)
+            printf("   source %s\n", m->signature->source);
     }
     if (r->unknown.about && r->unknown.behind) {
         putchar('\n');
@@ -198,10 +207,16 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddNumberToObject(unknown, "count", (double)u->count);
         cJSON_AddStringToObject(unknown, "excerpt", u->excerpt);
         cJSON_AddBoolToObject(unknown, "behind", u->behind);
-        cJSON_AddStringToObject(unknown, "next", u->about->remedy);
+        cJSON_AddStringToObject(unknown, "where", u->where);
+        cJSON_AddStringToObject(unknown, "form", u->reading ? u->reading->what : "");
+        cJSON_AddStringToObject(unknown, "next",
+                                u->reading ? u->reading->remedy : u->about->remedy);
         if (r->program && r->program->next)
             cJSON_AddStringToObject(unknown, "try", r->program->next);
     }
+    cJSON *notes = cJSON_AddArrayToObject(object, "notes");
+    for (size_t i = 0; i < r->n_notes; i++)
+        cJSON_AddItemToArray(notes, cJSON_CreateString(r->notes[i]));
     cJSON *list = cJSON_AddArrayToObject(object, "findings");
     for (size_t i = 0; i < r->n_matches; i++) {
         const struct explain_match *m = &r->matches[i];
@@ -212,13 +227,15 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddNumberToObject(row, "count", (double)m->count);
         cJSON_AddNumberToObject(row, "follows_from", (double)m->follows);
         cJSON_AddStringToObject(row, "excerpt", m->excerpt);
+        cJSON_AddBoolToObject(row, "by_form", m->by_form);
+        cJSON_AddStringToObject(row, "where", m->where);
         cJSON_AddStringToObject(row, "what", m->signature->what);
         char code[256];
         cJSON_AddStringToObject(row, "code", explain_code_text(m, code, sizeof code) ? code : "");
         cJSON_AddStringToObject(row, "why", m->signature->why);
         cJSON_AddStringToObject(row, "do", explain_remedy(r, m));
         cJSON_AddBoolToObject(row, "override_suspected", explain_by_override(r, m));
-        cJSON_AddStringToObject(row, "source", m->signature->source);
+        cJSON_AddStringToObject(row, "source", m->by_form ? "" : m->signature->source);
         cJSON_AddItemToArray(list, row);
     }
     return object;

@@ -73,6 +73,11 @@ bool explain_clue_at(size_t index, struct explain_clue *out)
         return true;
     }
     index -= N_FIXED;
+    for (size_t i = 0; explain_fact_words(i); i++)
+        if (!index--) {
+            *out = (struct explain_clue){ explain_fact_words(i), CLUE_FACT, NULL };
+            return true;
+        }
     for (const struct explain_program *p = explain_programs; p->name; p++)
         for (const char *words = p->words; *words;) {
             if (!index--) {
@@ -352,6 +357,9 @@ void explain_consider(const struct explain_clue *clue, const char *text, size_t 
             evidence->program = clue->program; /* the table's order: the more particular first */
         break;
     case CLUE_CONVOLUTION: evidence->convolution = true; break;
+    case CLUE_FACT:
+        explain_note_fact(&evidence->facts, clue->words, text + after, size - after);
+        break;
     }
 }
 

@@ -2,7 +2,7 @@
 #ifndef RMCP_EXPLAIN_CARD_H
 #define RMCP_EXPLAIN_CARD_H
 
-#include "explain/explain.h"
+#include "explain/facts.h"
 
 /* Words that tell something when met in a log; the scanner finds them. */
 struct explain_clue {
@@ -18,6 +18,7 @@ struct explain_clue {
         CLUE_XT,          /* a number before it is a product                      */
         CLUE_PROGRAM,     /* written by `program`                                 */
         CLUE_CONVOLUTION, /* a convolution was executed                           */
+        CLUE_FACT,        /* about the software (facts.h)                         */
     } kind;
     const struct explain_program *program;
 };
@@ -37,6 +38,7 @@ struct explain_evidence {
     size_t n_others, n_lookups;
     const struct explain_program *program;
     bool convolution;
+    struct explain_facts facts;
 };
 
 /* The clue's words are at text[at]; the line as far as it is at hand has `size` bytes. */

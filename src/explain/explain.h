@@ -2,7 +2,8 @@
  *
  * The text is read once, in pieces of bounded size; what is looked for stands in tables: signatures
  * (signatures_*.inc), error codes (codes.inc), what follows from what (relations.inc), programs and
- * families of chips (advice.inc). An error that no table knows is quoted, and called unknown. */
+ * families of chips (advice.inc), forms of messages (forms_*.inc) and what they name (things.inc).
+ * An error that no table knows is quoted, and called unknown. */
 #ifndef RMCP_EXPLAIN_H
 #define RMCP_EXPLAIN_H
 
@@ -39,7 +40,8 @@ struct explain_relation {
                              are the other's */
         EXPLAIN_FALLBACK, /* it says something only where nothing else went wrong */
         EXPLAIN_IGNORE,   /* its lines are harmless: it takes them from others, and says nothing */
-        EXPLAIN_CARD,     /* it says something only where an AMD card is known */
+        EXPLAIN_CARD,     /* it says something only where an AMD card is known, or one of the others
+                             found */
         EXPLAIN_VAGUE     /* it says so little that an unknown error is quoted beside it */
     } kind;
     const char *cause, *others; /* ids; `others` are separated by spaces */
@@ -84,7 +86,16 @@ struct explain_match {
     uint64_t count, line, last; /* in how many lines; the first and the last of them */
     char excerpt[240];          /* printable, shortened                              */
     bool warning;               /* all of these lines call themselves warnings       */
+    bool error;                 /* the line calls itself one */
+    bool by_form;               /* read by the form of its line alone                */
+    char where[320];            /* as in explain_unknown                             */
     size_t follows;             /* number of the match, from 1, that it is an effect of; 0: none */
+};
+
+/* A signature whose words were filled from a line, by its form (form.h). */
+struct explain_reading {
+    struct explain_signature signature;
+    char what[400], why[600], remedy[1000];
 };
 
 /* An error that no signature knows: quoted, with what its words are about, and no cause. */
@@ -93,11 +104,13 @@ struct explain_unknown {
     const char *topic, *trouble;           /* "Vulkan", "something that is not there"; "": unsaid */
     uint64_t line, count;
     bool exception;
-    bool behind; /* behind all findings: they may be about something else */
+    bool behind;     /* behind all findings: they may be about something else */
+    char where[320]; /* "raised in diffusers (loader.py, load)"; "" when unknown */
+    const struct explain_signature *reading; /* what its form says; NULL: nothing */
     char excerpt[sizeof((struct explain_match *)0)->excerpt];
 };
 
-enum { EXPLAIN_MOST = 256 };
+enum { EXPLAIN_MOST = 256, EXPLAIN_READINGS = 8, EXPLAIN_NOTES = 3 };
 
 struct explain_result {
     struct explain_card card;
@@ -110,6 +123,10 @@ struct explain_result {
     struct explain_match
         matches[EXPLAIN_MOST]; /* causes before effects, the most important first */
     struct explain_unknown unknown;
+    size_t n_notes;
+    char notes[EXPLAIN_NOTES][240]; /* what the software around it changes */
+    size_t n_readings;
+    struct explain_reading readings[EXPLAIN_READINGS]; /* what matches may point to */
 };
 
 /* Take the card from a name: "gfx1010", "rx5600xt", "RX 5600 XT", "1002:731f". RMCP_E_ARG when it

@@ -50,6 +50,7 @@ static const struct words tables[] = {
 #define EXCEPTION(words) { words, WORD_EXCEPTION, 0 },
 #define LEVEL(words) { words, WORD_LEVEL, 0 },
 #define WARNED(words) { words, WORD_WARNED, 0 },
+#define MAYBE(words) { words, WORD_MAYBE, 0 },
 #include "explain/kinds.inc"
 };
 
@@ -91,6 +92,9 @@ bool explain_word_at(size_t index, struct explain_word *out)
                 continue;
             }
             *out = (struct explain_word){ .role = tables[i].role, .bit = tables[i].bit };
+            out->plain = *at == '!';
+            at += out->plain;
+            size -= out->plain;
             const bool start = *at == '~', end = at[size - 1] == '~';
             out->text = at + start;
             out->size = size - start - end;
@@ -107,8 +111,14 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
     if (!word->open_start && isalnum((unsigned char)before)) return;
     if (!word->open_end && isalnum((unsigned char)after)) return;
     if (word->role == WORD_TROUBLE && (before == '-' || after == '-')) return; /* libgpg-error */
+    const bool path = (before && strchr("/\\-.", before)) || (after && strchr("/\\-", after));
+    if (word->plain && path) return;
     switch (word->role) {
-    case WORD_TOPIC: words->topics |= word->bit; break;
+    case WORD_TOPIC:
+        words->topics |= word->bit;
+        if (!path) words->plain_topics |= word->bit;
+        if (before == '/' || before == '\\') words->parts |= word->bit;
+        break;
     case WORD_TROUBLE: words->troubles |= (uint32_t)word->bit; break;
     case WORD_QUIET: words->quiet = true; break;
     case WORD_TRACE: words->traceback = words->file = true; break;
@@ -116,6 +126,7 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
     case WORD_EXCEPTION: words->exception = true; break;
     case WORD_LEVEL: words->level = true; break;
     case WORD_WARNED: words->warned = true; break;
+    case WORD_MAYBE: words->maybe = true; break;
     }
 }
 
@@ -130,27 +141,39 @@ static int find_kind(uint64_t topics, uint32_t troubles)
 
 struct explain_line explain_end_line(struct explain_words *words, bool aside)
 {
+    const bool warned = words->warned && !words->quiet && (words->troubles || words->maybe);
+    words->quiet |= words->warned; /* the program itself says that it goes on */
     const bool traced = words->exception && words->traceback && !aside && !words->file;
     const bool raised = words->raised && !words->quiet && !aside && !words->file;
-    struct explain_line line = { .kind = -1, .exception = traced || raised };
+    struct explain_line line = { .kind = -1,
+                                 .exception = traced || raised,
+                                 .aside = aside,
+                                 .called = words->called,
+                                 .warned = warned };
+    line.quiet = words->quiet;
+    line.told =
+        line.exception || ((words->troubles || words->level || words->maybe) && !words->quiet);
     if (words->troubles && (traced || !words->quiet))
         line.kind = find_kind(words->topics, words->troubles);
-    if (traced && line.kind < 0)
+    if (traced && line.kind < 0) {
         line.kind = find_kind(words->file_topics, words->troubles | TROUBLE_BIT_ERROR);
+        line.plain = line.kind >= 0;
+    }
     if (line.exception && line.kind < 0) line.kind = PYTHON;
     if (line.kind < 0 && words->level && !words->quiet && !words->topics && !aside)
         line.kind = PROGRAM;
     if (line.kind >= 0) line.troubles = words->troubles;
-    if (words->file) words->file_topics = words->topics;
+    line.plain |= line.kind >= 0 && (kinds[line.kind].topic & words->plain_topics);
+    if (words->file) words->file_topics = words->parts;
     if (words->file && line.kind < 0) {
         line.kind = find_kind(words->topics, TROUBLE_BIT_ERROR);
         line.file = true;
     }
     words->all_topics |= words->topics;
-    words->topics = 0;
+    words->topics = words->plain_topics = words->parts = 0;
     words->troubles = 0;
     words->quiet = words->exception = words->raised = words->level = words->file = words->warned =
-        false;
+        words->maybe = words->called = false;
     return line;
 }
 

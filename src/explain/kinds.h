@@ -13,6 +13,7 @@
 struct explain_word {
     const char *text;
     size_t size;
+    bool plain;                /* counts outside of paths alone */
     bool open_start, open_end; /* may be a part of a longer word there */
     enum {
         WORD_TOPIC,     /* what the line is about; `bit` says which           */
@@ -23,6 +24,7 @@ struct explain_word {
         WORD_RAISED,    /* the same, with what it says behind it              */
         WORD_LEVEL,     /* the program itself calls the line an error         */
         WORD_WARNED,    /* or a warning                                       */
+        WORD_MAYBE,     /* that something may have gone wrong: its form tells */
     } role;
     uint64_t bit;
 };
@@ -32,9 +34,11 @@ bool explain_word_at(size_t index, struct explain_word *out);
 
 /* The words met in a line, and in all lines before. */
 struct explain_words {
-    uint64_t topics; /* of this line */
+    uint64_t topics;       /* of this line                     */
+    uint64_t plain_topics; /* those that are no part of a path */
+    uint64_t parts;        /* those that are a folder of one   */
     uint32_t troubles;
-    bool quiet, exception, raised, level, warned;
+    bool quiet, exception, raised, level, called, warned, maybe;
     uint64_t all_topics;  /* of the text */
     uint64_t file_topics; /* of the last file of a traceback */
     bool traceback, file;
@@ -46,8 +50,14 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
 
 /* What the words of a line make of it. */
 struct explain_line {
+    bool quiet;        /* some word says that nothing went wrong */
     int kind;          /* the lower the more is said; -1: nothing */
     bool exception;    /* an exception was raised here */
+    bool aside;        /* the line is indented, or a system log's */
+    bool called;       /* it calls itself an error by its first word */
+    bool warned;       /* it calls itself a warning, and has such a word */
+    bool told;         /* some word says that something went wrong */
+    bool plain;        /* its topic is named outside of paths */
     bool file;         /* a traceback names a file of that topic */
     uint32_t troubles; /* the words of trouble that it has */
 };

@@ -12,7 +12,7 @@ const struct explain_relation explain_relations[] = {
 #define REPLACES(cause, others) { EXPLAIN_REPLACES, cause, others },
 #define FALLBACK(id) { EXPLAIN_FALLBACK, id, "" },
 #define IGNORE(id) { EXPLAIN_IGNORE, id, "" },
-#define CARD(id) { EXPLAIN_CARD, id, "" },
+#define CARD(id, others) { EXPLAIN_CARD, id, others },
 #define VAGUE(id) { EXPLAIN_VAGUE, id, "" },
 #define ONLY(id, chips)
 #include "explain/relations.inc"
@@ -33,7 +33,7 @@ const struct explain_limit explain_limits[] = {
 #define REPLACES(cause, others)
 #define FALLBACK(id)
 #define IGNORE(id)
-#define CARD(id)
+#define CARD(id, others)
 #define VAGUE(id)
 #define ONLY(id, chips) { id, chips },
 #include "explain/relations.inc"
@@ -81,13 +81,30 @@ static void leave_out_other_chips(struct explain_result *r)
                 leave_out(r, i);
 }
 
+/* Is one an effect of the other, by the table? */
+static bool is_effect(const char *cause, const char *id)
+{
+    for (const struct explain_relation *r = explain_relations; r->cause; r++)
+        if (r->kind == EXPLAIN_CAUSES && !strcmp(r->cause, cause) && is_in(id, r->others))
+            return true;
+    return false;
+}
+
 /* Does the log have anything else that went wrong? Harmless findings do not count. */
 static bool is_alone(const struct explain_result *r, const struct explain_match *match)
 {
     for (size_t i = 0; i < r->n_matches; i++)
-        if (&r->matches[i] != match && r->matches[i].signature->weight >= EXPLAIN_HARMLESS)
+        if (&r->matches[i] != match && r->matches[i].signature->weight >= EXPLAIN_HARMLESS &&
+            !is_effect(match->signature->id, r->matches[i].signature->id))
             return false;
     return true;
+}
+
+static bool any_found(const struct explain_result *r, const char *ids)
+{
+    for (size_t i = 0; i < r->n_matches; i++)
+        if (is_in(r->matches[i].signature->id, ids)) return true;
+    return false;
 }
 
 static void leave_out_superfluous(struct explain_result *r)
@@ -99,7 +116,9 @@ static void leave_out_superfluous(struct explain_result *r)
         const bool alone = relation->kind == EXPLAIN_FALLBACK,
                    card = relation->kind == EXPLAIN_CARD;
         if (alone || card || relation->kind == EXPLAIN_IGNORE) {
-            const bool fits = alone ? is_alone(r, cause) : card && *r->card.chip;
+            const bool fits = alone ? is_alone(r, cause)
+                                    : card && (*r->card.chip || cause->by_form || cause->error ||
+                                               any_found(r, relation->others));
             if (!fits) leave_out(r, (size_t)(cause - r->matches));
             continue;
         }
@@ -164,6 +183,7 @@ static void move_warnings(struct explain_result *r)
 
 void explain_order(struct explain_result *result)
 {
+    for (size_t i = 0; i < result->n_matches; i++) result->matches[i].follows = 0;
     leave_out_other_chips(result);
     leave_out_superfluous(result);
     qsort(result->matches, result->n_matches, sizeof *result->matches, by_weight);

@@ -5,6 +5,7 @@
  * broke into two lines is found as well, where no star is at the break. */
 #include "base/error.h"
 #include "explain/automaton.h"
+#include "explain/line.h"
 #include "explain/order.h"
 #include "explain/unknown.h"
 
@@ -152,7 +153,9 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
         r->n_matches++;
         *match = (struct explain_match){ .signature = p->signature,
                                          .line = r->lines + 1,
-                                         .warning = true };
+                                         .warning = true,
+                                         .error = explain_is_called_error(s->buffer + line,
+                                                                          end - line + ahead) };
         explain_excerpt(match->excerpt, s->buffer + line, end - p->first - line,
                         end - line + ahead);
     }
@@ -200,42 +203,26 @@ static void follow_break(struct scanner *s, size_t at)
     }
 }
 
-/* A line of the kernel's or the system's log: "[   12.3] …", "Nov 16 12:00:00 host …". */
-static bool is_system_log(const char *line, size_t length)
-{
-    if (length < 6) return false;
-    if (*line == '[') return line[1] == ' ' || isdigit((unsigned char)line[1]);
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    for (const char *month = months; *month; month += 3)
-        if (!strncmp(line, month, 3))
-            return line[3] == ' ' && (line[4] == ' ' || isdigit((unsigned char)line[4]));
-    return false;
-}
-
-/* Does the line start with the name of an exception, "torch.cuda.OutOfMemoryError: …"? Such a line
- * is an error whatever its other words are. */
-static bool is_exception(const char *line, size_t length)
-{
-    size_t n = 0;
-    while (n < length && (isalnum((unsigned char)line[n]) || line[n] == '_' || line[n] == '.')) n++;
-    if (n + 2 > length || line[n] != ':' || line[n + 1] != ' ' || !isalpha((unsigned char)*line))
-        return false;
-    return (n > 5 && !strncmp(line + n - 5, "Error", 5)) ||
-           (n > 9 && !strncmp(line + n - 9, "Exception", 9));
-}
-
 /* The line ends before buffer[at], or with the text. */
 static void end_line(struct scanner *s, size_t at)
 {
     const char *line = s->buffer + s->line_start;
     const size_t length = at - s->line_start;
-    const bool aside = length && (*line == ' ' || *line == '\t' || is_system_log(line, length));
-    if (is_exception(line, length)) {
+    const bool aside =
+        length && (*line == ' ' || *line == '\t' || explain_is_system_log(line, length));
+    if (explain_is_exception(line, length)) {
         s->words.raised = true;
         s->words.quiet = false;
     }
+    if (!aside && explain_is_called_error(line, length)) {
+        s->words.level = s->words.called = true;
+        s->words.quiet = false;
+    }
+    if (s->words.file)
+        explain_note_frame(&s->unexplained.frame, s->result->lines + 1, line, length);
     const struct explain_line about = explain_end_line(&s->words, aside);
-    if (about.kind >= 0 && !s->understood)
+    const bool harmless = s->known && s->known < EXPLAIN_HARMLESS;
+    if ((about.kind >= 0 || about.told || about.warned || s->known) && !s->understood && !harmless)
         explain_note_unexplained(&s->unexplained, &about, s->known, s->result->lines + 1, line,
                                  length);
     s->understood = false;
@@ -349,7 +336,10 @@ rmcp_status explain_read(int fd, struct explain_result *result, explain_progress
     if (!status) {
         explain_conclude(&s->evidence, result);
         explain_order(result);
+        if (explain_read_forms(&s->unexplained, &s->words, result)) explain_order(result);
+        explain_refine(&s->unexplained, result);
         explain_find_unknown(&s->unexplained, &s->words, result);
+        explain_note_facts(&s->evidence.facts, result);
     }
     free(s);
     return status;

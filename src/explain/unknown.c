@@ -3,6 +3,7 @@
 
 #include "explain/order.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void explain_excerpt(char excerpt[static sizeof((struct explain_match *)0)->excerpt],
@@ -20,46 +21,204 @@ void explain_excerpt(char excerpt[static sizeof((struct explain_match *)0)->exce
     excerpt[n] = '\0';
 }
 
-/* The signature of a kind; NULL where it has none. */
-static const struct explain_signature *signature_of(int kind)
+/* The signature of that id; NULL where there is none. */
+static const struct explain_signature *signature_named(const char *id)
 {
-    bool needs_amd, last;
-    const char *id = explain_kind_id(kind, &needs_amd, &last);
     const struct explain_signature *s = explain_signatures;
     while (id && s->id && strcmp(s->id, id)) s++;
     return id && s->id ? s : NULL;
 }
 
+static const struct explain_signature *signature_of(int kind)
+{
+    bool needs_amd, last;
+    return signature_named(explain_kind_id(kind, &needs_amd, &last));
+}
+
+static void keep(struct explain_unexplained_line *l, const struct explain_line *about,
+                 uint64_t number, const char *line, size_t length)
+{
+    l->about = *about;
+    l->line = number;
+    l->length = length < sizeof l->text ? length : sizeof l->text;
+    memcpy(l->text, line, l->length);
+}
+
+/* Among all lines: the first ones, and the last ones in a ring. */
+static void keep_any(struct explain_unexplained *lines, const struct explain_line *about,
+                     uint64_t number, const char *line, size_t length)
+{
+    const size_t n = lines->n_any++;
+    const size_t last = n < EXPLAIN_FIRST ? 0 : EXPLAIN_FIRST + (n - EXPLAIN_FIRST) % EXPLAIN_LAST;
+    struct explain_unexplained_line *l = &lines->any[n < EXPLAIN_FIRST ? n : last];
+    l->count = 1;
+    keep(l, about, number, line, length);
+}
+
 void explain_note_unexplained(struct explain_unexplained *lines, const struct explain_line *about,
                               int known, uint64_t number, const char *line, size_t length)
 {
+    if (about->told || about->warned || (known >= EXPLAIN_HARMLESS && !about->quiet))
+        keep_any(lines, about, number, line, length);
+    if (about->kind < 0) return;
     const struct explain_signature *signature = known ? signature_of(about->kind) : NULL;
     if (signature && signature->weight < known) return;
     struct explain_unexplained_line *l = about->file        ? &lines->file
                                          : about->exception ? &lines->exception
                                                             : &lines->of_kind[about->kind];
     if (l->count++ && !about->exception && !about->file) return;
-    l->about = *about;
-    l->line = number;
-    explain_excerpt(l->excerpt, line, 0, length);
+    keep(l, about, number, line, length);
 }
 
 static bool may_speak(const struct explain_unexplained_line *l, bool amd, bool alone)
 {
     bool needs_amd, last;
     if (!l->count || !explain_kind_id(l->about.kind, &needs_amd, &last)) return false;
-    return l->about.exception || ((amd || !needs_amd) && (alone || !last));
+    return l->about.exception || l->about.called || ((amd || !needs_amd) && (alone || !last));
+}
+
+/* Do the findings say no more than that something ended? And where does the last of them stand? */
+static bool all_vague(const struct explain_result *r, uint64_t *last_line)
+{
+    bool vague = true;
+    *last_line = 0;
+    for (size_t i = 0; i < r->n_matches; i++) {
+        vague &= explain_is_vague(r->matches[i].signature);
+        if (r->matches[i].last > *last_line) *last_line = r->matches[i].last;
+    }
+    return vague;
+}
+
+/* The texts of a form, or where it has none those of its class, for what a line names. NULL when
+ * there is no room. */
+static const struct explain_signature *compose(struct explain_result *r,
+                                               const struct explain_signature *class,
+                                               const struct explain_form_match *m)
+{
+    if (!class || r->n_readings == EXPLAIN_READINGS) return NULL;
+    struct explain_reading *reading = &r->readings[r->n_readings++];
+    reading->signature = *class;
+    if (*m->form->what) {
+        explain_fill(m, m->form->what, reading->what, sizeof reading->what);
+        reading->signature.what = reading->what;
+    }
+    if (*m->form->why) {
+        explain_fill(m, m->form->why, reading->why, sizeof reading->why);
+        reading->signature.why = reading->why;
+    }
+    if (*m->form->remedy) {
+        explain_fill(m, m->form->remedy, reading->remedy, sizeof reading->remedy);
+        reading->signature.remedy = reading->remedy;
+    }
+    return &reading->signature;
+}
+
+/* Where an exception was raised: "raised in diffusers (loader.py, load)". */
+static void say_where(const struct explain_frame *frame, char *out, size_t size)
+{
+    if (!*frame->package) return;
+    const struct explain_thing *thing = explain_find_thing(frame->package);
+    snprintf(out, size, "raised in %s%s%s (%s%s%s)", frame->package, thing ? ", " : "",
+             thing ? thing->is : "", frame->file, *frame->function ? ", " : "", frame->function);
+}
+
+/* The class of a line by its form; where that says little, by the topic of its words. */
+static const struct explain_signature *class_of(const struct explain_unexplained_line *l,
+                                                const struct explain_form_match *m)
+{
+    const struct explain_signature *class = signature_named(explain_form_class(m));
+    const struct explain_signature *topic =
+        *explain_line_topic(&l->about) ? signature_of(l->about.kind) : NULL;
+    if (class && l->about.exception && !strcmp(class->id, "program-error"))
+        class = signature_named("python-error");
+    if (!class || !topic || !l->about.plain || !explain_form_is_general(m) ||
+        strcmp(explain_form_class(m), m->form->id))
+        return class;
+    return explain_is_vague(topic) ? class : topic;
+}
+
+/* Lines of other services and of a traceback's code count where they say more than that something
+ * failed. */
+enum { LEAST_ASIDE = 44, LEAST_WARNED = 55 };
+
+/* The line that says most by its form: the last exception, else that of the heaviest class. */
+static const struct explain_unexplained_line *best_form(const struct explain_unexplained *lines,
+                                                        bool amd, struct explain_form_match *best)
+{
+    const struct explain_unexplained_line *chosen = NULL;
+    int most = 0;
+    const size_t n =
+        lines->n_any < EXPLAIN_FIRST + EXPLAIN_LAST ? lines->n_any : EXPLAIN_FIRST + EXPLAIN_LAST;
+    for (size_t i = 0; i < n; i++) {
+        const struct explain_unexplained_line *l = &lines->any[i];
+        struct explain_form_match m;
+        if (!explain_match_form(l->text, l->length, NULL, &m)) continue;
+        const struct explain_signature *class = class_of(l, &m);
+        const bool weak = class && class->weight < LEAST_ASIDE;
+        if (!class || (l->about.aside && (!amd || weak))) continue;
+        if (weak && !amd && !l->about.exception && !l->about.called) continue;
+        if (l->about.warned && (!amd || class->weight < LEAST_WARNED)) continue;
+        const int score =
+            l->about.warned ? 1 : class->weight + 100 * l->about.exception; /* warnings last */
+        if (score < most || (score == most && !l->about.exception)) continue;
+        most = score;
+        chosen = l;
+        *best = m;
+    }
+    return chosen;
+}
+
+bool explain_read_forms(const struct explain_unexplained *lines, const struct explain_words *words,
+                        struct explain_result *r)
+{
+    uint64_t last_line;
+    struct explain_form_match m;
+    if (!all_vague(r, &last_line) || r->n_matches == EXPLAIN_MOST) return false;
+    const bool amd = *r->card.chip || explain_about_amd(words);
+    const struct explain_unexplained_line *l = best_form(lines, amd, &m);
+    if (!l) return false;
+    if (class_of(l, &m)->weight < LEAST_ASIDE && lines->exception.count &&
+        lines->exception.line > l->line)
+        return false;
+    for (int kind = 0; !strcmp(class_of(l, &m)->id, "program-error") && kind < EXPLAIN_MOST_KINDS;
+         kind++)
+        if (*explain_line_topic(&lines->of_kind[kind].about) &&
+            may_speak(&lines->of_kind[kind], amd, true))
+            return false;
+    const struct explain_signature *signature = compose(r, class_of(l, &m), &m);
+    if (!signature) return false;
+    struct explain_match *match = &r->matches[r->n_matches++];
+    *match = (struct explain_match){
+        .signature = signature, .line = l->line, .last = l->line, .count = 1, .by_form = true
+    };
+    explain_excerpt(match->excerpt, l->text, 0, l->length);
+    if (l->about.exception) say_where(&lines->frame, match->where, sizeof match->where);
+    return true;
+}
+
+void explain_refine(const struct explain_unexplained *lines, struct explain_result *r)
+{
+    enum { NEAR = 4 }; /* lines of code between a traceback's last file and its exception */
+    for (size_t i = 0; i < r->n_matches; i++) {
+        struct explain_match *match = &r->matches[i];
+        struct explain_form_match m;
+        if (lines->frame.line < match->last && lines->frame.line + NEAR >= match->last)
+            say_where(&lines->frame, match->where, sizeof match->where);
+        if (match->by_form ||
+            !explain_match_form(match->excerpt, strlen(match->excerpt), match->signature->id, &m))
+            continue;
+        const struct explain_signature *signature = compose(r, match->signature, &m);
+        if (signature) match->signature = signature;
+    }
 }
 
 void explain_find_unknown(const struct explain_unexplained *lines,
                           const struct explain_words *words, struct explain_result *r)
 {
-    bool vague = true;
-    uint64_t last_line = 0;
-    for (size_t i = 0; i < r->n_matches; i++) {
-        vague &= explain_is_vague(r->matches[i].signature);
-        if (r->matches[i].last > last_line) last_line = r->matches[i].last;
-    }
+    uint64_t last_line;
+    const bool vague = all_vague(r, &last_line);
+    for (size_t i = 0; i < r->n_matches; i++)
+        if (r->matches[i].by_form) return;
     const bool amd = !vague || *r->card.chip || explain_about_amd(words);
     const struct explain_unexplained_line *chosen = NULL;
     if (may_speak(&lines->exception, amd, !r->n_matches)) chosen = &lines->exception;
@@ -79,5 +238,10 @@ void explain_find_unknown(const struct explain_unexplained *lines,
         .exception = chosen->about.exception,
         .behind = !vague,
     };
-    memcpy(r->unknown.excerpt, chosen->excerpt, sizeof chosen->excerpt);
+    explain_excerpt(r->unknown.excerpt, chosen->text, 0, chosen->length);
+    if (chosen->about.exception)
+        say_where(&lines->frame, r->unknown.where, sizeof r->unknown.where);
+    struct explain_form_match m;
+    if (explain_match_form(chosen->text, chosen->length, NULL, &m))
+        r->unknown.reading = compose(r, class_of(chosen, &m), &m);
 }

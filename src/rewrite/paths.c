@@ -138,11 +138,28 @@ static void set_link(struct values *v, uint32_t item, const struct isa_inst *ins
     state[inst->op[0].reg + 1] = value_of_node(v, node, true);
 }
 
-/* Behind a call of another function. */
-static void come_back(struct values *v, uint32_t item, const struct isa_inst *inst, uint32_t *state)
+/* The function that a register pair holds the address of; NONE when that is not known, or one of
+ * several. */
+static uint32_t only_callee(const struct values *v, const struct isa_operand *to,
+                            const uint32_t *state)
+{
+    if (to->kind != ISA_KIND_REG || to->reg > 126) return NONE;
+    const struct value x = v->list[state[to->reg]], y = v->list[state[to->reg + 1]];
+    if (x.kind != V_PC || y.kind != V_PC || x.number != y.number || x.is_high || !y.is_high ||
+        x.rest != VALUE_NONE || y.rest != VALUE_NONE || !v->nodes[x.number].is_complete)
+        return NONE;
+    uint32_t there = item_at_address(v->r, node_address(v, x.number));
+    return there == NONE ? NONE : function_at(v->r, there);
+}
+
+/* Behind a call of another function; `callee` is NONE when it is not known which. */
+static void come_back(struct values *v, uint32_t item, const struct isa_inst *inst, uint32_t callee,
+                      uint32_t *state)
 {
     for (unsigned reg = 0; reg < 128; reg++)
-        if (reg < FIRST_KEPT || reg > LAST_KEPT) state[reg] = VALUE_ANY;
+        if ((reg < FIRST_KEPT || reg > LAST_KEPT) &&
+            (callee == NONE || !leaf_keeps(v->r, callee, reg)))
+            state[reg] = VALUE_ANY;
     if (inst->op[0].reg < 127) state[inst->op[0].reg] = state[inst->op[0].reg + 1] = VALUE_ANY;
     state[REG_SCC] = VALUE_ANY;
     if (is_inside(v, item + 1)) arrive(v, item + 1, state);
@@ -153,12 +170,13 @@ static void leave_call(struct values *v, uint32_t item, const struct isa_inst *i
 {
     if (v->r->items[item].flags & JUMPS) {
         const struct isa_operand *to = &inst->op[1];
+        const uint32_t callee = only_callee(v, to, state);
         read_all(v, state);
         if (to->kind != ISA_KIND_REG)
             refuse(v, item, "a call to a constant address");
         else if (!jump(v, item, to, state, true))
             v->f->face.calls_unknown |= v->is_last;
-        come_back(v, item, inst, state);
+        come_back(v, item, inst, callee, state);
         return;
     }
     uint32_t there = v->r->items[item].target;
@@ -166,7 +184,7 @@ static void leave_call(struct values *v, uint32_t item, const struct isa_inst *i
     if (function != NONE) { /* s_call of a function */
         called(v, function);
         read_all(v, state);
-        come_back(v, item, inst, state);
+        come_back(v, item, inst, function, state);
     } else if (is_inside(v, there)) { /* of a part of this one: comes back by s_setpc */
         set_link(v, item, inst, state);
         arrive(v, there, state);

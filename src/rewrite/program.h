@@ -57,6 +57,8 @@ struct sum {
     uint64_t value;   /* the new one, while laying out */
 };
 
+enum leaf { LEAF_UNKNOWN, LEAF_NO, LEAF_YES };
+
 struct function {
     struct rewrite_function face;
     uint32_t first, last;    /* items, last one excluded, before there are labels */
@@ -65,6 +67,8 @@ struct function {
     bool has_pc;             /* s_getpc, s_setpc, s_swappc or s_call */
     bool has_strange;        /* words that are no instruction */
     bool is_dropped;         /* by a layout */
+    enum leaf leaf;          /* whether it calls nobody; then `writes` is known, too */
+    uint64_t writes[2];      /* scalar registers */
 };
 
 struct rewrite {

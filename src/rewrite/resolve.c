@@ -186,7 +186,7 @@ static rmcp_status resolve_pc(struct values *v, struct function *f)
     return keep_sums(v);
 }
 
-/* Who calls what is refused is refused as well; who calls someone unknown calls him, too. */
+/* Who calls what is refused is refused as well, for the same reason; who calls someone unknown calls him, too. */
 static bool spread(struct rewrite *r)
 {
     bool moved = false;
@@ -195,7 +195,7 @@ static bool spread(struct rewrite *r)
         for (uint32_t c = 0; c < f->n_calls; c++) {
             const struct rewrite_function *callee = &r->functions[r->calls[f->calls + c]].face;
             if (callee->refused && !f->face.refused) {
-                rewrite_refuse(f, "calls a function that is refused", callee->symbol->address);
+                rewrite_refuse(f, callee->refused, callee->refused_at);
                 moved = true;
             }
             if (callee->calls_unknown && !f->face.calls_unknown)

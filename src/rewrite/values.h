@@ -102,6 +102,10 @@ void follow_step(struct values *v, uint32_t item, const struct isa_inst *inst, u
 /* paths.c: along all paths of the function; then marks what is reached, read and called. */
 bool follow_function(struct values *v);
 
+/* leaf.c: whether a call of the function leaves a scalar register as it is; false when that is not
+ * known. */
+bool leaf_keeps(const struct rewrite *r, uint32_t function, unsigned reg);
+
 /* The old address that a node stands for. */
 uint64_t node_address(const struct values *v, uint32_t node);
 /* The item at an old address, NONE when none starts there. */

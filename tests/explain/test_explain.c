@@ -2,6 +2,7 @@
  * changes the answer where it should. */
 #include "explain/codes.h"
 #include "explain/explain.h"
+#include "explain/order.h"
 #include "support.h"
 
 #include <dirent.h>
@@ -58,6 +59,12 @@ static bool is_ignored(const char *id)
     return false;
 }
 
+/* A signature that says little gives way where the form of its line says more. */
+static bool read_better(const struct explain_signature *s)
+{
+    return explain_is_vague(s) && result.n_matches && result.matches[0].by_form;
+}
+
 static void test_examples_are_found(void **state)
 {
     (void)state;
@@ -73,7 +80,8 @@ static void test_examples_are_found(void **state)
                 fail_msg("%s: %s is said", s->id, result.matches[0].signature->id);
             continue;
         }
-        if (!find(s->id)) fail_msg("%s does not find its example: %s", s->id, s->example);
+        if (!find(s->id) && !read_better(s))
+            fail_msg("%s does not find its example: %s", s->id, s->example);
         assert_true(*s->what && *s->why && *s->remedy);
         for (const struct explain_signature *other = explain_signatures; other != s; other++)
             assert_string_not_equal(s->id, other->id);
@@ -97,7 +105,7 @@ static void test_patterns_are_found(void **state)
                     line[n++] = (char)(p[i] >= 'a' && p[i] <= 'z' ? p[i] - 32 : p[i]);
             line[n] = '\0';
             explain_card_and(line);
-            if (is_ignored(s->id) ? result.n_matches > 0 : !find(s->id))
+            if (is_ignored(s->id) ? result.n_matches > 0 : !find(s->id) && !read_better(s))
                 fail_msg("%s does not find %s", s->id, line);
             /* The parts in two lines are two other texts, unless one part alone is a pattern too.
              */

@@ -58,12 +58,11 @@ static void test_tables(void **state)
 static void test_topic_and_trouble(void **state)
 {
     (void)state;
-    assert_string_equal(first("frobnicate: the Vulkan layer gave up, cannot continue\n"),
+    assert_string_equal(first("frobnicate: the Vulkan layer gave up by an error\n"),
                         "vulkan-error");
     assert_int_equal(result.n_matches, 0); /* no cause is named */
     assert_string_equal(result.unknown.topic, "Vulkan");
-    assert_string_equal(result.unknown.excerpt,
-                        "frobnicate: the Vulkan layer gave up, cannot continue");
+    assert_string_equal(result.unknown.excerpt, "frobnicate: the Vulkan layer gave up by an error");
     assert_int_equal(result.unknown.line, 1);
     assert_string_equal(first("frob: rocsolver could not do that\n"), "math-library");
     assert_string_equal(first("x\ny: amdgpu 0000:03:00.0: amdgpu: frob timed out\n"),
@@ -77,13 +76,15 @@ static void test_topic_and_trouble(void **state)
     assert_string_equal(first("Vulkan: 0 errors\n"), "");
     assert_string_equal(first("warning: Vulkan could not do that, falling back\n"), "");
     /* A signature says more than words do. */
-    assert_string_equal(first("frob: Vulkan cannot continue\nROCk module is NOT loaded\n"),
-                        "rock-not-loaded");
+    assert_string_equal(
+        first("frob: the Vulkan layer gave up by an error\nROCk module is NOT loaded\n"),
+        "rock-not-loaded");
     assert_int_equal(result.n_matches, 1);
     assert_null(result.unknown.about);
     /* But where one says only that something ended, the unknown error comes first. */
-    assert_string_equal(first("frob: Vulkan cannot continue\nAborted (core dumped)\n"),
-                        "vulkan-error");
+    assert_string_equal(
+        first("frob: the Vulkan layer gave up by an error\nAborted (core dumped)\n"),
+        "vulkan-error");
     assert_int_equal(result.n_matches, 1);
     assert_string_equal(result.matches[0].signature->id, "aborted");
 }
@@ -96,7 +97,9 @@ static void test_tracebacks(void **state)
     "Traceback (most recent call last):\n  File \"/home/user/main.py\", line 1, in <module>\n"
     assert_string_equal(first("gfx1100\n" TRACE "KeyError: 'frob'\n"), "python-error");
     assert_string_equal(first(TRACE "KeyError: 'frob'\n"), "python-error"); /* of any program */
-    assert_string_equal(first("error: frob\n"), ""); /* nothing says that it is about an AMD GPU */
+    assert_string_equal(first("frob unable to\n"),
+                        ""); /* nothing says that it is about an AMD GPU */
+    assert_string_equal(first("error: frob\n"), "program-error"); /* but it calls itself one */
     assert_string_equal(first("gfx1100\nerror: frob\n"), "program-error");
     assert_string_equal(first(TRACE "  File \"/env/triton/compiler/frob.py\", line 2, in f\n"
                                     "KeyError: 'frob'\n"),
@@ -106,7 +109,7 @@ static void test_tracebacks(void **state)
         "python-error"); /* the last file counts */
     /* The last exception is quoted, and before lines that are only about something. */
     assert_string_equal(first("gfx1100\n" TRACE
-                              "KeyError: 'frob'\nfrob: Vulkan cannot continue\n" TRACE
+                              "KeyError: 'frob'\nfrob: the Vulkan layer failed\n" TRACE
                               "ValueError: odd\n"),
                         "python-error");
     assert_string_equal(result.unknown.excerpt, "ValueError: odd");
@@ -247,7 +250,8 @@ static void test_plain_words(void **state)
     assert_string_equal(first(plain), "");
     snprintf(text, sizeof text, "card: Radeon RX 6800 (gfx1030)\n%s", plain);
     assert_string_equal(first(text), "program-error");
-    assert_int_equal(result.unknown.line, 2);
+    assert_int_equal(result.matches[0].line, 2);
+    assert_true(result.matches[0].by_form);
     snprintf(text, sizeof text, "card: Radeon RX 6800 (gfx1030)\nNov  3 12:00:01 host %s", plain);
     assert_string_equal(first(text), "");
     snprintf(text, sizeof text, "card: Radeon RX 6800 (gfx1030)\n[   12.345] %s", plain);

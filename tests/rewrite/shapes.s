@@ -200,6 +200,46 @@ KERNEL clause
 .Lcl:
 END clause
 
+// A function that calls another, and at its end jumps to it by the same registers: it knows that they are kept.
+.macro FUNCTION name
+    .text
+    .p2align 8
+    .type \name,@function
+\name:
+.endm
+.macro RETURN name
+    s_setpc_b64 s[30:31]
+.L\name\()_end:
+    .size \name, .L\name\()_end-\name
+.endm
+.macro TWICE name leaf
+FUNCTION \name
+    s_getpc_b64 s[16:17]
+    s_add_u32 s16, s16, \leaf@rel32@lo+4
+    s_addc_u32 s17, s17, \leaf@rel32@hi+12
+    s_mov_b64 s[40:41], s[30:31]
+    s_swappc_b64 s[30:31], s[16:17]
+    s_mov_b64 s[30:31], s[40:41]
+    s_setpc_b64 s[16:17]
+.L\name\()_end:
+    .size \name, .L\name\()_end-\name
+.endm
+FUNCTION one_more
+    s_add_u32 s20, s20, 1
+RETURN one_more
+TWICE two_more one_more
+KERNEL twice
+    s_mov_b32 s20, 5
+    s_getpc_b64 s[34:35]
+    s_add_u32 s34, s34, two_more@rel32@lo+4
+    s_addc_u32 s35, s35, two_more@rel32@hi+12
+    s_swappc_b64 s[30:31], s[34:35]
+    s_cmp_eq_u32 s20, 7
+    s_cbranch_scc0 .Ltwice
+    MARK 0
+.Ltwice:
+END twice
+
 // ---- refused; with -defsym REFUSED=1 ----
 .ifdef REFUSED
 
@@ -284,5 +324,17 @@ KERNEL no_inside
     s_branch 1
     v_mov_b32_e32 v1, 0x12345678
 END no_inside
+
+// As `twice`, but what is called writes the register.
+FUNCTION one_more_17
+    s_add_u32 s17, s17, 0
+RETURN one_more_17
+TWICE two_more_17 one_more_17
+KERNEL no_kept
+    s_getpc_b64 s[34:35]
+    s_add_u32 s34, s34, two_more_17@rel32@lo+4
+    s_addc_u32 s35, s35, two_more_17@rel32@hi+12
+    s_swappc_b64 s[30:31], s[34:35]
+END no_kept
 
 .endif
