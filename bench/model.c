@@ -3,6 +3,18 @@
 
 #include <stdio.h>
 
+/* What waves spend their time on, as shares of it. */
+static void print_reasons(const double clocks[static TIMING_N_REASONS])
+{
+    double all = 0;
+    for (unsigned i = 0; i < TIMING_N_REASONS; i++) all += clocks[i];
+    for (unsigned i = 0; i < TIMING_N_REASONS && all > 0; i++)
+        if (clocks[i] >= 0.02 * all)
+            printf("\t%s %.0f %%", timing_reason_name((enum timing_reason)i),
+                   100 * clocks[i] / all);
+    putchar('\n');
+}
+
 /* Keeps what the longest launch says. */
 static void on_launch(void *context, const char *kernel, const struct timing_result *r)
 {
@@ -10,14 +22,15 @@ static void on_launch(void *context, const char *kernel, const struct timing_res
     unsigned most = TIMING_ISSUE + 1;
     for (unsigned i = most; i < TIMING_N_REASONS; i++)
         if (r->counts.wave_clocks[i] > r->counts.wave_clocks[most]) most = i;
-    if (s->launches)
+    if (s->launches) {
         printf("launch\t%s\t%.3f us\tfma %.3f\tlds %.3f\tl0 %.3f\tl2 %.3f\tdram %.3f\twaves "
-               "%.1f\ttail %.3f\t%s\t"
-               "spread %.3f\twgps %u\n",
+               "%.1f\ttail %.3f\t"
+               "spread %.3f\twgps %u",
                kernel, 1e6 * r->seconds, r->peak_fma, r->peak_lds, r->peak_l0, r->peak_l2,
                r->peak_dram, r->waves_per_simd,
-               r->counts.clocks > 0 ? r->counts.tail / r->counts.clocks : 0,
-               timing_reason_name((enum timing_reason)most), r->spread, r->wgps);
+               r->counts.clocks > 0 ? r->counts.tail / r->counts.clocks : 0, r->spread, r->wgps);
+        print_reasons(r->counts.wave_clocks);
+    }
     if (r->seconds < s->seconds) return;
     s->seconds = r->seconds;
     s->spread = r->spread;

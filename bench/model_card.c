@@ -10,7 +10,7 @@
  *   --within X  of these only such that are estimated to take at most X times as long as the best
  *   --estimates nothing is modelled: times are the planner's estimates
  *   --algorithm NAME  only that one
- *   --launches  a line for each launch as well
+ *   --launches  a line for each launch as well, with what its waves spend their time on
  * Everything printed is modelled. Lines are tab-separated, to be read by bench/model_networks.py.
  */
 #include "model.h"

@@ -19,12 +19,12 @@ enum {
 
 /* Share of peak that the inner loop reaches, on the scale of gpu/gemm.c; how many times the bytes
  * of the filters move at the speed of memory: written, and read by workgroups that are not all
- * under way at once. */
+ * under way at once; channels' worth of work besides. */
 static const struct figures {
-    double efficiency, filters;
+    double efficiency, filters, preamble;
 } figures[RMCP_N_FIGURES] = {
-    [RMCP_FIGURES_CUDA] = { 0.515, 2.9 },
-    [RMCP_FIGURES_RDNA] = { 0.84, 2.0 },
+    [RMCP_FIGURES_CUDA] = { 0.515, 2.9, 14 },
+    [RMCP_FIGURES_RDNA] = { 0.88, 2.3, 8 },
 };
 
 static int64_t ceil_divide(int64_t a, int64_t b)
@@ -60,17 +60,17 @@ static struct size size_of(const struct rmcp_convolution *conv)
 /* ---- estimates ---- */
 
 /* A workgroup has a compute unit for itself. Besides its channels it finds its tiles, fills the
- * pipeline, transforms and stores: about as much as PREAMBLE channels. */
+ * pipeline, transforms and stores: about as much as some channels. */
 static double compute_seconds(const struct rmcp_request *request, int64_t splits)
 {
-    enum { PREAMBLE = 14 };
     const struct rmcp_caps *caps = request->caps;
     const struct size s = size_of(request->problem);
     const int64_t units = caps->compute_units ? caps->compute_units : 1;
     const int64_t rounds =
         ceil_divide(s.blocks * s.columns * rmcp_conv_of(request)->groups * splits, units);
     const int64_t share = ceil_divide(s.padded / DEPTH, splits) * DEPTH;
-    const double flops = 2.0 * POSITIONS * ROWS * TILES * (double)(share + PREAMBLE);
+    const double flops =
+        2.0 * POSITIONS * ROWS * TILES * ((double)share + figures[caps->figures].preamble);
     return (double)(rounds * units) * flops /
            (caps->flops_per_second * figures[caps->figures].efficiency);
 }

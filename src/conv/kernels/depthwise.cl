@@ -69,10 +69,8 @@ __kernel WORKGROUP(THREADS) void depthwise(INPUT(w), INPUT(data), OUTPUT(out), I
         UNROLL
         for (uint i = 0; i < ROWS; i++) sum[i] = activate(&p.epilogue, sum[i]);
     const uint first = linear(&p, &spot) + spot.column * p.window[2].position;
+    const uint rows = p.window[1].positions.divisor - spot.block * ROWS;
     UNROLL
-    for (uint i = 0; i < ROWS; i++) {
-        const uint row = spot.block * ROWS + i;
-        if (row < p.window[1].positions.divisor)
-            store(ADDRESS(out), first + row * p.window[1].position, sum[i]);
-    }
+    for (uint i = 0; i < ROWS && i < rows; i++) /* as store_columns of gemm_sums.h */
+        store(ADDRESS(out), first + (spot.block * ROWS + i) * p.window[1].position, sum[i]);
 }

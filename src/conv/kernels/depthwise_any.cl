@@ -129,9 +129,9 @@ __kernel WORKGROUP(THREADS) void depthwise_any(INPUT(w), INPUT(data), OUTPUT(out
         for (uint i = 0; i < ROWS; i++) sum[i] = activate(&p.epilogue, sum[i]);
     const uint first = linear(&p, &spot) + spot.column * p.window[2].position;
     UNROLL
-    for (uint i = 0; i < ROWS; i++) {
+    for (uint i = 0; i < ROWS; i++) { /* rows rise; as store_columns of gemm_sums.h */
         const uint row = spot.block * rows.block + i * rows.apart;
-        if (row < p.window[1].positions.divisor)
-            store(ADDRESS(out), first + row * p.window[1].position, sum[i]);
+        if (row >= p.window[1].positions.divisor) break;
+        store(ADDRESS(out), first + row * p.window[1].position, sum[i]);
     }
 }

@@ -70,16 +70,25 @@ __kernel WORKGROUP(THREADS) void depthwise_spread(INPUT(w), INPUT(data), OUTPUT(
                       top, column);
         }
 
-    const uint first = linear(&p, &spot);
+    /* Outputs that do not exist are stored where their neighbour is, with its value: winograd.cl says
+     * why. One of two neighbours exists. */
+    const uint first = linear(&p, &spot), column_at = spot.column * 2 - p.odd[1]; /* may wrap */
+    const bool left = column_at < p.outputs[1], right = column_at + 1 < p.outputs[1];
+    const uint top = spot.block * PAIRS * 2 - p.odd[0];
+    uint line = top < p.outputs[0] ? top : top + 1;
+    float now[2] = { 0, 0 };
+    UNROLL
+    for (uint j = 0; j < 2; j++) now[j] = top < p.outputs[0] ? sum[0][0][j] : sum[0][1][j];
     UNROLL
     for (uint i = 0; i < PAIRS * 2; i++) {
-        const uint row = spot.block * PAIRS * 2 + i - p.odd[0]; /* wraps: not an output */
+        const bool exists = top + i < p.outputs[0];
+        line = exists ? top + i : line;
         UNROLL
-        for (uint j = 0; j < 2; j++) {
-            const uint at = spot.column * 2 + j - p.odd[1];
-            if (row < p.outputs[0] && at < p.outputs[1])
-                store(ADDRESS(out), first + row * p.window[1].position + at * p.window[2].position,
-                      sum[i / 2][i % 2][j]);
-        }
+        for (uint j = 0; j < 2; j++) now[j] = exists ? sum[i / 2][i % 2][j] : now[j];
+        const uint at = first + line * p.window[1].position;
+        store(ADDRESS(out), at + (left ? column_at : column_at + 1) * p.window[2].position,
+              left ? now[0] : now[1]);
+        store(ADDRESS(out), at + (right ? column_at + 1 : column_at) * p.window[2].position,
+              right ? now[1] : now[0]);
     }
 }

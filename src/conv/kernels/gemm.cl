@@ -251,59 +251,7 @@ INLINE uint row_of(uint i)
 #define LAST_ARGUMENT struct rmcp_cells c
 #else
 #define LAST_ARGUMENT struct rmcp_phases p
-
-/* Bias and activation. */
-INLINE void finish(float4 sum[8][2], const struct rmcp_gemm *g, __global const char *bias,
-                   uint first_row)
-{
-    const uint group = GROUP_ID_Y;
-    UNROLL
-    for (uint i = 0; i < KEEP; i++) {
-        const uint row = smaller(first_row + row_of(i), g->rows - 1);
-        const float shift = g->epilogue.bias ? load(bias, group * g->bias_group + row) : 0;
-        UNROLL
-        for (uint j = 0; j < 2; j++) {
-            const float4 v = sum[i][j] + shift;
-            sum[i][j] = (float4)(activate(&g->epilogue, v.x), activate(&g->epilogue, v.y),
-                                 activate(&g->epilogue, v.z), activate(&g->epilogue, v.w));
-        }
-    }
-}
-
-/* Store the work-item's outputs, or its part of them when the reduction is split. */
-INLINE void store_sums(const float4 sum[8][2], __local const struct shared *s,
-                       const struct rmcp_gemm *g, __global char *out, uint first_row,
-                       uint first_column, uint columns, uint x)
-{
-    __global float *const parts = (__global float *)out + (ulong)GROUP_ID_Z * g->part;
-    UNROLL
-    for (uint i = 0; i < KEEP; i++) {
-        const uint row = first_row + row_of(i);
-        if (row >= g->rows) continue;
-        const uint offset = GROUP_ID_Y * g->out_group + row * g->out_row;
-        UNROLL
-        for (uint half_tile = 0; half_tile < 2; half_tile++) {
-            const uint column = x + half_tile * (COLUMNS / 2);
-            __local const uint *linear = s->column_linear + column;
-            const float4 v = sum[i][half_tile];
-            const float value[4] = { v.x, v.y, v.z, v.w };
-            const bool all = first_column + column + 3 < columns;
-            if (all && linear[3] - linear[0] == 3 && !g->partial) { /* offsets rise: neighbours */
-                store4(out, offset + linear[0], v);
-                continue;
-            }
-            UNROLL
-            for (uint j = 0; j < 4; j++) {
-                if (first_column + column + j >= columns) continue;
-                if (g->partial)
-                    parts[offset + linear[j]] = value[j];
-                else
-                    store(out, offset + linear[j], value[j]);
-            }
-        }
-    }
-}
-
+#include "conv/kernels/gemm_sums.h"
 #endif
 
 __kernel WORKGROUP(THREADS) void gemm(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bias),

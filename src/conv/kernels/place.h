@@ -51,18 +51,17 @@ INLINE void copy_windows(__local struct geometry *s, const struct rmcp_gemm *g)
     for (uint i = 0; i < 3; i++) s->window[i] = g->window[i];
 }
 
-/* The same for one of several phases. */
+/* The same for one of several phases; the first is that of g. */
 INLINE void copy_geometry(__local struct geometry *s, const struct rmcp_gemm *g,
                           const struct rmcp_phases *p, uint phase)
 {
-    s->steps = g->steps;
+    copy_windows(s, g);
+    if (__builtin_expect(phase == 0, 1)) return;
     for (uint i = 0; i < 3; i++)
         if (phase & p->mask[i]) {
             s->window[i] = p->other[i];
             s->steps.linear_position += p->linear_position[i];
             s->steps.linear_tap += p->linear_tap[i];
-        } else {
-            s->window[i] = g->window[i];
         }
 }
 

@@ -91,11 +91,15 @@ __kernel WORKGROUP(THREADS) void pointwise(INPUT(a), INPUT(b), OUTPUT(out), INPU
     if (g.shift) add_shares(sum, part, g.shift, share, g.fast ? 1 : items);
 
     if (share || place >= g.count) return;
+    if (g.epilogue.bias || g.epilogue.kind)
+        UNROLL
+        for (uint j = 0; j < ROWS; j++) {
+            const uint at = smaller(block * ROWS + j, g.rows - 1);
+            const float shift = g.epilogue.bias ? load(ADDRESS(bias), at) : 0;
+            sum[j] = activate(&g.epilogue, sum[j] + shift);
+        }
+    const uint rows = g.rows - block * ROWS;
     UNROLL
-    for (uint j = 0; j < ROWS; j++) {
-        const uint at = block * ROWS + j;
-        if (at >= g.rows) continue;
-        const float shift = g.epilogue.bias ? load(ADDRESS(bias), at) : 0;
-        store(ADDRESS(out), at_out + at * g.out_row, activate(&g.epilogue, sum[j] + shift));
-    }
+    for (uint j = 0; j < ROWS && j < rows; j++) /* as store_columns of gemm_sums.h */
+        store(ADDRESS(out), at_out + (block * ROWS + j) * g.out_row, sum[j]);
 }

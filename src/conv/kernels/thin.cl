@@ -183,16 +183,28 @@ __kernel WORKGROUP(THREADS) void thin(INPUT(a), INPUT(b), OUTPUT(out), INPUT(bia
         }
     }
 #else
-    UNROLL
-    for (uint row = 0; row < ROWS; row++) {
-        if (row >= g.rows) continue;
-        const float shift = g.epilogue.bias ? load(ADDRESS(bias), group * g.bias_group + row) : 0;
-        const uint offset = group * g.out_group + row * g.out_row;
+    if (g.epilogue.bias || g.epilogue.kind)
         UNROLL
-        for (uint i = 0; i < PIXELS; i++)
-            if (first_column + i * THREADS + thread < extent.columns)
-                store(ADDRESS(out), offset + pixel[i].linear,
-                      activate(&g.epilogue, sum[row][i] + shift));
+        for (uint row = 0; row < ROWS; row++) {
+            const uint at = group * g.bias_group + smaller(row, g.rows - 1);
+            const float shift = g.epilogue.bias ? load(ADDRESS(bias), at) : 0;
+            UNROLL
+            for (uint i = 0; i < PIXELS; i++)
+                sum[row][i] = activate(&g.epilogue, sum[row][i] + shift);
+        }
+    /* Beyond the last the one before is stored once more: winograd.cl says why. */
+    if (first_column + thread >= extent.columns) return;
+    uint at = 0;
+    UNROLL
+    for (uint i = 0; i < PIXELS; i++) {
+        const bool exists = first_column + i * THREADS + thread < extent.columns;
+        at = exists ? group * g.out_group + pixel[i].linear : at;
+        UNROLL
+        for (uint row = 0; row < ROWS; row++) {
+            if (i > 0 && !exists) sum[row][i] = sum[row][i - 1];
+            if (row > 0 && row >= g.rows) sum[row][i] = sum[row - 1][i];
+            store(ADDRESS(out), at + smaller(row, g.rows - 1) * g.out_row, sum[row][i]);
+        }
     }
 #endif
 }

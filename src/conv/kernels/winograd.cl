@@ -173,12 +173,14 @@ INLINE void accumulate(float4 sum[2][8][2], __local float *shared, const struct 
 
 /* ---- outputs ---- */
 
-/* A' m A of one tile and row, with bias and activation; or as a part of a sum. */
+/* A' m A of one tile and row, with bias and activation; or as a part of a sum. Outputs beyond an edge
+ * are stored where the last one is, with its value: on gfx1010 a branch between local memory and a
+ * store makes it wait for all stores before (a hazard of the chip that the compiler keeps away
+ * from). */
 INLINE void store_outputs(const struct rmcp_winograd *g, __global char *out, __global const char *bias,
                           __local const float *m, uint tile, uint row)
 {
-    if (tile >= g->tiles || row >= g->rows) return;
-    float t[2][4];
+    float t[2][4], sums[2][2];
     UNROLL
     for (uint j = 0; j < 4; j++) {
         const float m0 = m[j * CHUNK * SUM_PITCH], m1 = m[(4 + j) * CHUNK * SUM_PITCH];
@@ -190,20 +192,25 @@ INLINE void store_outputs(const struct rmcp_winograd *g, __global char *out, __g
     const uint x = (tile - line * g->across.divisor) * 2, y = (line - image * g->down.divisor) * 2;
     const uint at = image * g->out_image + (GROUP_ID_Y * g->rows + row) * g->out_channel +
                     y * g->out_y + x * g->out_x;
-    __global float *const parts = (__global float *)out + (ulong)GROUP_ID_Z * g->part;
+    const bool wide = x + 1 < g->out_width, high = y + 1 < g->out_height;
+    const uint next_x = wide ? g->out_x : 0, next_y = high ? g->out_y : 0;
     const float shift = g->epilogue.bias ? load(bias, GROUP_ID_Y * g->rows + row) : 0;
     UNROLL
     for (uint i = 0; i < 2; i++) {
-        const float sums[2] = { t[i][0] + t[i][1] + t[i][2], t[i][1] - t[i][2] - t[i][3] };
+        sums[i][0] = t[i][0] + t[i][1] + t[i][2] + shift;
+        sums[i][1] = wide ? t[i][1] - t[i][2] - t[i][3] + shift : sums[i][0];
+    }
+    if (g->epilogue.kind)
         UNROLL
-        for (uint j = 0; j < 2; j++) {
-            if (y + i >= g->out_height || x + j >= g->out_width) continue;
-            const uint index = at + i * g->out_y + j * g->out_x;
-            if (g->partial)
-                parts[index] = sums[j];
-            else
-                store(out, index, activate(&g->epilogue, sums[j] + shift));
-        }
+        for (uint i = 0; i < 4; i++) sums[i / 2][i % 2] = activate(&g->epilogue, sums[i / 2][i % 2]);
+    UNROLL
+    for (uint i = 0; i < 4; i++) {
+        const uint index = at + (i / 2 ? next_y : 0) + (i % 2 ? next_x : 0);
+        const float v = high ? sums[i / 2][i % 2] : sums[0][i % 2];
+        if (TYPE == 0 || !g->partial)
+            store(out, index, v);
+        else
+            ((__global float *)out)[index] = v;
     }
 }
 
@@ -232,8 +239,11 @@ __kernel WORKGROUP(THREADS) void winograd(INPUT(filters), INPUT(in), OUTPUT(out)
     accumulate(sum, shared, &g, &s, in, filters, first, length, channel, channel * TILE_PITCH + tile,
                wave * 2 * ROWS + rows, wave * 2 * TILES + tiles);
 
+    __global float *const parts = (__global float *)ADDRESS(out) + (ulong)GROUP_ID_Z * g.part;
+    __global char *const out = g.partial ? (__global char *)parts : ADDRESS(out);
+    const uint left = g.rows - first_row;
     UNROLL
-    for (uint chunk = 0; chunk < ROWS / CHUNK; chunk++) {
+    for (uint chunk = 0; chunk < ROWS / CHUNK && chunk * CHUNK < left; chunk++) {
         UNROLL
         for (uint i = 0; i < 8; i++) { /* two positions, two rows, two times four tiles */
             const uint position = i / 4, odd = i / 2 % 2, half_tile = i % 2;
@@ -245,10 +255,12 @@ __kernel WORKGROUP(THREADS) void winograd(INPUT(filters), INPUT(in), OUTPUT(out)
         UNROLL
         for (uint i = 0; i < CHUNK * TILES / THREADS; i++) {
             const uint index = thread + i * THREADS;
-            const uint t = g.channels_last ? index / CHUNK : index % TILES;
-            const uint row = g.channels_last ? index % CHUNK : index / TILES;
-            store_outputs(&g, ADDRESS(out), ADDRESS(bias), shared + row * SUM_PITCH + t,
-                          first_tile + t, first_row + chunk * CHUNK + row);
+            const uint t = smaller(g.channels_last ? index / CHUNK : index % TILES,
+                                   g.tiles - 1 - first_tile);
+            const uint row = smaller(g.channels_last ? index % CHUNK : index / TILES,
+                                     left - 1 - chunk * CHUNK);
+            store_outputs(&g, out, ADDRESS(bias), shared + row * SUM_PITCH + t, first_tile + t,
+                          first_row + chunk * CHUNK + row);
         }
         BARRIER();
     }

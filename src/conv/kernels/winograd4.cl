@@ -128,7 +128,10 @@ __kernel WORKGROUP(THREADS) void winograd4_outputs(INPUT(sums), OUTPUT(out), INP
         float y[MOST];
         transform_sums(y, t[i], 4);
         UNROLL
-        for (uint j = 0; j < 4; j++) y[j] = activate(&g.epilogue, y[j] + shift);
+        for (uint j = 0; j < 4; j++) y[j] += shift;
+        if (g.epilogue.kind)
+            UNROLL
+            for (uint j = 0; j < 4; j++) y[j] = activate(&g.epilogue, y[j]);
         if (g.x == 1 && (uint)p.x + 3 < g.width) {
             store4(ADDRESS(out), at, (float4)(y[0], y[1], y[2], y[3]));
             continue;
