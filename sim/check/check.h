@@ -76,6 +76,8 @@ void origin_set(struct wave *wave, unsigned reg, const struct origin *from);
 unsigned patterns_watched(const struct op *op); /* op.watch */
 void pattern_found(struct wave *wave, const struct op *op, const struct finding *finding,
                    const char *what);
+/* Those that wait and cannot wait longer execute, before `op` is looked at. */
+void delayed_settle(struct wave *wave, const struct op *op);
 void watch_patterns(struct wave *wave, const struct op *op); /* runs it, too */
 /* Whether a pattern has its effect this time, if it is to be acted out at all. */
 bool acts_out(const struct wave *wave, enum isa_rule rule);

@@ -168,7 +168,7 @@ static void delayed_run(struct wave *w)
 }
 
 /* Does an instruction overwrite what a delayed one has still to read? */
-static bool overtakes(const struct wave *w, const struct op *op)
+static bool overtakes(const struct wave *w, const struct op *op, bool counted)
 {
     bool scalar = is_scalar(op), vector = op->inst.row->flags & ISA_VALU, any = false;
     for (unsigned i = 0; i < w->n_delayed; i++) {
@@ -177,7 +177,7 @@ static bool overtakes(const struct wave *w, const struct op *op)
         if (smem ? vector && writes_one_of(op, d->uses.sgpr_read)
                  : scalar && named_write(op, d->uses.sgpr_read) != ISA_NULL) {
             any = true;
-            w->core->acted_out[delaying_rule(d)]++;
+            if (counted) w->core->acted_out[delaying_rule(d)]++;
         }
     }
     return any;
@@ -197,6 +197,11 @@ static bool can_wait(const struct wave *w, const struct op *op)
         if (writes_one_of(op, d->uses.sgpr_read)) return false;
     }
     return true;
+}
+
+void delayed_settle(struct wave *w, const struct op *op)
+{
+    if (w->n_delayed && !overtakes(w, op, false) && !can_wait(w, op)) delayed_run(w);
 }
 
 /* Those behind a delayed one of their kind wait with it: a pipe keeps its order, and vmcnt and
@@ -243,12 +248,12 @@ static void run_acting(struct wave *w, const struct op *op, bool was_exec_read)
         report(w, op, &f, "acted out: s_inst_prefetch hangs");
         return;
     }
-    if (w->n_delayed && overtakes(w, op)) {
+    if (w->n_delayed && overtakes(w, op, true)) {
         op->run(w, op);
         delayed_run(w);
         return;
     }
-    if (w->n_delayed && !can_wait(w, op)) delayed_run(w);
+    delayed_settle(w, op);
     if (w->state != WAVE_RUN) return;
     if (is_delayed(w, op)) {
         w->delayed[w->n_delayed] = op;

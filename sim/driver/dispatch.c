@@ -189,6 +189,14 @@ static bool planted(const char *name, struct packet_run *run, struct sim_result 
     return false;
 }
 
+/* A dispatch again of which only a sample was executed: nothing of it is. */
+static bool skipped(const struct executor *e, bool known, uint64_t key, struct sim_result *result)
+{
+    if (!known || !model_skips(e->model, key)) return false;
+    *result = (struct sim_result){ .completed = true };
+    return true;
+}
+
 bool dispatch_run(struct queue *q, const union aql_packet *p, uint64_t packet_address,
                   uint64_t number)
 {
@@ -226,9 +234,10 @@ bool dispatch_run(struct queue *q, const union aql_packet *p, uint64_t packet_ad
     const bool known = e->model && model_knows(e->model, q->gpu, &d, &key);
     struct sim *sim = sim_for(q, e, name, e->model && !known);
     if (e->model) q->began = clock_stop() / 10;
-    const rmcp_status status = planted(name, &run, &result) ? RMCP_OK
-                               : sim                        ? sim_run(sim, &d, &result)
-                                                            : RMCP_E_NOMEM;
+    const rmcp_status status = planted(name, &run, &result) || skipped(e, known, key, &result)
+                                   ? RMCP_OK
+                               : sim ? sim_run(sim, &d, &result)
+                                     : RMCP_E_NOMEM;
     e->run = NULL;
     if (e->model) {
         const bool ran = !status && result.completed;

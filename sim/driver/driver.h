@@ -96,6 +96,8 @@ struct sim_recorder *model_recorder(struct model *model);
 /* Whether the same was modelled before: then it need not be recorded. */
 bool model_knows(struct model *model, struct gpu *gpu, const struct sim_dispatch *dispatch,
                  uint64_t *key);
+/* Whether such a known dispatch need not be executed: its results are not whole anyway. */
+bool model_skips(const struct model *model, uint64_t key);
 /* Nanoseconds of a dispatch; `known` as model_knows said. 0: there is no time, which was told. */
 uint64_t model_time(struct model *model, struct gpu *gpu, const char *kernel, uint64_t key,
                     bool known);

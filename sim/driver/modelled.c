@@ -73,6 +73,11 @@ bool model_knows(struct model *m, struct gpu *gpu, const struct sim_dispatch *d,
     return *key && m->known[*key % REMEMBERED].key == *key;
 }
 
+bool model_skips(const struct model *m, uint64_t key)
+{
+    return driver.options.timing_only && m->known[key % REMEMBERED].result.sampled;
+}
+
 static void write_line(const char *kernel, const struct gpu *gpu, const struct timing_result *r)
 {
     char line[1024];

@@ -206,6 +206,7 @@ void wave_run(struct wave *w, unsigned budget)
         if (traced && op->decoded) trace(w, op);
         if (recorded && op->decoded) record_step(w, op);
         if (needs_attention(w, op->vgpr_used, op->sgpr_used)) {
+            delayed_settle(w, op);
             attend(w, op);
             if (w->state != WAVE_RUN) return;
         }

@@ -80,6 +80,11 @@ static bool one_mapping(struct wave *w, const struct access *a, unsigned width, 
     return !(bad & a->lanes);
 }
 
+/* What a lane moves at once is seen whole by others, as on the card: rocPRIM passes a value and its
+ * flag between workgroups in 16 bytes. One move of the host each, wherever it lies. */
+typedef uint64_t two_words __attribute__((aligned(1), may_alias));
+typedef uint32_t four_words __attribute__((vector_size(16), aligned(1), may_alias));
+
 /* Every lane of an access that one_mapping has found a place for; `whole`: no lane is off. */
 static inline void load_lanes(struct wave *w, const struct op *op, uintptr_t base, uint64_t lanes,
                               const unsigned width, const bool whole)
@@ -95,8 +100,17 @@ static inline void load_lanes(struct wave *w, const struct op *op, uintptr_t bas
             memcpy(&word, from, width);
             row[lane] = widen(op, word, row[lane]);
         }
-        for (unsigned k = 0; k < width / 4; k++)
-            memcpy(&row[(size_t)k * n + lane], from + 4 * k, 4);
+        if (width == 8) {
+            const uint64_t words = *(const volatile two_words *)from;
+            row[lane] = (uint32_t)words;
+            row[n + lane] = (uint32_t)(words >> 32);
+        } else if (width == 16) {
+            const four_words words = *(const volatile four_words *)from;
+            for (unsigned k = 0; k < 4; k++) row[(size_t)k * n + lane] = words[k];
+        } else {
+            for (unsigned k = 0; k < width / 4; k++)
+                memcpy(&row[(size_t)k * n + lane], from + 4 * k, 4);
+        }
     }
 }
 
@@ -126,7 +140,13 @@ static void store_fast(struct wave *w, const struct op *op, uintptr_t base, uint
     for (; lanes; lanes &= lanes - 1) {
         const unsigned lane = (unsigned)__builtin_ctzll(lanes);
         uint8_t *to = (uint8_t *)(base + address[lane]);
-        for (unsigned k = 0; k < words; k++) memcpy(to + 4 * k, &row[(size_t)k * n + lane], 4);
+        if (words == 2)
+            *(volatile two_words *)to = row[lane] | (uint64_t)row[n + lane] << 32;
+        else if (words == 4)
+            *(volatile four_words *)to =
+                (four_words){ row[lane], row[n + lane], row[2 * n + lane], row[3 * n + lane] };
+        else
+            for (unsigned k = 0; k < words; k++) memcpy(to + 4 * k, &row[(size_t)k * n + lane], 4);
     }
 }
 

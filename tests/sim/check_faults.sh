@@ -108,6 +108,19 @@ for seed in 1 2 3 4 5 6 7 8; do
     shows in_order clean -- --act-out data:p=0.5:seed=$seed
 done
 
+# A delayed store stores what its register held: what is written there next, from a register that nobody wrote, comes too late.
+assemble kept_apart <<'END'
+    v_mov_b32 v2, v0
+    ds_write_b32 v1, v2
+    v_mov_b32 v2, v9
+    s_waitcnt lgkmcnt(0)
+    ds_read_b32 v3, v1
+    s_waitcnt lgkmcnt(0)
+    global_store_dword v1, v3, s[4:5]
+END
+shows kept_apart clean --
+shows kept_apart clean -- --act-out data
+
 assemble smem <<'END'
     s_mov_b64 s[6:7], s[4:5]
     s_load_dword s9, s[6:7], 0x0

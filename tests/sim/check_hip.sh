@@ -60,6 +60,9 @@ err 'modelled'
 err '_Z5chainPfi$'
 sim 0 --timing --sample-only -- "$programs/times" # too short for a sample: whole
 out ': right$'
+# A dispatch of which a sample was executed is not executed again.
+sim 1 --timing --sample-only --sample 100000 -- "$programs/times"
+err 'simulated rx5600xt: 8 kernels, [0-9]\{1,6\} instructions'
 sim 2 --sample-only -- true
 err 'give that too'
 sim 2 --timing --gpu rx6800 -- true
