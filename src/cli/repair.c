@@ -105,10 +105,41 @@ static void print_refused(const struct repair_report *report, int width)
     }
 }
 
+static void print_changes(const struct repair_report *r, const char *chip)
+{
+    char before[32], after[32];
+    printf("instructions   %zu that %s lacks were replaced\n", r->n_lowered, chip);
+    printf("code           %s became %s\n", cli_bytes(r->old_bytes, before),
+           cli_bytes(r->new_bytes, after));
+    printf("\n  %-20s %10s %10s\n", "pattern of a bug", "found", "cures");
+    for (unsigned i = 0; i < ISA_N_RULES; i++)
+        if (r->n_found[i] || r->n_cures[i])
+            printf("  %-20s %10zu %10zu\n", isa_rule_table[i].id, r->n_found[i], r->n_cures[i]);
+    if (r->n_unreached)
+        printf("  %zu are left in words that no path reaches: data, or dead code\n",
+               r->n_unreached);
+    if (!r->n_wide) return;
+    printf(
+        "\n%zu kernels have accesses of 8 bytes and more that are or may be of LDS, where gfx101x "
+        "gets\nthose wrong that are not aligned:\n",
+        r->n_wide);
+    const struct {
+        size_t n;
+        const char *what;
+    } ways[] = {
+        { r->n_proven, "all are proven to be aligned" },
+        { r->n_cu_mode, "now in CU mode, where they are safe" },
+        { r->n_split, "taken apart" },
+        { r->n_flat_elsewhere, "FLAT accesses, but no code that makes addresses of LDS for them" },
+        { r->n_wide_flat, "FLAT accesses that may be of LDS and are not proven: they stay" },
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (ways[i].n) printf("  %8zu  %s\n", ways[i].n, ways[i].what);
+}
+
 static void print_text(const struct repair_report *r, const char *chip)
 {
     const int width = cli_width(STDOUT_FILENO);
-    char before[32], after[32];
     printf("files          %zu: %zu changed, %zu the same, %zu of other chips left out\n",
            r->n_files + r->n_left_out_files, r->n_changed_files, r->n_copied_files,
            r->n_left_out_files);
@@ -122,23 +153,7 @@ static void print_text(const struct repair_report *r, const char *chip)
                chip);
     printf("kernels        %zu: %zu repaired, %zu refused\n", r->n_kernels,
            r->n_kernels - r->n_refused, r->n_refused);
-    printf("instructions   %zu that %s lacks were replaced\n", r->n_lowered, chip);
-    printf("code           %s became %s\n", cli_bytes(r->old_bytes, before),
-           cli_bytes(r->new_bytes, after));
-    printf("\n  %-20s %10s %10s\n", "pattern of a bug", "found", "cures");
-    for (unsigned i = 0; i < ISA_N_RULES; i++)
-        if (r->n_found[i] || r->n_cures[i])
-            printf("  %-20s %10zu %10zu\n", isa_rule_table[i].id, r->n_found[i], r->n_cures[i]);
-    if (r->n_unreached)
-        printf("  %zu are left in words that no path reaches: data, or dead code\n",
-               r->n_unreached);
-    if (r->n_wide)
-        printf("\n%zu kernels have accesses of 8 bytes and more that are or may be of LDS: in %zu "
-               "all are proven\nto be aligned; %zu run in CU mode now, where they are safe; in %zu "
-               "they were taken apart; %zu\nkeep WGP mode and FLAT accesses that are not proven. "
-               "Others "
-               "ran in CU mode before\n",
-               r->n_wide, r->n_proven, r->n_cu_mode, r->n_split, r->n_wide_flat);
+    if (r->n_repaired) print_changes(r, chip);
     print_refused(r, width);
 }
 
@@ -206,6 +221,7 @@ static int print_json(const struct repair_report *r, const char *chip, bool dry_
         { "kernels_cu_mode", (double)r->n_cu_mode },
         { "kernels_lds_split", (double)r->n_split },
         { "kernels_wide_flat_in_wgp_mode", (double)r->n_wide_flat },
+        { "kernels_flat_never_lds", (double)r->n_flat_elsewhere },
         { "code_bytes_before", (double)r->old_bytes },
         { "code_bytes_after", (double)r->new_bytes },
     };
@@ -250,8 +266,8 @@ static bool has_nothing(const struct repair_report *r, const char *path)
         return false;
     if (r->n_other)
         cli_complain("repair",
-                     "%.400s: no code for gfx1030 in it, only for other chips (%zu code objects), "
-                     "whose instructions are other ones",
+                     "%.400s: no code for gfx1030 in it, from which code is taken, only for other "
+                     "chips (%zu code objects)",
                      path, r->n_other);
     else
         cli_complain("repair", "%.400s: no GPU code in it", path);

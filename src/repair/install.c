@@ -334,14 +334,14 @@ static rmcp_status install(struct repair_place *p, const struct repair_how *how,
     if (!status) status = make_room(p);
     clock_gettime(CLOCK_REALTIME, &began);
     if (!status) status = repair_tree(p->root, p->staged, how, report);
-    if (!status && is_installed) {
-        if (report->n_changed_files)
+    if (is_installed) { /* it stays so, whatever happened */
+        if (!status && report->n_changed_files)
             status = rmcp_fail(RMCP_E_ARG,
                                "%.300s was repaired in place before, and there is more to repair "
                                "now: rmcp repair --restore first",
                                p->root);
         repair_remove(p->staged);
-        snprintf(out->said, sizeof out->said, "it was repaired before: nothing to do");
+        if (!status) snprintf(out->said, sizeof out->said, "it was repaired before: nothing to do");
         return status;
     }
     if (!status) status = remember_all(p, "", &began);

@@ -20,6 +20,9 @@ enum { MOST_ATTEMPTS = 4, RSRC1_WGP_MODE = 1 << 29 };
 static const char does_not_fit[] =
     "wide LDS accesses whose alignment is not proven and that cannot be taken apart, and its "
     "workgroups may be too large for one CU, where they are safe";
+static const char does_nothing[] =
+    "it is empty in code for gfx1030: the library has one for each chip, and this one for chips "
+    "that its host code has no name for, as gfx1010 is";
 static const char calls_refused[] = "calls through a pointer, and a function is refused";
 
 struct job {
@@ -52,7 +55,10 @@ rmcp_status repair_target_parse(const char *name, enum isa_chip *out)
                          "%.40s is of another generation: its instructions are other ones; known "
                          "are gfx1010, gfx1011 and gfx1012",
                          name);
-    return rmcp_fail(RMCP_E_ARG, "'%.40s'; known are gfx1010, gfx1011 and gfx1012", name);
+    return rmcp_fail(RMCP_E_ARG,
+                     "'%.40s' is no chip that code can be made for; these are gfx1010, gfx1011 and "
+                     "gfx1012",
+                     name);
 }
 
 /* ---- what is refused ---- */
@@ -107,6 +113,41 @@ static rmcp_status lower(struct job *job)
     return status;
 }
 
+/* rocPRIM and rocRAND of ROCm 7.2 have each kernel once for every chip that they are tuned for, and
+ * once for all others: the chip is a template argument, by which the host chooses. In the code for
+ * a chip all but its own are empty. A card that is named gfx1010 would get such an empty one. */
+static bool is_for_unknown_chip(const char *name)
+{
+    static const char argument[] = "11target_archE";
+    enum { LEAST_CHIP = 600, MOST_CHIP = 9999 };
+    const char *at = strstr(name, argument);
+    if (!at) return false;
+    const unsigned long long chip = strtoull(at + sizeof argument - 1, NULL, 10);
+    return chip < LEAST_CHIP || chip > MOST_CHIP;
+}
+
+static bool is_empty(const struct job *job, const struct rewrite_function *f)
+{
+    for (uint32_t i = f->entry; i != f->end && i != REWRITE_NONE; i = rewrite_next(job->r, i)) {
+        struct isa_inst inst;
+        if (!rewrite_is_reached(job->r, i) || !rewrite_decode(job->r, f, i, &inst)) continue;
+        if (inst.id != ISA_s_endpgm_SOPP && inst.id != ISA_s_nop_SOPP &&
+            inst.id != ISA_s_inst_prefetch_SOPP)
+            return false;
+    }
+    return true;
+}
+
+static void refuse_empty(struct job *job)
+{
+    size_t n;
+    const struct rewrite_function *f = rewrite_functions(job->r, &n);
+    for (size_t i = 0; i < n; i++)
+        if (f[i].is_kernel && !f[i].refused && is_for_unknown_chip(f[i].symbol->name) &&
+            is_empty(job, &f[i]))
+            rewrite_refuse_function(job->r, i, does_nothing);
+}
+
 /* A pointer may lead to a function that is left out. */
 static void refuse_pointers(struct job *job)
 {
@@ -138,7 +179,12 @@ static rmcp_status split(struct job *job, size_t function)
         bool done = true;
         if (f[i].refused || !(job->has[i] & REPAIR_UNPROVEN_DS) || (i != function && !is_called))
             continue;
-        status = repair_lds_split(job->r, i, &done);
+        /* Many kernels may call the same function. */
+        if (!(job->has[i] & (REPAIR_IS_SPLIT | REPAIR_NO_SPLIT))) {
+            status = repair_lds_split(job->r, i, &done);
+            job->has[i] |= done ? REPAIR_IS_SPLIT : REPAIR_NO_SPLIT;
+        }
+        done = !(job->has[i] & REPAIR_NO_SPLIT);
         if (!done) rewrite_refuse_function(job->r, function, does_not_fit);
     }
     if (!status && !f[function].refused) job->report->n_split++;
@@ -159,7 +205,12 @@ static rmcp_status settle_wgp_mode(struct job *job, size_t kernel, unsigned has,
         job->report->n_cu_mode++;
         return codeobj_kernel_set_wgp_mode(job->object, change, false);
     }
-    if (has & REPAIR_UNPROVEN_FLAT) job->report->n_wide_flat++;
+    const bool is_lds =
+        has & REPAIR_LDS_ADDRESS || repair_is_given_aperture(&job->object->kernels[kernel]);
+    if (has & REPAIR_UNPROVEN_FLAT && is_lds)
+        job->report->n_wide_flat++;
+    else if (has & REPAIR_UNPROVEN_FLAT)
+        job->report->n_flat_elsewhere++;
     return has & REPAIR_UNPROVEN_DS ? split(job, function) : RMCP_OK;
 }
 
@@ -356,6 +407,7 @@ static rmcp_status repair_code(struct job *job, size_t *n_refused)
     if (!job->changes || !job->has) return rmcp_fail_memory("functions", n);
     for (size_t k = 0; k < job->object->n_kernels; k++)
         codeobj_kernel_change_init(&job->changes[k], job->object, k);
+    refuse_empty(job);
     status = lower(job);
     if (!status) status = settle_lds(job);
     if (!status) status = make(job, n_refused);

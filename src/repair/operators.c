@@ -86,6 +86,12 @@ static bool is_frame(const struct word *word)
            has(word, "loop") || has(word, "transform") || has(word, "kernel_impl");
 }
 
+/* ROCm's trampoline_kernel says by its first template argument what it is of. */
+static bool is_namespace(const struct word *word)
+{
+    return has(word, "host") || has(word, "detail") || has(word, "system");
+}
+
 static void copy(char *out, size_t room, const struct word *word)
 {
     snprintf(out, room, "%.*s", (int)word->length, word->text);
@@ -107,7 +113,9 @@ void repair_operator(const char *kernel, char out[static REPAIR_OPERATOR])
         copy(out, REPAIR_OPERATOR, &(struct word){ kernel, strlen(kernel), NULL });
         return;
     }
-    /* The function's own name is the last of those that follow each other. */
+    /* The function's own name is the last of those that follow each other, where it is in a
+     * namespace; else the first, and others are its arguments. */
+    const bool is_nested = kernel[2] == 'N';
     for (const char *behind = NULL; next_word(&at, end, &word);) {
         if (behind && word.start != behind) {
             at = word.start;
@@ -115,15 +123,17 @@ void repair_operator(const char *kernel, char out[static REPAIR_OPERATOR])
         }
         name = word;
         behind = at;
+        if (!is_nested) break;
     }
     if (!name.text) {
         copy(out, REPAIR_OPERATOR, &(struct word){ kernel, strlen(kernel), NULL });
         return;
     }
     copy(out, REPAIR_OPERATOR, &name);
-    if (!is_frame(&name)) return;
+    const bool is_trampoline = has(&name, "trampoline");
+    if (!is_frame(&name) && !is_trampoline) return;
     while (next_word(&at, end, &word))
-        if (is_operator(&word)) {
+        if (is_trampoline ? !is_namespace(&word) : is_operator(&word)) {
             char of[REPAIR_OPERATOR];
             copy(of, sizeof of, &word);
             const size_t n = strlen(out);

@@ -25,7 +25,10 @@ rmcp_status repair_place_open(struct repair_place *p, const char *folder)
 {
     struct stat about;
     *p = (struct repair_place){ .lock = -1 };
-    if (!realpath(folder, p->root)) return failure("opening", folder);
+    if (!realpath(folder, p->root)) {
+        const rmcp_status status = errno == ENOENT || errno == ENOTDIR ? RMCP_E_ARG : RMCP_E_IO;
+        return rmcp_fail(status, "opening %.300s: %s", folder, strerror(errno));
+    }
     if (stat(p->root, &about) || !S_ISDIR(about.st_mode))
         return rmcp_fail(RMCP_E_ARG, "%.300s is not a folder", folder);
     snprintf(p->room, sizeof p->room, "%s/" REPAIR_ROOM, p->root);

@@ -50,20 +50,41 @@ static void add_field(struct buffer *out, const char *text)
     buffer_add(out, "\"", 1);
 }
 
-static void add_digest(struct buffer *out, const struct repair_row *row)
+enum { DIGEST_TEXT = 64 };
+
+/* ",sha256=" and the digest, as RECORD has it; its length. */
+static size_t digest_text(const uint8_t digest[static SHA256_BYTES], char out[static DIGEST_TEXT])
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    char text[96] = ",sha256=";
-    size_t n = strlen(text);
+    static const char start[] = ",sha256=";
+    size_t n = sizeof start - 1;
+    memcpy(out, start, n);
     for (unsigned i = 0; i < SHA256_BYTES; i += 3) {
-        uint32_t bits = (uint32_t)row->digest[i] << 16;
+        uint32_t bits = (uint32_t)digest[i] << 16;
         const unsigned left = SHA256_BYTES - i < 3 ? SHA256_BYTES - i : 3;
-        if (left > 1) bits |= (uint32_t)row->digest[i + 1] << 8;
-        if (left > 2) bits |= row->digest[i + 2];
-        for (unsigned k = 0; k <= left; k++) text[n++] = digits[bits >> (18 - 6 * k) & 63];
+        if (left > 1) bits |= (uint32_t)digest[i + 1] << 8;
+        if (left > 2) bits |= digest[i + 2];
+        for (unsigned k = 0; k <= left; k++) out[n++] = digits[bits >> (18 - 6 * k) & 63];
     }
+    return n;
+}
+
+static void add_digest(struct buffer *out, const struct repair_row *row)
+{
+    char text[DIGEST_TEXT + 32];
+    size_t n = digest_text(row->digest, text);
     n += (size_t)snprintf(text + n, sizeof text - n, ",%" PRIu64, row->size);
     buffer_add(out, text, n);
+}
+
+/* Whether a line has another hash of a file than the file that was repaired. */
+static bool contradicts(const char *line, size_t length, const struct repair_row *row)
+{
+    char text[DIGEST_TEXT];
+    const char *rest = rest_of(line, length);
+    const size_t n = digest_text(row->before, text), left = (size_t)(line + length - rest);
+    if (!row->is_changed || left < 8 || memcmp(rest, text, 8)) return false; /* another algorithm */
+    return left < n || memcmp(rest, text, n) || (left > n && rest[n] != ',');
 }
 
 static int compare(const void *key, const void *row)
@@ -108,6 +129,11 @@ rmcp_status repair_record(const void *text, size_t size, const struct repair_row
         else if (length && n)
             row = bsearch(field, rows, n, sizeof *rows, compare);
         if (row) seen[row - rows] = true;
+        if (!status && row && contradicts(at, length, row))
+            status = rmcp_fail(RMCP_E_UNSUPPORTED,
+                               "its RECORD has another hash of %.200s: the wheel was changed or is "
+                               "damaged",
+                               row->name);
         if (!status && add_line(out, at, length, row)) buffer_add(out, at + length, tail);
         at += length + tail;
     }

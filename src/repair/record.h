@@ -9,8 +9,9 @@
 
 /* What became of a file. */
 struct repair_row {
-    const char *name, *new_name; /* new_name NULL: it is gone */
-    bool is_changed;             /* then digest and size are the new ones */
+    const char *name, *new_name;  /* new_name NULL: it is gone */
+    bool is_changed;              /* then digest and size are the new ones */
+    uint8_t before[SHA256_BYTES]; /* of what it was: a RECORD that says otherwise is refused */
     uint8_t digest[SHA256_BYTES];
     uint64_t size;
 };

@@ -35,7 +35,8 @@ struct repair_report {
     size_t n_proven;               /* of those, all proven to be aligned: nothing changes         */
     size_t n_cu_mode;              /* of those, had WGP mode and lost it                          */
     size_t n_split;                /* of those, too large for CU mode: accesses in pieces         */
-    size_t n_wide_flat;            /* of those, too large and with FLAT accesses, which stay      */
+    size_t n_flat_elsewhere;       /* of those, too large, FLAT accesses which never are of LDS   */
+    size_t n_wide_flat;            /* of those, too large, FLAT accesses which may be, and stay   */
     uint64_t old_bytes, new_bytes; /* of code                                                    */
     struct repair_refusal *refusals;
     size_t n_refusals, room;

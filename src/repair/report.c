@@ -69,6 +69,7 @@ rmcp_status repair_report_merge(struct repair_report *report, struct repair_repo
     report->n_cu_mode += one->n_cu_mode;
     report->n_split += one->n_split;
     report->n_wide_flat += one->n_wide_flat;
+    report->n_flat_elsewhere += one->n_flat_elsewhere;
     report->old_bytes += one->old_bytes;
     report->new_bytes += one->new_bytes;
     for (size_t i = 0; i < one->n_refusals; i++)

@@ -24,7 +24,7 @@ struct member {
     bool is_record, is_changed;
     uint64_t size, packed; /* when it is changed */
     uint32_t crc;
-    uint8_t digest[SHA256_BYTES];
+    uint8_t before[SHA256_BYTES], digest[SHA256_BYTES];
     struct repair_report report;
     rmcp_status status;
     char message[512];
@@ -210,6 +210,7 @@ static rmcp_status repair_member(struct wheel *w, struct member *m)
         status =
             repair_bytes(&source, 0600, w->scratch ? made_path : NULL, &how, &m->report, &made);
         m->is_changed = !status && made == REPAIR_CHANGED;
+        if (m->is_changed) sha256(bytes, (size_t)m->in.uncompressed, m->before);
         if (!status && made == REPAIR_NOTHING) m->report.n_copied_files++; /* stays as it is */
         if (m->is_changed && w->scratch) status = pack(w, m, made_path);
     } else if (!status) {
@@ -245,6 +246,7 @@ static rmcp_status make_record(const struct wheel *w, struct buffer *out)
         rows[i] = (struct repair_row){
             .name = m->name, .new_name = m->new_name, .is_changed = m->is_changed, .size = m->size
         };
+        memcpy(rows[i].before, m->before, sizeof rows[i].before);
         memcpy(rows[i].digest, m->digest, sizeof rows[i].digest);
     }
     rmcp_status status =
@@ -350,6 +352,12 @@ static rmcp_status finish(struct wheel *w, const char *to, const struct repair_m
         if (!status) status = merged;
         is_changed |= m->is_changed || !m->new_name || strcmp(m->name, m->new_name);
     }
+    if (status) return status;
+    if (!to && is_changed) { /* would it be refused? */
+        struct buffer record = { 0 };
+        status = make_record(w, &record);
+        buffer_deinit(&record);
+    }
     if (status || !to) return status;
     if (!is_changed) return codeobj_output_file(to, file->mode, file->bytes, file->size);
     return write_wheel(w, to, file->mode);
@@ -366,6 +374,15 @@ static void deinit(struct wheel *w)
     free(w->sorted);
 }
 
+/* Which wheel it is that there is something wrong with. */
+static rmcp_status with_path(rmcp_status status, const char *path)
+{
+    char why[400];
+    snprintf(why, sizeof why, "%s", rmcp_last_error());
+    if (!strncmp(why, path, strlen(path))) return status;
+    return rmcp_fail(status, "%.300s: %s", path, why);
+}
+
 bool repair_is_wheel(const char *path)
 {
     return ends(path, ".whl");
@@ -379,11 +396,6 @@ rmcp_status repair_wheel(const char *from, const char *to, const char *scratch,
     rmcp_status status = repair_map(from, &file);
     if (status) return status;
     status = zip_open(&w.zip, file.bytes, file.size);
-    if (status) {
-        char why[400];
-        snprintf(why, sizeof why, "%s", rmcp_last_error());
-        status = rmcp_fail(status, "%.300s: %s", from, why);
-    }
     if (!status) status = read_members(&w);
     if (!status) status = find_record(&w);
     for (size_t i = 0; !status && i < w.n; i++)
@@ -395,5 +407,5 @@ rmcp_status repair_wheel(const char *from, const char *to, const char *scratch,
     }
     deinit(&w);
     repair_unmap(&file);
-    return status;
+    return status ? with_path(status, from) : RMCP_OK;
 }

@@ -13,29 +13,39 @@ enum { MOST_LABELS = 1 << 14 }; /* of a function, 5 KB each; beyond, nothing is 
 struct walk {
     const struct rewrite *r;
     const struct rewrite_function *f;
-    uint32_t *number; /* by item: of a label of the function, else NONE */
+    uint32_t *number; /* by item from `first` on: of a label of the function, else NONE */
+    uint32_t first, n_numbers;
     struct aligned_state *states;
     uint8_t *waits; /* by label: to be passed on */
     size_t n_labels;
-    bool goes_back; /* a label that was passed waits again */
+    bool goes_back;               /* a label that was passed waits again */
+    struct aligned_state jumping; /* what is known at all indirect jumps */
+    bool jumps;                   /* there is news of it */
     struct rewrite_wide *found;
     size_t n_found, room;
     bool no_memory;
 };
 
+static uint32_t number_of(const struct walk *w, uint32_t item)
+{
+    return item >= w->first && item - w->first < w->n_numbers ? w->number[item - w->first] : NONE;
+}
+
 static void arrive(struct walk *w, uint32_t item, uint32_t from, const struct aligned_state *s)
 {
-    const uint32_t label = item < w->r->n_items ? w->number[item] : NONE;
+    const uint32_t label = number_of(w, item);
     if (label == NONE || !aligned_join(&w->states[label], s)) return;
     w->waits[label] = 1;
     if (from == NONE || label <= from) w->goes_back = true;
 }
 
-/* An indirect jump goes to one of the places that a sum on the program counter leads to. */
-static void arrive_anywhere(struct walk *w, const struct aligned_state *s)
+/* An indirect jump goes to one of the places that a sum on the program counter leads to. Functions
+ * have thousands of both: what is known at the jumps is joined first. */
+static void arrive_anywhere(struct walk *w)
 {
+    w->jumps = false;
     for (size_t i = 0; i < w->r->n_sums; i++)
-        if (w->r->sums[i].target != NONE) arrive(w, w->r->sums[i].target, NONE, s);
+        if (w->r->sums[i].target != NONE) arrive(w, w->r->sums[i].target, NONE, &w->jumping);
 }
 
 /* ---- wide accesses ---- */
@@ -85,7 +95,7 @@ static bool pass(struct walk *w, uint32_t item, uint32_t label, const struct isa
     /* Loops over halves of a wave (SOPK) change EXEC as they branch. */
     const bool is_plain = inst->row->encoding == ISA_SOPP;
     if (i->flags & CALLS || (i->flags & BRANCHES && !is_plain)) aligned_forget(s);
-    if (i->flags & JUMPS) arrive_anywhere(w, s);
+    if (i->flags & JUMPS && aligned_join(&w->jumping, s)) w->jumps = true;
     if (i->flags & BRANCHES) arrive(w, i->target, label, s);
     if (i->flags & ENDS) return false;
     if (!(i->flags & (CALLS | JUMPS | BRANCHES))) aligned_step(s, inst);
@@ -103,7 +113,7 @@ static void walk_once(struct walk *w, bool looks)
         struct isa_inst inst;
         if (w->r->items[item].kind == REWRITE_LABEL) {
             if (runs && !looks) arrive(w, item, label, &s);
-            label = w->number[item];
+            label = number_of(w, item);
             runs = looks ? w->states[label].is_reached : w->waits[label];
             w->waits[label] = 0;
             if (runs) s = w->states[label];
@@ -117,11 +127,13 @@ static void walk_once(struct walk *w, bool looks)
 
 static void follow(struct walk *w)
 {
-    aligned_forget(&w->states[w->number[w->f->entry]]);
-    w->waits[w->number[w->f->entry]] = 1;
+    const uint32_t entry = number_of(w, w->f->entry);
+    aligned_forget(&w->states[entry]);
+    w->waits[entry] = 1;
     do {
         w->goes_back = false;
         walk_once(w, false);
+        if (w->jumps) arrive_anywhere(w);
     } while (w->goes_back);
     walk_once(w, true);
 }
@@ -139,12 +151,20 @@ static void list_all(struct walk *w)
 
 static bool number_labels(struct walk *w)
 {
-    w->number = malloc((w->r->n_items + 1) * sizeof *w->number);
+    const struct item *items = w->r->items;
+    uint32_t first = NONE, last = 0;
+    for (uint32_t i = w->f->entry; i != w->f->end && i != NONE; i = items[i].next) {
+        if (items[i].kind != REWRITE_LABEL) continue;
+        if (i < first) first = i;
+        if (i > last) last = i;
+    }
+    w->first = first;
+    w->n_numbers = last - first + 1;
+    w->number = malloc(w->n_numbers * sizeof *w->number);
     if (!w->number) return false;
-    memset(w->number, 255, (w->r->n_items + 1) * sizeof *w->number);
-    for (uint32_t item = w->f->entry; item != w->f->end && item != NONE;
-         item = w->r->items[item].next)
-        if (w->r->items[item].kind == REWRITE_LABEL) w->number[item] = (uint32_t)w->n_labels++;
+    memset(w->number, 255, w->n_numbers * sizeof *w->number);
+    for (uint32_t i = w->f->entry; i != w->f->end && i != NONE; i = items[i].next)
+        if (items[i].kind == REWRITE_LABEL) w->number[i - first] = (uint32_t)w->n_labels++;
     if (w->n_labels > MOST_LABELS) return true;
     w->states = calloc(w->n_labels + 1, sizeof *w->states);
     w->waits = calloc(w->n_labels + 1, 1);

@@ -67,7 +67,8 @@ struct function {
     bool has_pc;             /* s_getpc, s_setpc, s_swappc or s_call */
     bool has_strange;        /* words that are no instruction */
     bool is_dropped;         /* by a layout */
-    enum leaf leaf;          /* whether it calls nobody; then `writes` is known, too */
+    bool is_resolved;        /* its paths and callees were looked at */
+    enum leaf leaf;          /* whether all that it may write is known: then that is `writes` */
     uint64_t writes[2];      /* scalar registers */
 };
 

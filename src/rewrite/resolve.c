@@ -183,6 +183,8 @@ static rmcp_status resolve_pc(struct values *v, struct function *f)
         r->calls[r->n_calls++] = v->callees[i];
     }
     f->n_calls = (uint32_t)(r->n_calls - f->calls);
+    f->is_resolved = true;
+    if (f->leaf == LEAF_NO) f->leaf = LEAF_UNKNOWN; /* more is known of it now */
     return keep_sums(v);
 }
 

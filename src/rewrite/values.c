@@ -125,15 +125,16 @@ uint32_t value_constant(struct values *v, uint32_t number, uint32_t site, bool i
 static uint32_t with(struct values *v, uint32_t list, uint8_t kind, bool is_high, uint32_t number)
 {
     uint32_t before[LONGEST_LIST];
+    const uint32_t whole = list;
     size_t n = 0;
     while (list != VALUE_NONE && v->list[list].number < number) {
         if (n == LONGEST_LIST) return VALUE_ANY;
         before[n++] = v->list[list].number;
         list = v->list[list].rest;
     }
-    if (list == VALUE_NONE || v->list[list].number != number)
-        list = value_of(
-            v, (struct value){ .kind = kind, .is_high = is_high, .number = number, .rest = list });
+    if (list != VALUE_NONE && v->list[list].number == number) return whole;
+    list = value_of(
+        v, (struct value){ .kind = kind, .is_high = is_high, .number = number, .rest = list });
     while (n-- && !v->no_memory)
         list = value_of(
             v,
@@ -146,6 +147,35 @@ static size_t length(const struct values *v, uint32_t list)
     size_t n = 0;
     for (; list != VALUE_NONE; list = v->list[list].rest) n++;
     return n;
+}
+
+/* Both lists, of the same kind, as one; VALUE_ANY when it had more than `most` elements. */
+static uint32_t merge(struct values *v, uint32_t a, uint32_t b, size_t most)
+{
+    uint32_t numbers[LONGEST_LIST];
+    const struct value x = v->list[a];
+    const uint32_t first = a, second = b;
+    size_t n = 0, n_new = 0, n_old = 0; /* of all; of those, in b alone and in a alone */
+    while (a != VALUE_NONE || b != VALUE_NONE) {
+        const bool has_a = a != VALUE_NONE, has_b = b != VALUE_NONE;
+        const uint32_t of_a = has_a ? v->list[a].number : 0, of_b = has_b ? v->list[b].number : 0;
+        const bool take_a = has_a && (!has_b || of_a <= of_b),
+                   take_b = has_b && (!has_a || of_b <= of_a);
+        if (n == most) return VALUE_ANY;
+        numbers[n++] = take_a ? of_a : of_b;
+        n_new += !take_a;
+        n_old += !take_b;
+        if (take_a) a = v->list[a].rest;
+        if (take_b) b = v->list[b].rest;
+    }
+    if (!n_new) return first;
+    if (!n_old) return second;
+    uint32_t list = VALUE_NONE;
+    while (n-- && !v->no_memory)
+        list = value_of(
+            v, (struct value){
+                   .kind = x.kind, .is_high = x.is_high, .number = numbers[n], .rest = list });
+    return list;
 }
 
 /* Add the parts of a value to a mixture. */
@@ -164,6 +194,7 @@ static uint32_t mix(struct values *v, uint32_t mixture, uint32_t value)
             x = v->list[x.rest];
         }
     case V_MIX:
+        if (mixture == VALUE_NONE) return value;
         for (;;) {
             mixture = with(v, mixture, V_MIX, false, x.number);
             if (x.rest == VALUE_NONE || mixture == VALUE_ANY) return mixture;
@@ -184,16 +215,11 @@ uint32_t value_join(struct values *v, uint32_t a, uint32_t b)
     }
     struct value x = v->list[a], y = v->list[b];
     if (x.kind == V_PC && y.kind == V_PC && x.is_high == y.is_high &&
-        length(v, a) + length(v, b) <= LONGEST_LIST) {
-        uint32_t list = a;
-        for (;;) {
-            list = with(v, list, V_PC, x.is_high, y.number);
-            if (y.rest == VALUE_NONE) return list;
-            y = v->list[y.rest];
-        }
-    }
-    uint32_t mixture = mix(v, VALUE_NONE, a);
-    if (mixture != VALUE_ANY) mixture = mix(v, mixture, b);
+        length(v, a) + length(v, b) <= LONGEST_LIST)
+        return merge(v, a, b, LONGEST_LIST);
+    const bool are_mixtures = x.kind == V_MIX && y.kind == V_MIX;
+    uint32_t mixture = are_mixtures ? merge(v, a, b, LONGEST_LIST / 2) : mix(v, VALUE_NONE, a);
+    if (!are_mixtures && mixture != VALUE_ANY) mixture = mix(v, mixture, b);
     if (mixture == VALUE_NONE) return VALUE_ANY;
     if (mixture == VALUE_ANY || length(v, mixture) > LONGEST_LIST / 2) {
         value_read(v, a); /* too many parts to follow: as if all were read here */

@@ -280,4 +280,19 @@ faults() { # WAY SETUP
 }
 faults --install-into
 faults --restore installed
+# An installation that is whole stays when another fails.
+at=0
+while [ $at -lt 12 ]; do
+    at=$((at + 1))
+    small
+    "$rmcp" repair --install-into site >/dev/null
+    status=0
+    env FAULT_AT=$at FAULT_ERRNO=28 "LD_PRELOAD=$fault" "$rmcp" repair --install-into site --jobs 1 >out 2>err || status=$?
+    n_checks=$((n_checks + 1))
+    [ $at -gt 1 ] || [ $status = 1 ] || fail "no fault in the second installation: exit status $status"
+    cmp -s site/lib/plain.co fixed.co || fail "second, fault $at: the first is gone: $(cat err)"
+    cmp -s site/K_gfx1010.co fixed.co || fail "second, fault $at: what was added is gone"
+    "$rmcp" repair --restore site >out 2>err || fail "second, fault $at: no way back: $(cat err)"
+    tree site | cmp -s - before || fail "second, fault $at: not as before: $(tree site | diff - before)"
+done
 finish

@@ -105,6 +105,20 @@ grep -v '/wet$\|/dry$\|/files2*$' files >a
 grep -v '/wet$\|/dry$\|/files2*$\|^./a$' files2 >b
 equal a b
 
+# Kernels for each chip: the empty ones that a chip without a name would get are left out, no others.
+compile chips.co "$sources/kernels.c" -O3 -DCHIPS
+expect 1 "$rmcp" repair chips.co --out chips2.co
+has '  2  it is empty in code for gfx1030' 'such as _Z1kIL11target_archE(0|4294967295)E'
+expect 0 llvm-readelf-19 -sW chips2.co
+has 'NOTYPE .* _Z1kIL11target_archE4294967295EEvPii$' 'NOTYPE .* _Z1kIL11target_archE0EEvPii$' \
+    'FUNC .* _Z1kIL11target_archE900EEvPii$' 'FUNC .* _Z1kIL11target_archE1030EEvPii$' \
+    'FUNC .* _Z1lIL11target_archE4294967295EEvPii$' 'FUNC .* _Z5emptyPii$'
+# FLAT accesses of workgroups that do not fit one CU: of LDS only where code makes addresses of it.
+compile flat.co "$sources/kernels.c" -O3 -DFLAT
+expect 0 "$rmcp" repair flat.co --out flat2.co --json
+is kernels_flat_never_lds 1
+is kernels_wide_flat_in_wgp_mode 1
+
 # Every kernel refused: no file.
 sed '/^KERNEL void [uwld]/,/^}/d' "$sources/kernels.c" >none.c
 compile none.co none.c -O3 -DREFUSED

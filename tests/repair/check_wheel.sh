@@ -104,6 +104,7 @@ for wheel in bad/*.whl; do
     bad/bomb*) grep -q "100 times" err.txt ;;
     bad/liar*) grep -q "more than the 1000 bytes announced" err.txt ;;
     bad/no-record*) grep -q "no RECORD" err.txt ;;
+    bad/other-hash*) grep -q "another hash of toy/a.co" err.txt ;;
     bad/odd-record*) grep -q "no CSV" err.txt ;;
     bad/crc*) grep -q "checksum" err.txt ;;
     bad/overlap*) grep -q "overlap" err.txt ;;

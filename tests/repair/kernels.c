@@ -85,6 +85,46 @@ KERNEL void dot(GLOBAL int *out, int n)
     out[i] = sum;
 }
 
+#ifdef CHIPS
+/* One kernel for each chip, as rocPRIM and rocRAND of ROCm 7 have them: empty where it is
+ * another's. */
+#define EMPTY(name_)                                                                               \
+    KERNEL void name_(GLOBAL int *out, int n)                                                      \
+    {                                                                                              \
+        (void)out, (void)n;                                                                        \
+    }
+EMPTY(_Z1kIL11target_archE900EEvPii)
+EMPTY(_Z1kIL11target_archE4294967295EEvPii)
+EMPTY(_Z1kIL11target_archE0EEvPii)
+EMPTY(_Z5emptyPii)
+KERNEL void _Z1kIL11target_archE1030EEvPii(GLOBAL int *out, int n)
+{
+    out[0] = n;
+}
+KERNEL void _Z1lIL11target_archE4294967295EEvPii(GLOBAL int *out, int n)
+{
+    out[0] = n;
+}
+#endif
+
+#ifdef FLAT
+/* Pieces of 8 and 16 bytes by FLAT, of workgroups that do not fit one CU: without the aperture of
+ * LDS no code makes an address of it, wherever the pointer comes from. */
+KERNEL void elsewhere(int4 *GLOBAL *from, int n)
+{
+    int4 *flat = from[n];
+    __asm__ volatile("v_mov_b32 v99, 0" : "+v"(flat)::"v99");
+    *(flat + 1) = *flat;
+}
+
+KERNEL void anywhere(int4 *GLOBAL *from, int n)
+{
+    int4 *flat = n & 1 ? from[n] : (int4 *)&shared[n];
+    __asm__ volatile("v_mov_b32 v99, 0" ::: "v99");
+    *(flat + 1) = *flat;
+}
+#endif
+
 #ifdef REFUSED
 KERNEL void refused(GLOBAL int *out, int n)
 {

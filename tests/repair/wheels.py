@@ -120,6 +120,8 @@ def hostile(folder, file):
     write(at("twice"), plain() + [("toy/a.co", code), ("toy/a.co", code)])
     write(at("no-record"), plain() + [("toy/a.co", code)], record=False)
     write(at("odd-record"), plain() + [("toy/a.co", code)], record='"toy/a.co')
+    row = f"toy/a.co,{digest(b'something else')},{len(code)}\n"
+    write(at("other-hash"), plain() + [("toy/a.co", code)], record=row)
     # More bytes than there can be; more than there are said to be.
     for name, size in (("bomb", 4000000000), ("liar", 1000)):
         write(at(name), [("toy/zeros", bytes(100000))] + plain() + [("toy/a.co", code)])

@@ -212,22 +212,39 @@ END clause
 .L\name\()_end:
     .size \name, .L\name\()_end-\name
 .endm
-.macro TWICE name leaf
+.macro TWICE name leaf to keep
 FUNCTION \name
-    s_getpc_b64 s[16:17]
-    s_add_u32 s16, s16, \leaf@rel32@lo+4
-    s_addc_u32 s17, s17, \leaf@rel32@hi+12
-    s_mov_b64 s[40:41], s[30:31]
-    s_swappc_b64 s[30:31], s[16:17]
-    s_mov_b64 s[30:31], s[40:41]
-    s_setpc_b64 s[16:17]
+    s_getpc_b64 s[\to:\to+1]
+    s_add_u32 s\to, s\to, \leaf@rel32@lo+4
+    s_addc_u32 s[\to+1], s[\to+1], \leaf@rel32@hi+12
+    s_mov_b64 s[\keep:\keep+1], s[30:31]
+    s_swappc_b64 s[30:31], s[\to:\to+1]
+    s_mov_b64 s[30:31], s[\keep:\keep+1]
+    s_setpc_b64 s[\to:\to+1]
 .L\name\()_end:
     .size \name, .L\name\()_end-\name
 .endm
+// Called before anything is known of them.
+KERNEL fourfold
+    s_mov_b32 s20, 5
+    s_getpc_b64 s[34:35]
+    s_add_u32 s34, s34, two_more@rel32@lo+4
+    s_addc_u32 s35, s35, two_more@rel32@hi+12
+    s_swappc_b64 s[30:31], s[34:35]
+    s_getpc_b64 s[34:35]
+    s_add_u32 s34, s34, four_more@rel32@lo+4
+    s_addc_u32 s35, s35, four_more@rel32@hi+12
+    s_swappc_b64 s[30:31], s[34:35]
+    s_cmp_eq_u32 s20, 11
+    s_cbranch_scc0 .Lfourfold
+    MARK 0
+.Lfourfold:
+END fourfold
 FUNCTION one_more
     s_add_u32 s20, s20, 1
 RETURN one_more
-TWICE two_more one_more
+TWICE two_more one_more 16 40
+TWICE four_more two_more 18 42
 KERNEL twice
     s_mov_b32 s20, 5
     s_getpc_b64 s[34:35]
@@ -329,12 +346,25 @@ END no_inside
 FUNCTION one_more_17
     s_add_u32 s17, s17, 0
 RETURN one_more_17
-TWICE two_more_17 one_more_17
+TWICE two_more_17 one_more_17 16 40
 KERNEL no_kept
     s_getpc_b64 s[34:35]
     s_add_u32 s34, s34, two_more_17@rel32@lo+4
     s_addc_u32 s35, s35, two_more_17@rel32@hi+12
     s_swappc_b64 s[30:31], s[34:35]
 END no_kept
+
+// As `fourfold`, but the function that the called one calls writes the register.
+FUNCTION one_more_19
+    s_add_u32 s19, s19, 0
+RETURN one_more_19
+TWICE two_more_19 one_more_19 16 40
+TWICE four_more_19 two_more_19 18 42
+KERNEL no_kept_deep
+    s_getpc_b64 s[34:35]
+    s_add_u32 s34, s34, four_more_19@rel32@lo+4
+    s_addc_u32 s35, s35, four_more_19@rel32@hi+12
+    s_swappc_b64 s[30:31], s[34:35]
+END no_kept_deep
 
 .endif
