@@ -124,6 +124,28 @@ judge_piglit() {
     esac
 }
 
+# MAGMA's tests, each program by some problems that the last column of programs.txt has; the figure: all its errors.
+batch_magma=1
+list_magma() {
+    local program
+    for program in "${programs[@]}"; do printf '%s\t%s\n' "$program" "$(basename "$program")"; done
+}
+command_magma() {
+    local arguments
+    read -r -a arguments <<<"$filter"
+    command=("$1" "${arguments[@]}")
+}
+judge_magma() {
+    awk -v name="$3" '
+        /^[%#]/ { next }
+        / ok *$/ { right++ } / (failed|error) *$/ || /^(Assertion|Error)/ { wrong++ }
+        { for (i = 1; i <= NF; i++) if ($i ~ /^[0-9.]+e[-+][0-9]+$/) figure = figure (figure ? " " : "") $i }
+        /^rmcp sim: simulated / { ended = 1 }
+        END { if (ended && wrong) print "wrong\t" name "\t" figure
+              else if (ended && right) print "right\t" name "\t" figure
+              else if (ended) print "skipped\t" name }' "$1"
+}
+
 # Programs that take one problem a run: a file with a line of arguments for each. "right PATTERN" and "never PATTERN"
 # say what it must and must not print, "with NAME=VALUE" is its environment.
 batch_lines=1

@@ -6,7 +6,7 @@ from=gfx1030
 
 # tensile_of: the folders of rocBLAS's kernels that $name uses.
 tensile_of() {
-    case $name in ggml | llama | rocblas*) printf '%s\n' "$root"/usr/lib/x86_64-linux-gnu/rocblas/*/library ;; esac
+    case $name in ggml | llama | magma | rocblas*) printf '%s\n' "$root"/usr/lib/x86_64-linux-gnu/rocblas/*/library ;; esac
 }
 
 # only_folder FOLDER NEW: without the files that are named after other chips than $from.

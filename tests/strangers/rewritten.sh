@@ -7,13 +7,19 @@ code_of() {
     case $name in
     ggml | llama) set -- "$libraries"/ggml/backends*/libggml-hip.so ;;
     rocblas*) set -- ;;
+    magma) set -- "$libraries"/lib{magma,rocsparse}.so.* ;;
+    hiprand) # rocRAND's, and kernels of the tests themselves
+        sed "s|^|$root|" "$1"
+        printf '%s\n' "$libraries"/librocrand.so.*.*
+        return 0
+        ;;
     rocprim | hipcub | rocthrust) # libraries of headers: the programs hold the kernels themselves
         sed "s|^|$root|" "$1"
         return 0
         ;;
     *) return 0 ;;
     esac
-    # Matrix products of ggml are rocBLAS's.
+    # Matrix products of ggml are rocBLAS's, and some of MAGMA's.
     for path in "$@" "$libraries"/librocblas.so.* "$libraries"/rocblas/*/library/*"$chip"*.{co,hsaco}; do
         [ -L "$path" ] || printf '%s\n' "$path"
     done
