@@ -22,6 +22,7 @@ INCLUDES = (
 )
 COMMON = f"-std=c++20 -fPIC -ffunction-sections -fdata-sections -w {DEFINES} {INCLUDES}"
 HIP = f"clang++-21 -x hip -D__HIPCC__=1 -fno-gpu-rdc -fclang-abi-compat=17 {COMMON}"
+TIMED = "/torch/timed.sh /torch/times $out"
 WITH_DOUBLE = ("Copy", "UnaryFractionKernels")  # their headers are headers.py's second set, which nothing else includes
 # What only programs with NVIDIA's libraries, tests and Composable Kernel have.
 LEFT_OUT = ("/test/", "/flash_attn/", "/bgemm_kernels/", "/ck_", "HIPTest.cpp", "nvrtc_stub", "Everything", "AutocastRNN.cpp")
@@ -49,7 +50,7 @@ def in_order(files, order):
 def rule(name, command):
     return [
         f"rule {name}",
-        f"  command = {command}",
+        f"  command = {TIMED} {command}",
         "  depfile = $out.d",
         "  deps = gcc",
         f"  description = {name} $in",
@@ -83,8 +84,8 @@ def main():
     lines += rule("card", f"{card} {compiled} /torch/{target}.pch -MMD -MF $out.d -c $in -o $out")
     lines += rule("host_double", f"{double} {for_host} -cuid=$id") + rule("card_double", f"{double} {for_card}")
     lines += rule("cxx_header", f"g++ -O0 {COMMON} -x c++-header -MMD -MF $out.d -c $in -o $out")
-    lines += ["rule host_header", f"  command = {host} -cuid=header {header}"]
-    lines += ["rule card_header", f"  command = {card} {header}"]
+    lines += ["rule host_header", f"  command = {TIMED} {host} -cuid=header {header}", "  description = host $in"]
+    lines += ["rule card_header", f"  command = {TIMED} {card} {header}", "  description = card $in"]
     lines += ["build /torch/prefix.h.gch: cxx_header /torch/prefix.h"]
     lines += ["build /torch/host.pch: host_header /torch/kernel_prefix.h"]
     lines += [f"build /torch/{target}.pch: card_header /torch/kernel_prefix.h"]

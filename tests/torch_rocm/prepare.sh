@@ -56,7 +56,7 @@ prepare() {
     upstream=${version%-*}
     prepare_packages
     prepare_source
-    for file in prefix.h kernel_prefix.h support.c link.py; do
+    for file in prefix.h kernel_prefix.h support.c link.py timed.sh; do
         # An unchanged file keeps its time, and ninja what was made of it.
         cmp -s "$here/$file" "$folder/$file" || cp "$here/$file" "$folder/"
     done
