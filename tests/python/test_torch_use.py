@@ -179,15 +179,16 @@ class Script(unittest.TestCase):
 
     def test_traced_while_enabled(self):
         model, x = network(), X.clone().requires_grad_()
-        expected, = torch.autograd.grad(model(x).square().sum(), x)
+        expected = torch.autograd.grad(model(x).square().sum(), [x, *model.parameters()])
         with rmcp.torch.enabled("cpu", strict=True), warnings.catch_warnings():
-            warnings.simplefilter("error")
+            for kind in (torch.jit.TracerWarning, rmcp.torch.RmcpWarning):
+                warnings.simplefilter("error", kind)
             traced = torch.jit.trace(model, X)
         self.assertIn("rmcp::convolution", str(traced.inlined_graph))
         for module in (traced, self.save_and_load(traced)):
             for _ in range(3):  # the first runs profile, later ones are optimised
                 rmcp.torch.reset_stats()
-                got, = torch.autograd.grad(module(x).square().sum(), x)
+                got = torch.autograd.grad(module(x).square().sum(), [x, *module.parameters()])
                 self.assertEqual(rmcp.torch.stats().by_pass,
                                  {"forward": 3, "input gradient": 3, "weight gradient": 3})
                 torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-4)

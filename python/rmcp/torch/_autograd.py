@@ -36,10 +36,33 @@ def _weight_gradient(grad, input, size, conf, last):
     return _below_weight_gradient(grad, input, size, conf, last)
 
 
+_engine_wants = torch._C._will_engine_execute_node
+
+
+def _wanted(ctx):
+    """Which gradients will be used: torch.autograd.grad may ask for that of the input alone."""
+    wanted = list(ctx.needs_input_grad[:3])
+    if sum(wanted) > 1:
+        nodes = ctx.next_functions
+        for i in range(3):
+            try:
+                wanted[i] = wanted[i] and _engine_wants(nodes[i][0])
+            except RuntimeError:
+                pass  # it is not the engine that calls, or the program asks for this very tensor's gradient
+    return wanted
+
+
+def _check_saved(saved, size, grad):
+    """Raise when a hook on saved tensors gave another tensor back: its memory will be read as that of the one saved."""
+    if saved.shape != size or saved.dtype != grad.dtype or saved.device != grad.device:
+        raise RuntimeError(f"rmcp.torch: a saved tensor came back as {tuple(saved.shape)} of {saved.dtype} on "
+                           f"{saved.device}; it was {tuple(size)} of {grad.dtype} on {grad.device}")
+
+
 # Below autograd: through the operators where somebody may be looking, else without that detour.
 
 def _forward(input, weight, bias, conf, last):
-    if _problem.unobserved(input, weight):
+    if _problem.unobserved(input, weight, bias):
         return _ops.forward(input, weight, bias, conf, last)
     return _rmcp.conv_forward(input, weight, bias, *conf, last)
 
@@ -70,10 +93,12 @@ class Convolution(torch.autograd.Function):
     def backward(ctx, grad):
         input, weight = ctx.saved_tensors
         grads = [None] * 5
-        wanted = ctx.needs_input_grad
+        wanted = _wanted(ctx)
         if wanted[0]:
+            _check_saved(weight, ctx.sizes[1], grad)
             grads[0] = _input_gradient(grad, weight, ctx.sizes[0], ctx.conf, ctx.last)
         if wanted[1]:
+            _check_saved(input, ctx.sizes[0], grad)
             grads[1] = _weight_gradient(grad, input, ctx.sizes[1], ctx.conf, ctx.last)
         if wanted[2]:
             # Summed in float32 whatever the type, as RMCP sums.
@@ -263,27 +288,32 @@ def _decide(input, weight, bias, arguments):
     return known.conf, known.last, known.reason is not None
 
 
+def _traced(input, weight, bias, arguments):
+    """What torch.jit.trace gets to see: one node; or None: PyTorch's own operator. And the configuration."""
+    with _untraced():
+        conf, _, leave = _decide(input, weight, bias, arguments)
+    if leave or torch.onnx.is_in_onnx_export():
+        return None, conf
+    return _rmcp.convolution(input, weight, bias, *conf), conf
+
+
 def convolution(input, weight, bias, *arguments):
     """What stands in for aten::convolution above autograd."""
     if torch._C._get_tracing_state() is None:
         conf, last, leave = _decide(input, weight, bias, arguments)
-    else:
-        with _untraced():
-            conf, last, leave = _decide(input, weight, bias, arguments)
-        if not leave and not torch.onnx.is_in_onnx_export():
-            return _rmcp.convolution(input, weight, bias, *conf)  # one node of the trace
-        leave = True
-    if leave:
-        return _pytorchs_own(input, weight, bias, conf)
-    return _apply(input, weight, bias, conf, last)
+        return _pytorchs_own(input, weight, bias, conf) if leave else _apply(input, weight, bias, conf, last)
+    output, conf = _traced(input, weight, bias, arguments)
+    return _pytorchs_own(input, weight, bias, conf) if output is None else output
 
 
 def convolution_below_autograd(input, weight, bias, *arguments):
     """The same for inference_mode, which skips autograd."""
-    conf, last, leave = _decide(input, weight, bias, arguments)
-    if leave:
-        return _ops.pytorch_forward(input, weight, bias, conf)
-    return _forward(input, weight, bias, conf, last)
+    if torch._C._get_tracing_state() is None:
+        conf, last, leave = _decide(input, weight, bias, arguments)
+        output = None if leave else _forward(input, weight, bias, conf, last)
+    else:
+        output, conf = _traced(input, weight, bias, arguments)
+    return _ops.pytorch_forward(input, weight, bias, conf) if output is None else output
 
 
 def slow_input_gradient(grad, weight, size, *rest):
@@ -301,3 +331,8 @@ def named_convolution(input, weight, bias, *arguments):
         return convolution(input, weight, bias, *arguments)
     with _untraced():
         return convolution(input, weight, bias, *arguments)
+
+
+def named_convolution_below_autograd(input, weight, bias, *arguments):
+    with _untraced():
+        return convolution_below_autograd(input, weight, bias, *arguments)

@@ -11,7 +11,7 @@ DEVICE_TYPES = ("cpu", "cuda")
 _operators = _ops.define()
 for _key in ("CPU", "CUDA"):
     _operators.impl("convolution", _autograd.named_convolution, f"Autograd{_key}")
-    _operators.impl("convolution", _autograd.convolution_below_autograd, _key)
+    _operators.impl("convolution", _autograd.named_convolution_below_autograd, _key)
 
 
 def _convolution_relu(input, weight, bias, stride, padding, dilation, groups):

@@ -46,16 +46,32 @@ if _modes is None:  # before 2.0
 
 def unobserved(*tensors):
     """Whether nobody would notice that an operator is not called by its name: no tracer, transform or mode, and
-    tensors that are memory."""
-    if _tracing() is not None or _modes() or _transform() is not None:
+    tensors that are memory, or None."""
+    if _tracing() is not None or _modes() or _transform() is not None or _is_batching():
         return False
     for tensor in tensors:
-        if type(tensor) not in REAL_TYPES or _functional(tensor):
+        if tensor is not None and (type(tensor) not in REAL_TYPES or _functional(tensor) or _is_neg(tensor) or
+                                   _is_zeros(tensor)):
             return False
     return True
 
 
-# Wrappers for functionalisation are of the plain type.
+# Of the plain type are wrappers for functionalisation, tensors that are to be read with the other sign, zeros without
+# memory, and the batches of is_grads_batched. An operator that is called by its name gets plain ones instead.
+_is_neg, _is_zeros = torch.Tensor.is_neg, torch.Tensor._is_zerotensor
+
+
+def _is_batching():
+    return False
+
+
+if hasattr(torch._C, "_vmapmode_increment_nesting"):  # is_grads_batched; nothing asks for the depth alone
+    def _is_batching():
+        depth = torch._C._vmapmode_increment_nesting()
+        torch._C._vmapmode_decrement_nesting()
+        return depth > 1
+
+
 _functional = getattr(torch, "_is_functional_tensor", None) or (lambda tensor: False)
 
 

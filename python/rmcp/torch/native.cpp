@@ -418,11 +418,20 @@ bool is_simple(const Tensor &grad, const Tensor &other)
            grad.scalar_type() == other.scalar_type() && grad.device() == other.device();
 }
 
+// A hook on saved tensors may have given another one back, whose memory must not be read as that of the one saved.
+void check_saved(const Tensor &saved, IntArrayRef size, const Tensor &grad)
+{
+    TORCH_CHECK(saved.sizes() == size && saved.scalar_type() == grad.scalar_type() && saved.device() == grad.device(),
+                "rmcp.torch: a saved tensor came back as ", saved.sizes(), " of ", saved.scalar_type(), " on ",
+                saved.device(), "; it was ", size, " of ", grad.scalar_type(), " on ", grad.device());
+}
+
 // With respect to the input (`slot` INPUT_GRADIENT; `other` is the weight) or the weight (`other` is the input).
 Tensor gradient(const Layer &layer, Slot slot, const Tensor &grad, const Tensor &other)
 {
     const bool of_input = slot == INPUT_GRADIENT;
     const IntArrayRef size = of_input ? layer.input_size : layer.weight_size;
+    check_saved(other, of_input ? layer.weight_size : layer.input_size, grad);
     const Plan *plan = is_simple(grad, other) ? plan_of(layer, slot, grad) : nullptr;
     if (!plan || grad.sizes() != IntArrayRef(layer.output_size))
         return slow_gradient(of_input ? "rmcp_slow::input_gradient" : "rmcp_slow::weight_gradient", grad, other, size,
