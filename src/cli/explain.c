@@ -109,18 +109,27 @@ static void print_seen(uint64_t line, uint64_t count, const char *excerpt)
 static void print_unknown(const struct explain_result *r)
 {
     const struct explain_unknown *u = &r->unknown;
-    print_line(0, "?. ", "%s that I do not know%s%s%s%s%s.",
-               u->exception ? "An exception" : "An error", *u->topic ? "; it speaks of " : "",
-               u->topic,
-               *u->topic && *u->trouble ? ", and of "
-               : *u->trouble            ? "; it speaks of "
-                                        : "",
-               u->trouble,
-               u->behind ? ". It stands behind all others: they may be about something else" : "");
+    if (u->broken)
+        print_line(0, "?. ",
+                   "A traceback that breaks off: the line that names the exception is "
+                   "not in the text.");
+    else
+        print_line(0, "?. ", "%s that I do not know%s%s%s%s%s.",
+                   u->exception ? "An exception" : "An error", *u->topic ? "; it speaks of " : "",
+                   u->topic,
+                   *u->topic && *u->trouble ? ", and of "
+                   : *u->trouble            ? "; it speaks of "
+                                            : "",
+                   u->trouble,
+                   u->behind ? ". It stands behind all others: they may be about something else"
+                             : "");
     print_seen(u->line, u->count, u->excerpt);
     if (*u->where) print_block("where", u->where);
     if (u->reading) print_block("form", u->reading->what);
-    print_block("next", u->reading ? u->reading->remedy : u->about->remedy);
+    if (u->broken)
+        print_block("next", "Give me the lines behind it: the last one says what happened.");
+    else
+        print_block("next", u->reading ? u->reading->remedy : u->about->remedy);
     if (r->program && r->program->next) print_block("try", r->program->next);
     print_block(
         "more",
@@ -164,7 +173,10 @@ static void print_text(const struct explain_result *r, const char *name)
             print_block("card", r->family->advice);
             advised = true;
         }
-        if (m->by_form)
+        if (m->by_facts)
+            print_block("sure",
+                        "From what the log says of the machine; no error was recognised in it.");
+        else if (m->by_form)
             print_block(
                 "sure",
                 "Likely: read from the form of the line; the very message is not known here.");
@@ -174,6 +186,11 @@ static void print_text(const struct explain_result *r, const char *name)
     if (r->unknown.about && r->unknown.behind) {
         putchar('\n');
         print_unknown(r);
+    }
+    if (r->card_matters && !advised) {
+        putchar('\n');
+        print_line(0, "", "From the card alone, since no particular cause was found:");
+        print_block("card", r->family->advice);
     }
     if (r->convolution) print_convolution(r);
 }
@@ -190,6 +207,7 @@ static cJSON *result_json(const struct explain_result *r)
     cJSON_AddStringToObject(object, "chip_advice", r->family ? r->family->advice : "");
     cJSON_AddStringToObject(object, "pretends", r->card.pretends);
     cJSON_AddBoolToObject(object, "convolution", r->convolution);
+    cJSON_AddBoolToObject(object, "card_matters", r->card_matters);
     cJSON_AddBoolToObject(object, "foreign_code", r->foreign);
     if (r->foreign) {
         const char *why, *remedy;
@@ -207,6 +225,7 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddNumberToObject(unknown, "count", (double)u->count);
         cJSON_AddStringToObject(unknown, "excerpt", u->excerpt);
         cJSON_AddBoolToObject(unknown, "behind", u->behind);
+        cJSON_AddBoolToObject(unknown, "broken", u->broken);
         cJSON_AddStringToObject(unknown, "where", u->where);
         cJSON_AddStringToObject(unknown, "form", u->reading ? u->reading->what : "");
         cJSON_AddStringToObject(unknown, "next",
@@ -228,6 +247,7 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddNumberToObject(row, "follows_from", (double)m->follows);
         cJSON_AddStringToObject(row, "excerpt", m->excerpt);
         cJSON_AddBoolToObject(row, "by_form", m->by_form);
+        cJSON_AddBoolToObject(row, "by_facts", m->by_facts);
         cJSON_AddStringToObject(row, "where", m->where);
         cJSON_AddStringToObject(row, "what", m->signature->what);
         char code[256];

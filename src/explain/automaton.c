@@ -37,6 +37,28 @@ static struct explain_pattern *add_pattern(struct explain_automaton *m, const ch
     return p;
 }
 
+/* Is the pattern plain English, which any program may print: short, and neither a name (digits,
+ * capitals within a word, punctuation of code) nor a word of this field? */
+static bool is_plain(const char *text, size_t size)
+{
+    static const char *const names[] = { "amd",  "rocm",   "hip",    "hsa",    "kfd",  "gpu",
+                                         "gfx",  "vram",   "ring",   "dkms",   "cuda", "opencl",
+                                         "llvm", "vulkan", "triton", "kernel", "mes",  "firmware" };
+    enum { SHORT = 24 };
+    if (size >= SHORT) return false;
+    for (size_t i = 0; i < size; i++) {
+        const bool starts = !i || text[i - 1] == ' ' || text[i - 1] == '*';
+        if (isupper((unsigned char)text[i]) && !starts) return false;
+        if (!isalpha((unsigned char)text[i]) && !strchr(" *.,!", text[i])) return false;
+        for (size_t k = 0; starts && k < sizeof names / sizeof *names; k++) {
+            size_t n = 0;
+            while (names[k][n] && i + n < size && explain_lower(text[i + n]) == names[k][n]) n++;
+            if (!names[k][n]) return false;
+        }
+    }
+    return true;
+}
+
 /* One alternative of a signature, which ends at the line's or the text's end. */
 static bool add_alternative(struct explain_automaton *m, const char *text,
                             const struct explain_signature *signature)
@@ -48,6 +70,7 @@ static bool add_alternative(struct explain_automaton *m, const char *text,
     p->alone = alone;
     p->signature = signature;
     p->vague = explain_is_vague(signature);
+    p->plain = is_plain(text, p->size);
     p->whole = p->first < 6 && isalpha((unsigned char)*p->text);
     return true;
 }

@@ -23,6 +23,7 @@ struct explain_pattern {
     enum { PATTERN_SIGNATURE, PATTERN_CLUE, PATTERN_WORD } role;
     const struct explain_signature *signature;
     bool vague; /* the signature is (order.h) */
+    bool plain; /* words that any program may print */
     bool alone; /* it is a whole line */
     bool whole; /* the first part is so short that it counts only at the beginning of a word */
     struct explain_clue clue;

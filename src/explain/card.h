@@ -39,6 +39,7 @@ struct explain_evidence {
     const struct explain_program *program;
     bool convolution;
     struct explain_facts facts;
+    uint64_t line; /* that is being read */
 };
 
 /* The clue's words are at text[at]; the line as far as it is at hand has `size` bytes. */
@@ -48,6 +49,14 @@ void explain_consider(const struct explain_clue *clue, const char *text, size_t 
 /* Draw the conclusions from the evidence into the result: the card, its family, the program, and
  * whether code of another kind of chip runs. */
 void explain_conclude(const struct explain_evidence *evidence, struct explain_result *result);
+
+/* Digits of a chip: 3 or 4, the last may be a hexadecimal letter. Returns their number or 0. What
+ * is written behind them without a mark, as names of files do, is a setting: "gfx1010xnack". */
+size_t explain_chip_digits(const char *text, size_t size);
+/* "10.3.0" to "gfx1030". */
+bool explain_override_chip(const char *text, size_t size, char chip[static 16]);
+/* Four hexadecimal digits that are a device of AMD's; NULL otherwise. */
+const struct rmcp_chip *explain_pci_chip(const char *text, size_t size);
 
 /* True when the chip's name starts with one of the words of `chips`. */
 bool explain_is_one_of(const char *chip, const char *chips);

@@ -86,8 +86,11 @@ struct explain_match {
     uint64_t count, line, last; /* in how many lines; the first and the last of them */
     char excerpt[240];          /* printable, shortened                              */
     bool warning;               /* all of these lines call themselves warnings       */
+    bool plain;                 /* known by words that any program may print, alone  */
+    bool quiet;                 /* its lines start with words of what goes well, all  */
     bool error;                 /* the line calls itself one */
     bool by_form;               /* read by the form of its line alone                */
+    bool by_facts;              /* no error was recognised: from what the log says of the machine */
     char where[320];            /* as in explain_unknown                             */
     size_t follows;             /* number of the match, from 1, that it is an effect of; 0: none */
 };
@@ -105,6 +108,7 @@ struct explain_unknown {
     uint64_t line, count;
     bool exception;
     bool behind;     /* behind all findings: they may be about something else */
+    bool broken;     /* a traceback that breaks off before it names its exception */
     char where[320]; /* "raised in diffusers (loader.py, load)"; "" when unknown */
     const struct explain_signature *reading; /* what its form says; NULL: nothing */
     char excerpt[sizeof((struct explain_match *)0)->excerpt];
@@ -116,6 +120,8 @@ struct explain_result {
     struct explain_card card;
     bool foreign;     /* the card is known to run code of another chip's kind */
     bool convolution; /* a convolution is near what went wrong */
+    bool
+        card_matters; /* no particular cause was found: what is known of the card is worth saying */
     const struct explain_program *program; /* NULL when unknown */
     const struct explain_family *family;   /* NULL when unknown */
     uint64_t bytes, lines;

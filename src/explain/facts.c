@@ -2,14 +2,16 @@
 #include "explain/facts.h"
 
 #include "explain/card.h"
+#include "explain/order.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const words[] = { "+rocm",           "+cu1",    "+cpu",          "zluda",
-                                     "directml",        "dml\\",   "privateuseone", ":\\users\\",
-                                     "site-packages\\", "windows-" };
+static const char *const words[] = { "+rocm",           "+cu1",     "+cpu",          "zluda",
+                                     "directml",        "dml\\",    "privateuseone", ":\\users\\",
+                                     "site-packages\\", "windows-", "geforce",       "nvidia rtx",
+                                     "rtx 30",          "rtx 40",   "quadro" };
 
 /* The first and the last ROCm whose wheels at pytorch.org have code for a chip; 0: none has. */
 static const struct {
@@ -44,23 +46,72 @@ static int read_release(const char *text, size_t length, bool *nightly)
     return (text[0] - '0') * 100 + minor;
 }
 
-void explain_note_fact(struct explain_facts *facts, const char *word, const char *after,
-                       size_t length)
+void explain_note_fact(struct explain_facts *facts, const char *word, uint64_t line,
+                       const char *text, size_t at, size_t size)
 {
+    const char *after = text + at + strlen(word);
+    const size_t length = size - at - strlen(word);
+    bool wheel = false;
     if (!strcmp(word, "+rocm")) {
         const int rocm = read_release(after, length, &facts->nightly);
         if (!facts->rocm) facts->rocm = rocm;
+        wheel = rocm;
     } else if (!strcmp(word, "+cu1")) {
-        facts->cuda |= length && isdigit((unsigned char)*after);
+        wheel = length && isdigit((unsigned char)*after);
+        facts->cuda |= wheel;
     } else if (!strcmp(word, "+cpu")) {
-        facts->cpu |= !length || !isalnum((unsigned char)*after);
+        wheel = !length || !isalnum((unsigned char)*after);
+        facts->cpu |= wheel;
     } else if (!strcmp(word, "zluda")) {
         facts->zluda = true;
+    } else if (strstr(word, "geforce") || strstr(word, "rtx") || !strcmp(word, "quadro")) {
+        facts->nvidia = true;
     } else if (strstr(word, "\\users") || strstr(word, "site-") || !strcmp(word, "windows-")) {
         facts->windows = true;
     } else {
         facts->directml = true;
     }
+    if (!wheel || facts->line) return;
+    facts->line = line;
+    size_t n = 0;
+    for (size_t i = 0; i < size && n + 1 < sizeof facts->excerpt; i++)
+        facts->excerpt[n++] = (unsigned char)text[i] < 32 || text[i] == 127 ? ' ' : text[i];
+    facts->excerpt[n] = '\0';
+}
+
+/* What is wrong with the PyTorch of the log for its card. */
+enum fault { NO_FAULT, FOR_NVIDIA, FOR_CPU, NOT_FOR_CHIP };
+static enum fault find_fault(const struct explain_facts *f, const struct explain_card *card)
+{
+    if (!*card->chip || f->zluda || f->directml || f->nvidia) return NO_FAULT;
+    if (f->cuda && !f->rocm) return FOR_NVIDIA;
+    if (f->cpu && !f->rocm) return FOR_CPU;
+    const size_t n = sizeof ranges / sizeof *ranges;
+    for (size_t i = 0; f->rocm && !f->nightly && !*card->pretends && i < n; i++)
+        if (explain_is_one_of(card->chip, ranges[i].chips))
+            return f->rocm >= ranges[i].first && f->rocm <= ranges[i].last ? NO_FAULT
+                                                                           : NOT_FOR_CHIP;
+    return NO_FAULT;
+}
+
+bool explain_read_facts(const struct explain_facts *f, struct explain_result *r)
+{
+    const enum fault fault = find_fault(f, &r->card);
+    for (size_t i = 0; i < r->n_matches; i++)
+        if (!explain_is_vague(r->matches[i].signature)) return false;
+    if (!fault || (fault == FOR_CPU && r->card.integrated) || r->n_matches == EXPLAIN_MOST)
+        return false;
+    if (r->unknown.about && r->unknown.exception) return false; /* it may be about anything */
+    const char *id = fault == NOT_FOR_CHIP ? "no-kernel-image" : "cuda-wheel";
+    const struct explain_signature *s = explain_signatures;
+    while (s->id && strcmp(s->id, id)) s++;
+    if (!s->id) return false;
+    struct explain_match *match = &r->matches[r->n_matches++];
+    *match = (struct explain_match){
+        .signature = s, .line = f->line, .last = f->line, .count = 1, .by_facts = true
+    };
+    snprintf(match->excerpt, sizeof match->excerpt, "%s", f->excerpt);
+    return true;
 }
 
 static void add(struct explain_result *r, const char *text)
@@ -71,24 +122,20 @@ static void add(struct explain_result *r, const char *text)
 
 void explain_note_facts(const struct explain_facts *f, struct explain_result *r)
 {
-    const char *chip = r->card.chip;
-    if (f->cuda && !f->rocm && *chip && !f->zluda)
+    enum fault fault = find_fault(f, &r->card);
+    for (size_t i = 0; i < r->n_matches; i++)
+        if (r->matches[i].by_facts) fault = NO_FAULT; /* it is said already */
+    if (fault == FOR_NVIDIA)
         add(r, "The PyTorch of this log (+cu…) is NVIDIA's: it cannot use this card, whatever else "
                "is wrong.");
-    if (f->cpu && !f->rocm && !f->cuda && *chip && !f->directml && !f->zluda)
-        add(r, "The PyTorch of this log (+cpu) has no GPU code at all.");
-    const size_t n = sizeof ranges / sizeof *ranges;
-    for (size_t i = 0; f->rocm && !f->nightly && !*r->card.pretends && i < n; i++) {
-        if (!*chip || !explain_is_one_of(chip, ranges[i].chips)) continue;
-        if (f->rocm >= ranges[i].first && f->rocm <= ranges[i].last) break;
+    if (fault == FOR_CPU) add(r, "The PyTorch of this log (+cpu) has no GPU code at all.");
+    if (fault == NOT_FOR_CHIP) {
         char text[sizeof r->notes[0]];
         snprintf(text, sizeof text,
                  "The PyTorch of this log is built for ROCm %d.%d, whose wheels at pytorch.org "
-                 "have no code for %s: "
-                 "what fails on the GPU fails for that reason first.",
-                 f->rocm / 100, f->rocm % 100, chip);
+                 "have no code for %s: what fails on the GPU fails for that reason first.",
+                 f->rocm / 100, f->rocm % 100, r->card.chip);
         add(r, text);
-        break;
     }
     for (size_t i = 0; f->windows && i < r->n_matches; i++)
         if (strstr(r->matches[i].signature->remedy, "dmesg")) {

@@ -139,6 +139,17 @@ static int find_kind(uint64_t topics, uint32_t troubles)
     return -1;
 }
 
+void explain_note_service(struct explain_words *words)
+{
+    const uint64_t heard = amd_topics | UINT64_C(1) << TOPIC_NUMBER_VULKAN |
+                           UINT64_C(1) << TOPIC_NUMBER_OPENCL | UINT64_C(1) << TOPIC_NUMBER_OPENGL |
+                           UINT64_C(1) << TOPIC_NUMBER_VIDEO | UINT64_C(1) << TOPIC_NUMBER_ONNX |
+                           UINT64_C(1) << TOPIC_NUMBER_COREDUMP;
+    words->topics &= heard;
+    words->plain_topics &= heard;
+    words->quiet |= !words->topics && !words->raised && !words->called;
+}
+
 struct explain_line explain_end_line(struct explain_words *words, bool aside)
 {
     const bool warned = words->warned && !words->quiet && (words->troubles || words->maybe);
@@ -166,7 +177,7 @@ struct explain_line explain_end_line(struct explain_words *words, bool aside)
     line.plain |= line.kind >= 0 && (kinds[line.kind].topic & words->plain_topics);
     if (words->file) words->file_topics = words->parts;
     if (words->file && line.kind < 0) {
-        line.kind = find_kind(words->topics, TROUBLE_BIT_ERROR);
+        line.kind = find_kind(words->parts, TROUBLE_BIT_ERROR);
         line.file = true;
     }
     words->all_topics |= words->topics;
@@ -175,6 +186,11 @@ struct explain_line explain_end_line(struct explain_words *words, bool aside)
     words->quiet = words->exception = words->raised = words->level = words->file = words->warned =
         words->maybe = words->called = false;
     return line;
+}
+
+void explain_broken_trace(struct explain_line *line)
+{
+    *line = (struct explain_line){ .kind = PYTHON, .exception = true };
 }
 
 /* The number of the lowest bit that is set. */

@@ -62,10 +62,17 @@ struct explain_line {
     uint32_t troubles; /* the words of trouble that it has */
 };
 
+/* The line is a service's in a system's log: it is heard where it speaks of AMD's GPU or of what
+ * computes on it, names an exception, or calls itself an error. */
+void explain_note_service(struct explain_words *words);
+
 /* The line is over, and the next one starts. Lines `aside` name no error by themselves: indented
  * ones are the code of a traceback, and what the kernel says is about the GPU only where it says
  * so. */
 struct explain_line explain_end_line(struct explain_words *words, bool aside);
+
+/* The line of a traceback that breaks off before it names its exception. */
+void explain_broken_trace(struct explain_line *line);
 
 /* What such a line is about and what went wrong, in words for people; "" where it does not say. */
 const char *explain_line_topic(const struct explain_line *line);

@@ -90,11 +90,14 @@ static bool is_effect(const char *cause, const char *id)
     return false;
 }
 
-/* Does the log have anything else that went wrong? Harmless findings do not count. */
+/* Does the log have anything else that went wrong? Harmless findings do not count, and what says
+ * less than this one. */
 static bool is_alone(const struct explain_result *r, const struct explain_match *match)
 {
+    const bool vague = match->by_form || explain_is_vague(match->signature);
     for (size_t i = 0; i < r->n_matches; i++)
         if (&r->matches[i] != match && r->matches[i].signature->weight >= EXPLAIN_HARMLESS &&
+            (vague || !explain_is_vague(r->matches[i].signature)) &&
             !is_effect(match->signature->id, r->matches[i].signature->id))
             return false;
     return true;
@@ -130,11 +133,13 @@ static void leave_out_superfluous(struct explain_result *r)
     }
 }
 
+/* The heavier first; of those that weigh about the same, the first in time. */
 static int by_weight(const void *a, const void *b)
 {
+    enum { ALIKE = 6 };
     const struct explain_match *x = a, *y = b;
-    if (x->signature->weight != y->signature->weight)
-        return x->signature->weight > y->signature->weight ? -1 : 1;
+    const int heavy = x->signature->weight / ALIKE, other = y->signature->weight / ALIKE;
+    if (heavy != other) return heavy > other ? -1 : 1;
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
@@ -171,7 +176,8 @@ static void move_warnings(struct explain_result *r)
 {
     for (size_t left = r->n_matches, i = 0; left-- > 0;) {
         const struct explain_match match = r->matches[i];
-        const bool mild = match.warning || match.signature->weight < EXPLAIN_HARMLESS;
+        const bool mild = match.warning || match.plain || match.quiet || explain_is_vague(match.signature) ||
+                          match.signature->weight < EXPLAIN_HARMLESS;
         if (!mild || is_cause(r, &match)) {
             i++;
             continue;
@@ -206,4 +212,23 @@ bool explain_is_vague(const struct explain_signature *signature)
     for (const struct explain_relation *r = explain_relations; r->cause; r++)
         if (r->kind == EXPLAIN_VAGUE && !strcmp(r->cause, signature->id)) return true;
     return false;
+}
+
+bool explain_is_general(const struct explain_signature *signature)
+{
+    if (explain_is_vague(signature)) return true;
+    for (const struct explain_relation *r = explain_relations; r->cause; r++)
+        if (r->kind == EXPLAIN_FALLBACK && !strcmp(r->cause, signature->id)) return true;
+    return false;
+}
+
+bool explain_card_matters(const struct explain_result *result)
+{
+    static const char *const others[] = { "the kernel log", "DKMS", "apt", "CMake" };
+    if (!result->family || (!result->n_matches && !result->unknown.about)) return false;
+    for (size_t i = 0; result->program && i < sizeof others / sizeof *others; i++)
+        if (!strcmp(result->program->name, others[i])) return false;
+    for (size_t i = 0; i < result->n_matches; i++)
+        if (!explain_is_general(result->matches[i].signature)) return false;
+    return true;
 }

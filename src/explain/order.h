@@ -10,6 +10,13 @@ void explain_order(struct explain_result *result);
 
 enum { EXPLAIN_HARMLESS = 30 }; /* weights below it: signatures_kernel.inc */
 
+/* True when the findings name no particular cause (each is vague, or says something only where
+ * nothing else does) and the program computes: then what is known of the card is worth saying. */
+bool explain_card_matters(const struct explain_result *result);
+
+/* True when it is vague, or says something only where nothing else does. */
+bool explain_is_general(const struct explain_signature *signature);
+
 /* True when the signature is harmless, or says no more than that something ended. */
 bool explain_is_vague(const struct explain_signature *signature);
 

@@ -7,6 +7,8 @@
 #include "explain/automaton.h"
 #include "explain/line.h"
 #include "explain/order.h"
+#include "explain/prefix.h"
+#include "explain/stack.h"
 #include "explain/unknown.h"
 
 #include <ctype.h>
@@ -36,6 +38,8 @@ struct scanner {
     struct explain_evidence evidence;
     struct explain_words words;
     struct explain_unexplained unexplained;
+    struct explain_stack stack;
+    struct explain_prefix prefix;
     bool understood; /* a signature knows the line, and says more than that something ended */
     int known;       /* the weight of the heaviest that knows it */
     struct explain_result *result;
@@ -98,6 +102,7 @@ static void found_clue(struct scanner *s, const struct explain_pattern *p, size_
     const char *stop = memchr(s->buffer + end, '\n', left < CLUE_REACH ? left : CLUE_REACH);
     const size_t ahead =
         stop ? (size_t)(stop - s->buffer) - end : (left < CLUE_REACH ? left : CLUE_REACH);
+    s->evidence.line = s->result->lines + 1;
     explain_consider(&p->clue, s->buffer + base, start - base, end - base + ahead, &s->evidence,
                      &s->result->card);
 }
@@ -145,6 +150,9 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
     size_t ahead = line_length(s->buffer + end, s->filled - end);
     if (p->alone && (end - p->first != line || !is_blank(s->buffer + end, ahead))) return;
     if (!rest_follows(s, p, end, ahead)) return;
+    if (explain_is_speech(s->buffer + line, end + ahead - line)) return;
+    if (s->words.warned && explain_is_service(s->buffer + line, end + ahead - line)) return;
+    const bool quiet = s->words.quiet;
     s->words.quiet |= p->signature->weight < EXPLAIN_HARMLESS;
     s->understood |= !p->vague;
     if (p->signature->weight > s->known) s->known = p->signature->weight;
@@ -154,6 +162,8 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
         *match = (struct explain_match){ .signature = p->signature,
                                          .line = r->lines + 1,
                                          .warning = true,
+                                         .plain = true,
+                                         .quiet = true,
                                          .error = explain_is_called_error(s->buffer + line,
                                                                           end - line + ahead) };
         explain_excerpt(match->excerpt, s->buffer + line, end - p->first - line,
@@ -161,6 +171,8 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
     }
     match->last = r->lines + 1;
     match->warning &= s->words.warned;
+    match->plain &= p->plain;
+    match->quiet &= quiet;
     match->count++;
 }
 
@@ -203,6 +215,26 @@ static void follow_break(struct scanner *s, size_t at)
     }
 }
 
+/* "torch.cuda.is_available()" in one line and "False" in the next: as a line that says both. */
+static void found_answer(struct scanner *s, const char *line, size_t length)
+{
+    if (!explain_is_refusal(line, length, s->buffer + s->last_start,
+                            s->line_start > s->last_start ? s->line_start - s->last_start : 0))
+        return;
+    struct explain_result *r = s->result;
+    const struct explain_signature *signature = explain_signatures;
+    while (signature->id && strcmp(signature->id, "torch-no-gpu")) signature++;
+    for (size_t i = 0; i < r->n_matches; i++)
+        if (r->matches[i].signature == signature) return;
+    if (!signature->id || r->n_matches == EXPLAIN_MOST) return;
+    struct explain_match *match = &r->matches[r->n_matches++];
+    *match = (struct explain_match){
+        .signature = signature, .line = r->lines, .last = r->lines + 1, .count = 1
+    };
+    explain_excerpt(match->excerpt, s->buffer + s->last_start, 0,
+                    s->line_start - s->last_start + length);
+}
+
 /* The line ends before buffer[at], or with the text. */
 static void end_line(struct scanner *s, size_t at)
 {
@@ -218,13 +250,26 @@ static void end_line(struct scanner *s, size_t at)
         s->words.level = s->words.called = true;
         s->words.quiet = false;
     }
-    if (s->words.file)
-        explain_note_frame(&s->unexplained.frame, s->result->lines + 1, line, length);
-    const struct explain_line about = explain_end_line(&s->words, aside);
+    const bool told =
+        s->words.troubles || s->words.level || s->words.maybe || s->words.raised || s->words.warned;
+    if (told)
+        s->words.quiet |= (!s->words.called && explain_is_row(line, length)) ||
+                          explain_is_speech(line, length) || explain_is_other_device(line, length);
+    const bool service = told && explain_is_service(line, length);
+    if (service) explain_note_service(&s->words);
+    const uint64_t number = s->result->lines + 1;
+    if (s->words.file) {
+        explain_note_frame(&s->unexplained.frame, number, line, length);
+        explain_note_trace(&s->unexplained, true, number, line, length);
+    }
+    found_answer(s, line, length);
+    explain_note_stack(&s->stack, number, line, length);
+    struct explain_line about = explain_end_line(&s->words, aside);
+    about.warned &= !service; /* another program's, and it goes on */
+    if (about.exception) explain_note_trace(&s->unexplained, false, number, line, length);
     const bool harmless = s->known && s->known < EXPLAIN_HARMLESS;
     if ((about.kind >= 0 || about.told || about.warned || s->known) && !s->understood && !harmless)
-        explain_note_unexplained(&s->unexplained, &about, s->known, s->result->lines + 1, line,
-                                 length);
+        explain_note_unexplained(&s->unexplained, &about, s->known, number, line, length);
     s->understood = false;
     s->known = 0;
 }
@@ -268,14 +313,12 @@ static void compact(struct scanner *s)
     s->last_start = s->last_start > drop ? s->last_start - drop : 0;
 }
 
-/* Append bytes without zero bytes and colour sequences; '\r' ends a line as '\n' does. */
-static void append(struct scanner *s, const char *bytes, size_t n)
+/* Take zero bytes and colour sequences out of a piece; '\r' ends a line as '\n' does. */
+static size_t clean(struct scanner *s, char *bytes, size_t n)
 {
-    if (!s->escape && !memchr(bytes, 27, n) && !memchr(bytes, 0, n) && !memchr(bytes, '\r', n)) {
-        memcpy(s->buffer + s->filled, bytes, n); /* plain text, nearly always */
-        s->filled += n;
-        return;
-    }
+    if (!s->escape && !memchr(bytes, 27, n) && !memchr(bytes, 0, n) && !memchr(bytes, '\r', n))
+        return n; /* plain text, nearly always */
+    size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         char c = bytes[i];
         if (s->escape == 1) {
@@ -291,8 +334,9 @@ static void append(struct scanner *s, const char *bytes, size_t n)
             continue;
         }
         if (c && (c != '\r' || (i + 1 < n && bytes[i + 1] != '\n')))
-            s->buffer[s->filled++] = c == '\r' ? '\n' : c;
+            bytes[kept++] = c == '\r' ? '\n' : c;
     }
+    return kept;
 }
 
 static rmcp_status read_all(struct scanner *s, int fd)
@@ -305,12 +349,14 @@ static rmcp_status read_all(struct scanner *s, int fd)
         if (n < 0) return rmcp_fail(RMCP_E_IO, "cannot read: %s", strerror(errno));
         if (!n) break;
         s->result->bytes += (uint64_t)n;
-        if (s->filled + (size_t)n > BUFFER) {
+        if (s->filled + (size_t)n + EXPLAIN_PREFIX_MOST > BUFFER) {
             scan(s, s->filled - REACH); /* the rest waits for its line's end */
             compact(s);
         }
-        append(s, piece, (size_t)n);
+        const size_t size = clean(s, piece, (size_t)n);
+        if (size) s->filled += explain_strip(&s->prefix, piece, size, s->buffer + s->filled);
     }
+    s->filled += explain_strip(&s->prefix, "", 0, s->buffer + s->filled);
     scan(s, s->filled);
     if (s->filled && s->buffer[s->filled - 1] != '\n') {
         end_line(s, s->filled);
@@ -337,9 +383,13 @@ rmcp_status explain_read(int fd, struct explain_result *result, explain_progress
         explain_conclude(&s->evidence, result);
         explain_order(result);
         if (explain_read_forms(&s->unexplained, &s->words, result)) explain_order(result);
+        if (explain_read_stack(&s->stack, result)) explain_order(result);
         explain_refine(&s->unexplained, result);
         explain_find_unknown(&s->unexplained, &s->words, result);
+        explain_quote_general(result);
+        if (explain_read_facts(&s->evidence.facts, result)) explain_order(result);
         explain_note_facts(&s->evidence.facts, result);
+        result->card_matters = explain_card_matters(result);
     }
     free(s);
     return status;

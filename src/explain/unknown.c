@@ -70,6 +70,19 @@ void explain_note_unexplained(struct explain_unexplained *lines, const struct ex
     keep(l, about, number, line, length);
 }
 
+void explain_note_trace(struct explain_unexplained *lines, bool file, uint64_t number,
+                        const char *line, size_t length)
+{
+    if (!file) {
+        lines->raised = number;
+        return;
+    }
+    struct explain_line about;
+    explain_broken_trace(&about);
+    lines->traced.count = 1;
+    keep(&lines->traced, &about, number, line, length);
+}
+
 static bool may_speak(const struct explain_unexplained_line *l, bool amd, bool alone)
 {
     bool needs_amd, last;
@@ -77,14 +90,20 @@ static bool may_speak(const struct explain_unexplained_line *l, bool amd, bool a
     return l->about.exception || l->about.called || ((amd || !needs_amd) && (alone || !last));
 }
 
-/* Do the findings say no more than that something ended? And where does the last of them stand? */
-static bool all_vague(const struct explain_result *r, uint64_t *last_line)
+/* Do the findings say no more than that something ended? And where does the last of them stand?
+ * Warnings, plain words, and what is general, say no more about an exception that was raised behind
+ * them, in line `raised`. */
+static bool all_vague(const struct explain_result *r, uint64_t raised, bool broken,
+                      uint64_t *last_line)
 {
     bool vague = true;
     *last_line = 0;
     for (size_t i = 0; i < r->n_matches; i++) {
-        vague &= explain_is_vague(r->matches[i].signature);
-        if (r->matches[i].last > *last_line) *last_line = r->matches[i].last;
+        const struct explain_match *m = &r->matches[i];
+        const bool before = m->last < raised;
+        vague &= explain_is_vague(m->signature) || (before && (m->warning || m->plain)) ||
+                 (before && broken && explain_is_general(m->signature));
+        if (m->last > *last_line) *last_line = m->last;
     }
     return vague;
 }
@@ -141,6 +160,19 @@ static const struct explain_signature *class_of(const struct explain_unexplained
  * failed. */
 enum { LEAST_ASIDE = 44, LEAST_WARNED = 55 };
 
+/* Does what is said to be missing look like the name of something: a path, a file, a package, or
+ * what things.inc knows? "interface not found" does not. */
+static bool names_something(const struct explain_form_match *m, bool exception)
+{
+    if (strcmp(m->form->id, "file-missing")) return true;
+    const char *name = m->names[0];
+    size_t blanks = 0;
+    for (const char *c = name; *c; c++) blanks += *c == ' ';
+    if (!exception && blanks > 1 && !strpbrk(name, "./\\_")) return false; /* a sentence */
+    return explain_find_thing(name) || strpbrk(name, "./\\_-:0123456789 ") ||
+           strcspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") < strlen(name);
+}
+
 /* The line that says most by its form: the last exception, else that of the heaviest class. */
 static const struct explain_unexplained_line *best_form(const struct explain_unexplained *lines,
                                                         bool amd, struct explain_form_match *best)
@@ -155,7 +187,9 @@ static const struct explain_unexplained_line *best_form(const struct explain_une
         if (!explain_match_form(l->text, l->length, NULL, &m)) continue;
         const struct explain_signature *class = class_of(l, &m);
         const bool weak = class && class->weight < LEAST_ASIDE;
-        if (!class || (l->about.aside && (!amd || weak))) continue;
+        if (!class || !names_something(&m, l->about.exception) ||
+            (l->about.aside && (!amd || weak)))
+            continue;
         if (weak && !amd && !l->about.exception && !l->about.called) continue;
         if (l->about.warned && (!amd || class->weight < LEAST_WARNED)) continue;
         const int score =
@@ -168,23 +202,38 @@ static const struct explain_unexplained_line *best_form(const struct explain_une
     return chosen;
 }
 
-bool explain_read_forms(const struct explain_unexplained *lines, const struct explain_words *words,
+/* Does the class say no more than the words of its line? Then the line is quoted, not answered. */
+static bool says_its_words(const struct explain_signature *class)
+{
+    static const char *const ids[] = { "program-error", "python-error", "gpu-trouble",
+                                       "rocm-trouble" };
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (!strcmp(class->id, ids[i])) return true;
+    return false;
+}
+
+bool explain_read_forms(struct explain_unexplained *lines, const struct explain_words *words,
                         struct explain_result *r)
 {
     uint64_t last_line;
     struct explain_form_match m;
-    if (!all_vague(r, &last_line) || r->n_matches == EXPLAIN_MOST) return false;
+    if (!all_vague(r, 0, false, &last_line) || r->n_matches == EXPLAIN_MOST) return false;
     const bool amd = *r->card.chip || explain_about_amd(words);
     const struct explain_unexplained_line *l = best_form(lines, amd, &m);
     if (!l) return false;
-    if (class_of(l, &m)->weight < LEAST_ASIDE && lines->exception.count &&
-        lines->exception.line > l->line)
-        return false;
+    const bool raised = lines->exception.count && lines->exception.line > l->line;
+    const bool broken = lines->traced.line > lines->raised && lines->traced.line > l->line &&
+                        strcmp(class_of(l, &m)->id, "python-error");
+    if (class_of(l, &m)->weight < LEAST_ASIDE && (raised || broken)) return false;
     for (int kind = 0; !strcmp(class_of(l, &m)->id, "program-error") && kind < EXPLAIN_MOST_KINDS;
          kind++)
         if (*explain_line_topic(&lines->of_kind[kind].about) &&
             may_speak(&lines->of_kind[kind], amd, true))
             return false;
+    if (says_its_words(class_of(l, &m))) {
+        lines->preferred = l;
+        return false;
+    }
     const struct explain_signature *signature = compose(r, class_of(l, &m), &m);
     if (!signature) return false;
     struct explain_match *match = &r->matches[r->n_matches++];
@@ -216,18 +265,27 @@ void explain_find_unknown(const struct explain_unexplained *lines,
                           const struct explain_words *words, struct explain_result *r)
 {
     uint64_t last_line;
-    const bool vague = all_vague(r, &last_line);
+    const bool broken = lines->traced.line > lines->raised;
+    const bool vague =
+        all_vague(r, broken ? lines->traced.line : lines->exception.line, broken, &last_line);
     for (size_t i = 0; i < r->n_matches; i++)
         if (r->matches[i].by_form) return;
     const bool amd = !vague || *r->card.chip || explain_about_amd(words);
-    const struct explain_unexplained_line *chosen = NULL;
-    if (may_speak(&lines->exception, amd, !r->n_matches)) chosen = &lines->exception;
+    const struct explain_unexplained_line *chosen = vague ? lines->preferred : NULL;
+    if (!chosen && may_speak(&lines->exception, amd, !r->n_matches)) chosen = &lines->exception;
     for (int kind = 0; vague && !chosen && kind < EXPLAIN_MOST_KINDS; kind++)
-        if (may_speak(&lines->of_kind[kind], amd, !r->n_matches)) chosen = &lines->of_kind[kind];
+        if (may_speak(&lines->of_kind[kind], amd, false)) chosen = &lines->of_kind[kind];
     if (!chosen && vague && !r->n_matches && may_speak(&lines->file, amd, true))
         chosen = &lines->file;
+    if (!chosen && vague && broken) chosen = &lines->traced;
+    for (int kind = 0; vague && !chosen && kind < EXPLAIN_MOST_KINDS; kind++)
+        if (may_speak(&lines->of_kind[kind], amd, !r->n_matches)) chosen = &lines->of_kind[kind];
     if (!chosen || (!vague && chosen->line <= last_line)) return;
-    const struct explain_signature *signature = signature_of(chosen->about.kind);
+    struct explain_form_match m;
+    const bool form = explain_match_form(chosen->text, chosen->length, NULL, &m);
+    const struct explain_signature *signature = chosen == lines->preferred && form
+                                                    ? class_of(chosen, &m)
+                                                    : signature_of(chosen->about.kind);
     if (!signature) return;
     r->unknown = (struct explain_unknown){
         .about = signature,
@@ -237,11 +295,40 @@ void explain_find_unknown(const struct explain_unexplained *lines,
         .count = chosen->count,
         .exception = chosen->about.exception,
         .behind = !vague,
+        .broken = chosen == &lines->traced,
     };
     explain_excerpt(r->unknown.excerpt, chosen->text, 0, chosen->length);
     if (chosen->about.exception)
         say_where(&lines->frame, r->unknown.where, sizeof r->unknown.where);
-    struct explain_form_match m;
-    if (explain_match_form(chosen->text, chosen->length, NULL, &m))
-        r->unknown.reading = compose(r, class_of(chosen, &m), &m);
+    if (form) r->unknown.reading = compose(r, class_of(chosen, &m), &m);
+}
+
+/* The finding as a quotation. */
+static struct explain_unknown as_unknown(const struct explain_result *r,
+                                         const struct explain_match *match)
+{
+    const struct explain_signature *s = match->signature;
+    const bool composed = (const char *)s >= (const char *)r->readings &&
+                          (const char *)s < (const char *)(r->readings + r->n_readings);
+    struct explain_unknown unknown = { .about = composed ? signature_named(s->id) : s,
+                                       .topic = "",
+                                       .trouble = "",
+                                       .line = match->line,
+                                       .count = match->count,
+                                       .reading = composed ? s : NULL };
+    memcpy(unknown.excerpt, match->excerpt, sizeof unknown.excerpt);
+    memcpy(unknown.where, match->where, sizeof unknown.where);
+    return unknown;
+}
+
+void explain_quote_general(struct explain_result *r)
+{
+    for (size_t i = 0; i < r->n_matches; i++)
+        if (!says_its_words(r->matches[i].signature)) return;
+    for (size_t i = r->n_matches; i-- > 0;) {
+        if (r->unknown.about && r->unknown.line != r->matches[i].line) continue;
+        if (!r->unknown.about) r->unknown = as_unknown(r, &r->matches[i]);
+        r->n_matches--;
+        memmove(&r->matches[i], &r->matches[i + 1], (r->n_matches - i) * sizeof *r->matches);
+    }
 }

@@ -25,6 +25,9 @@ struct explain_unexplained {
     struct explain_unexplained_line any[EXPLAIN_FIRST + EXPLAIN_LAST];
     size_t n_any;
     struct explain_frame frame;
+    struct explain_unexplained_line traced;           /* the last line of a traceback */
+    uint64_t raised;                                  /* the last line that names an exception */
+    const struct explain_unexplained_line *preferred; /* whose form says no more than its words */
 };
 
 /* A line of `length` bytes was met that tells of trouble, and that no signature explains; its kind
@@ -32,9 +35,13 @@ struct explain_unexplained {
 void explain_note_unexplained(struct explain_unexplained *lines, const struct explain_line *about,
                               int known, uint64_t number, const char *line, size_t length);
 
+/* A line of a traceback was met (`file`), or one that names an exception. */
+void explain_note_trace(struct explain_unexplained *lines, bool file, uint64_t number,
+                        const char *line, size_t length);
+
 /* What the forms make of them: a finding more, where the others do not explain what happened. True
  * when there is one; it stands last then. */
-bool explain_read_forms(const struct explain_unexplained *lines, const struct explain_words *words,
+bool explain_read_forms(struct explain_unexplained *lines, const struct explain_words *words,
                         struct explain_result *result);
 
 /* General findings say what their lines name. */
@@ -44,6 +51,9 @@ void explain_refine(const struct explain_unexplained *lines, struct explain_resu
  * else the file at which a traceback breaks off; none where the findings explain what happened. */
 void explain_find_unknown(const struct explain_unexplained *lines,
                           const struct explain_words *words, struct explain_result *result);
+
+/* Where all findings say no more than the words of their lines, they are quoted instead. */
+void explain_quote_general(struct explain_result *result);
 
 /* The line's printable text, from shortly before byte `hit` on. */
 void explain_excerpt(char excerpt[static sizeof((struct explain_match *)0)->excerpt],

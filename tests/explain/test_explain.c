@@ -51,6 +51,12 @@ static const struct explain_match *find(const char *id)
     return NULL;
 }
 
+/* General classes are quoted, not answered. */
+static bool is_told(const char *id)
+{
+    return find(id) || (result.unknown.about && !strcmp(result.unknown.about->id, id));
+}
+
 /* Lines that are harmless: no finding is what is expected of them. */
 static bool is_ignored(const char *id)
 {
@@ -59,10 +65,11 @@ static bool is_ignored(const char *id)
     return false;
 }
 
-/* A signature that says little gives way where the form of its line says more. */
+/* A signature that says little gives way where the form or the words of its line say more. */
 static bool read_better(const struct explain_signature *s)
 {
-    return explain_is_vague(s) && result.n_matches && result.matches[0].by_form;
+    return explain_is_vague(s) &&
+           ((result.n_matches && result.matches[0].by_form) || result.unknown.about);
 }
 
 static void test_examples_are_found(void **state)
@@ -80,7 +87,7 @@ static void test_examples_are_found(void **state)
                 fail_msg("%s: %s is said", s->id, result.matches[0].signature->id);
             continue;
         }
-        if (!find(s->id) && !read_better(s))
+        if (!is_told(s->id) && !read_better(s))
             fail_msg("%s does not find its example: %s", s->id, s->example);
         assert_true(*s->what && *s->why && *s->remedy);
         for (const struct explain_signature *other = explain_signatures; other != s; other++)
@@ -105,7 +112,7 @@ static void test_patterns_are_found(void **state)
                     line[n++] = (char)(p[i] >= 'a' && p[i] <= 'z' ? p[i] - 32 : p[i]);
             line[n] = '\0';
             explain_card_and(line);
-            if (is_ignored(s->id) ? result.n_matches > 0 : !find(s->id) && !read_better(s))
+            if (is_ignored(s->id) ? result.n_matches > 0 : !is_told(s->id) && !read_better(s))
                 fail_msg("%s does not find %s", s->id, line);
             /* The parts in two lines are two other texts, unless one part alone is a pattern too.
              */
@@ -208,7 +215,7 @@ static void test_general_and_harmless(void **state)
 static void test_tables_agree(void **state)
 {
     (void)state;
-    const char *lists[512];
+    const char *lists[1024];
     size_t n = 0;
     for (const struct explain_relation *r = explain_relations; r->cause; r++) {
         assert_true(n + 2 < sizeof lists / sizeof *lists);

@@ -250,8 +250,9 @@ static void test_plain_words(void **state)
     assert_string_equal(first(plain), "");
     snprintf(text, sizeof text, "card: Radeon RX 6800 (gfx1030)\n%s", plain);
     assert_string_equal(first(text), "program-error");
-    assert_int_equal(result.matches[0].line, 2);
-    assert_true(result.matches[0].by_form);
+    assert_int_equal(result.n_matches, 0);
+    assert_int_equal(result.unknown.line, 2);
+    assert_non_null(result.unknown.reading);
     snprintf(text, sizeof text, "card: Radeon RX 6800 (gfx1030)\nNov  3 12:00:01 host %s", plain);
     assert_string_equal(first(text), "");
     snprintf(text, sizeof text, "card: Radeon RX 6800 (gfx1030)\n[   12.345] %s", plain);
