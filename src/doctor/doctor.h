@@ -115,6 +115,14 @@ void doctor_container_command(const struct doctor_machine *m, char *out, size_t 
 const char *doctor_initramfs_command(const struct doctor_machine *m);
 /* How it brings kernel and firmware up to date. */
 const char *doctor_upgrade_command(const struct doctor_machine *m);
+/* The command that brings a kernel of at least that release, as far as the distribution has one. */
+void doctor_kernel_command(const struct doctor_machine *m, unsigned major, unsigned minor,
+                           char *out, size_t room);
+/* The command that takes a word out of the kernel's command line. */
+void doctor_boot_command(const struct doctor_machine *m, const char *word, char *out, size_t room);
+/* The PyTorch of the environment in use, when it is not this one; NULL: no other is in use. */
+const struct doctor_python *doctor_other_in_use(const struct doctor_machine *m,
+                                                const struct doctor_python *python);
 /* ", MIOpen 3.2" of "6.2.41133", where it is known; else "". */
 const char *doctor_miopen_of(const char *release);
 bool doctor_same_release(const char *left, const char *right); /* "6.2.41133" and "6.2.0" */

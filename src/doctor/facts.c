@@ -1,4 +1,5 @@
 /* facts.c: questions about a machine that more than one rule or option asks. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,6 +202,10 @@ void doctor_container_command(const struct doctor_machine *m, char *out, size_t 
     else if (!strcmp(m->container, "podman"))
         snprintf(out, room,
                  "podman run --device=/dev/kfd --device=/dev/dri --group-add keep-groups …");
+    else if (!strcmp(m->container, "apptainer") && m->kfd.open_error == EACCES)
+        snprintf(out, room,
+                 "sudo usermod -aG render,video \"$USER\"   # on the host; then log out and in: "
+                 "inside, the groups are the host's");
     else if (!strcmp(m->container, "apptainer"))
         snprintf(out, room, "apptainer exec --rocm …");
     else
@@ -228,6 +233,63 @@ const char *doctor_upgrade_command(const struct doctor_machine *m)
     case OTHER: break;
     }
     return "bring kernel and linux-firmware up to date; sudo reboot";
+}
+
+void doctor_kernel_command(const struct doctor_machine *m, unsigned major, unsigned minor,
+                           char *out, size_t room)
+{
+    /* An Ubuntu stays with its first kernel until it is given the newer ones of this package. */
+    static const struct {
+        const char *release;
+        unsigned major, minor;
+    } hwe[] = { { "20.04", 5, 15 }, { "22.04", 6, 8 }, { "24.04", 6, 14 } };
+    const bool is_ubuntu = !strcmp(m->os_id, "ubuntu") || !strcmp(m->os_id, "neon");
+    for (size_t i = 0; is_ubuntu && i < sizeof hwe / sizeof *hwe; i++)
+        if (!strcmp(m->os_version, hwe[i].release) &&
+            (hwe[i].major > major || (hwe[i].major == major && hwe[i].minor >= minor))) {
+            snprintf(out, room, "sudo apt install linux-generic-hwe-%s && sudo reboot",
+                     hwe[i].release);
+            return;
+        }
+    if (!strcmp(m->os_id, "ubuntu"))
+        snprintf(out, room, "sudo do-release-upgrade   # to an Ubuntu with Linux %u.%u or newer",
+                 major, minor);
+    else if (!strcmp(m->os_id, "debian"))
+        snprintf(out, room,
+                 "sudo apt install -t \"$(. /etc/os-release; echo $VERSION_CODENAME)-backports\" "
+                 "linux-image-amd64 && sudo reboot   # from Debian's backports");
+    else
+        snprintf(out, room, "%s", doctor_upgrade_command(m));
+}
+
+void doctor_boot_command(const struct doctor_machine *m, const char *word, char *out, size_t room)
+{
+    switch (packager_of(m)) {
+    case APT:
+        snprintf(out, room,
+                 "sudo sed -i.aside 's/%s[^ \"]*//' /etc/default/grub && sudo update-grub && "
+                 "sudo reboot",
+                 word);
+        return;
+    case DNF:
+        snprintf(out, room, "sudo grubby --update-kernel=ALL --remove-args=%s && sudo reboot",
+                 word);
+        return;
+    case PACMAN:
+    case OTHER: break;
+    }
+    snprintf(out, room,
+             "take %s out of the kernel's command line, in the boot loader's settings; sudo reboot",
+             word);
+}
+
+const struct doctor_python *doctor_other_in_use(const struct doctor_machine *m,
+                                                const struct doctor_python *python)
+{
+    if (python && python->is_active) return NULL;
+    for (size_t i = 0; i < m->n_pythons; i++)
+        if (m->pythons[i].is_active) return &m->pythons[i];
+    return NULL;
 }
 
 const char *doctor_miopen_of(const char *release)

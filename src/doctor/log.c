@@ -23,7 +23,12 @@ static const struct {
     { DOCTOR_LOG_RESET, { "amdgpu", "GPU reset begin!" } },
     { DOCTOR_LOG_PREEMPTION, { "queue_doorbell_id0 is not 0", "preemption time out" } },
     { DOCTOR_LOG_PREEMPTION, { "Failed to evict process queues", "" } },
+    { DOCTOR_LOG_PREEMPTION, { "MES failed to respon", "" } },
+    { DOCTOR_LOG_PREEMPTION, { "MES might be in unrecoverable state", "" } },
     { DOCTOR_LOG_PREEMPTION, { "cp queue preemption time", "" } },
+    { DOCTOR_LOG_FIRMWARE, { "Direct firmware load for amdgpu/", "failed with error" } },
+    { DOCTOR_LOG_REJECTED, { "Loading of ", " is rejected" } },
+    { DOCTOR_LOG_REJECTED, { "Lockdown: ", "unsigned module loading is restricted" } },
 };
 
 /* "process python3 pid 12": the name of a program is nobody's business. */

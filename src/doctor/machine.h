@@ -116,6 +116,7 @@ struct doctor_python {
     char hip[48], cuda[32];  /* "" when it was not built with it */
     bool bundles_rocm;       /* brings its own HIP and MIOpen  */
     bool is_sdk;             /* TheRock: ROCm as Python packages */
+    bool is_active;          /* in the environment in use: VIRTUAL_ENV, else CONDA_PREFIX */
     char layer[DOCTOR_PATH]; /* the environment on top of it (--system-site-packages) that is in use
                               */
     bool has_rmcp;           /* the package rmcp lies beside it, or in that one */
@@ -140,6 +141,8 @@ enum doctor_log {
     DOCTOR_LOG_PAGE_FAULT,
     DOCTOR_LOG_RESET,
     DOCTOR_LOG_PREEMPTION,
+    DOCTOR_LOG_FIRMWARE,
+    DOCTOR_LOG_REJECTED, /* a module that is not signed with a known key */
     DOCTOR_LOG_KINDS
 };
 
@@ -167,6 +170,8 @@ struct doctor_machine {
     bool has_amdgpu, has_nvidia;
     enum doctor_answer config_hsa; /* CONFIG_HSA_AMD, where the configuration can be read */
     char mtype[DOCTOR_PATH];       /* where mtype_local is set: a file and its line */
+    char blacklist[DOCTOR_PATH];   /* where amdgpu is kept from loading: a file and its line */
+    char vfio[DOCTOR_PATH];        /* where cards are bound to vfio-pci: a file, or an option */
     char parameters[DOCTOR_PATH];  /* "noretry=1 cwsr_enable=0": those that are not the default */
     bool cwsr_off;
     char command_line[DOCTOR_PATH]; /* the options that matter here */

@@ -45,10 +45,38 @@ bool doctor_for_reinstall(const struct doctor_machine *m, struct doctor_words *w
     return true;
 }
 
+/* The card to compute on is handed to a virtual machine: it can be taken back. */
+static bool take_back(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    char word[DOCTOR_PATH + 64], command[DOCTOR_PATH + 64];
+    if (!gpu || strcmp(gpu->driver, "vfio-pci")) return false;
+    doctor_quote(m->vfio, word, sizeof word);
+    if (*m->vfio == '/') {
+        doctor_step(words, "sudo mv %s %s.aside && %s && sudo reboot   # or compute in the guest",
+                    word, word, doctor_initramfs_command(m));
+    } else if (*m->vfio) {
+        doctor_boot_command(m, "vfio-pci.ids", command, sizeof command);
+        doctor_step(words, "%s   # or compute in the guest", command);
+    } else {
+        doctor_step(words, "stop the virtual machine that has the card, or compute in it");
+    }
+    doctor_step(words, "rmcp doctor   # again, for the next step");
+    return true;
+}
+
 bool doctor_for_fix_driver(const struct doctor_machine *m, struct doctor_words *words)
 {
-    doctor_step(words, "sudo modprobe amdgpu; sudo dmesg | grep -i amdgpu");
-    if (rule_holds(m, doctor_if_kernel_old)) doctor_step(words, "%s", doctor_upgrade_command(m));
+    if (take_back(m, words)) return true;
+    bool (*const causes[])(const struct doctor_machine *, struct doctor_words *) = {
+        doctor_if_cmdline_nomodeset, doctor_if_gpu_blacklisted, doctor_if_firmware_missing,
+        doctor_if_driver_rejected, doctor_if_kernel_old
+    };
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        struct doctor_words found = { .seen = "" };
+        if (causes[i](m, &found)) doctor_step(words, "%s", found.value);
+    }
+    if (!*words->value) doctor_step(words, "sudo modprobe amdgpu; sudo dmesg | grep -i amdgpu");
     doctor_step(words, "rmcp doctor   # again, for the next step");
     return rule_holds(m, doctor_if_gpu_no_driver) || rule_holds(m, doctor_if_cmdline_nomodeset);
 }
@@ -82,9 +110,11 @@ bool doctor_for_fix_access(const struct doctor_machine *m, struct doctor_words *
         doctor_step(words, "rmcp doctor   # again, inside");
         return true;
     }
-    doctor_step(words, "sudo usermod -aG render,video \"$USER\"   # then log out and in");
+    struct doctor_words found = { .seen = "" };
+    if (!doctor_if_kfd_no_access(m, &found)) return false;
+    doctor_step(words, "%s", found.value);
     doctor_step(words, "rmcp doctor   # again, for the next step");
-    return rule_holds(m, doctor_if_kfd_no_access);
+    return true;
 }
 
 bool doctor_for_fix_open(const struct doctor_machine *m, struct doctor_words *words)
@@ -207,7 +237,8 @@ bool doctor_for_nothing(const struct doctor_machine *m, struct doctor_words *wor
     const struct doctor_python *python = is_served(m) ? doctor_ready_python(m, gpu) : NULL;
     if (!python || !gpu->in_kfd || !rule_holds(m, doctor_if_access_ok) ||
         rule_holds(m, doctor_if_render_no_access) || doctor_for_match_rocm(m, &unused) ||
-        is_disturbed(m, &unused) || has_crashed(m))
+        doctor_other_in_use(m, python) || rule_holds(m, doctor_if_apu_memory) ||
+        rule_holds(m, doctor_if_torch_known_bad) || is_disturbed(m, &unused) || has_crashed(m))
         return false;
     char name[64];
     doctor_step_enter(words, python);
@@ -228,11 +259,18 @@ bool doctor_for_settings(const struct doctor_machine *m, struct doctor_words *wo
     if (!is_served(m) || !doctor_ready_python(m, doctor_main_gpu(m)) ||
         doctor_for_nothing(m, &unused) || doctor_for_match_rocm(m, &unused))
         return false;
+    if (rule_holds(m, doctor_if_torch_known_bad) && !is_disturbed(m, &unused) && !has_crashed(m))
+        return false; /* another PyTorch is the cure */
+    const struct doctor_python *python = doctor_ready_python(m, doctor_main_gpu(m));
+    struct doctor_words memory = { .seen = "" };
     if (!is_disturbed(m, words) && has_crashed(m))
         doctor_step(words, "sudo dmesg | rmcp explain -   # what the card did");
-    else if (!*words->value)
-        doctor_step(words, "rmcp doctor -v   # what is in the way");
-    doctor_step_rmcp(m, words, doctor_ready_python(m, doctor_main_gpu(m)));
+    if (doctor_if_apu_memory(m, &memory))
+        doctor_step(words, "in the firmware's set-up: UMA frame buffer, 4 GB or more; or: %s",
+                    memory.value);
+    if (doctor_other_in_use(m, python)) doctor_step_enter(words, python);
+    if (!*words->value) doctor_step(words, "rmcp doctor -v   # what is in the way");
+    doctor_step_rmcp(m, words, python);
     return true;
 }
 
@@ -255,8 +293,8 @@ bool doctor_for_official(const struct doctor_machine *m, struct doctor_words *wo
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     if (!is_served(m)) return false;
     const struct doctor_python *python = doctor_ready_python(m, gpu);
-    if (python ? !has_crashed(m) || !is_behind(python, gpu)
-               : doctor_python_for(m, gpu->version) != NULL)
+    const bool fails = has_crashed(m) || rule_holds(m, doctor_if_torch_known_bad);
+    if (python ? !fails || !is_behind(python, gpu) : doctor_python_for(m, gpu->version) != NULL)
         return false;
     doctor_step_fresh(m, words);
     doctor_step_wheel(words, gpu->version);

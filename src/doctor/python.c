@@ -202,6 +202,83 @@ static void read_children(const struct doctor_search *search, const char *parent
     doctor_names_deinit(&names);
 }
 
+/* Prefixes by a pattern below `parent`, in which a star is any folder. */
+static void read_pattern(const struct doctor_search *search, const char *parent,
+                         const char *pattern)
+{
+    const size_t length = strcspn(pattern, "/");
+    const char *rest = pattern + length + (pattern[length] == '/');
+    struct doctor_names names;
+    char path[2 * DOCTOR_PATH];
+    if (strlen(parent) + length > DOCTOR_PATH - 64) return;
+    if (strncmp(pattern, "*", length)) {
+        snprintf(path, sizeof path, "%s/%.*s", parent, (int)length, pattern);
+        if (*rest)
+            read_pattern(search, path, rest);
+        else
+            read_prefix(search, path);
+        return;
+    }
+    doctor_list(search->view, parent, &names);
+    for (size_t i = 0; i < names.n && i < MOST_FOLDERS && !doctor_late(search); i++) {
+        if (*names.list[i] == '.' || strlen(parent) + strlen(names.list[i]) > DOCTOR_PATH - 64)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", parent, names.list[i]);
+        if (*rest)
+            read_pattern(search, path, rest);
+        else
+            read_prefix(search, path);
+    }
+    doctor_names_deinit(&names);
+}
+
+/* Where tools for environments, and launchers of web UIs, put theirs: deeper than is looked. */
+static void read_nests(const struct doctor_search *search, const char *home)
+{
+    static const char *const below_home[] = {
+        ".conda/envs/*",
+        "micromamba/envs/*",
+        ".local/share/mamba/envs/*",
+        ".pyenv/versions/*",
+        ".virtualenvs/*",
+        ".local/share/virtualenvs/*",
+        ".cache/pypoetry/virtualenvs/*",
+        ".local/share/pipx/venvs/*",
+        ".local/pipx/venvs/*",
+        ".local/share/uv/tools/*",
+        "StabilityMatrix/Packages/*/venv",
+        "StabilityMatrix/Data/Packages/*/venv",
+        "pinokio/api/*/app/env",
+    };
+    static const char *const below_root[] = {
+        "opt/*/venv",
+        "opt/*/.venv",
+        "opt/*/Data/Packages/*/venv",
+        "opt/*/Packages/*/venv",
+        "venv",
+        ".venv",
+        "app/venv",
+        "app/.venv",
+        "workspace/*",
+        "workspace/*/venv",
+    };
+    static const char *const parents[] = { "git",  "src",  "dev",   "code",      "projects",
+                                           "ai",   "AI",   "repos", "Projects",  "apps",
+                                           "data", "work", "tools", "workspace", "Documents" };
+    char path[DOCTOR_PATH];
+    for (size_t i = 0; *home && strcmp(home, "/") && i < sizeof parents / sizeof *parents; i++) {
+        snprintf(path, sizeof path, "%s/*/venv", parents[i]);
+        read_pattern(search, home, path);
+        snprintf(path, sizeof path, "%s/*/.venv", parents[i]);
+        read_pattern(search, home, path);
+    }
+    for (size_t i = 0; *home && strcmp(home, "/") && i < sizeof below_home / sizeof *below_home;
+         i++)
+        read_pattern(search, home, below_home[i]);
+    for (size_t i = 0; i < sizeof below_root / sizeof *below_root; i++)
+        read_pattern(search, "", below_root[i]);
+}
+
 void doctor_probe_python(const struct doctor_search *search)
 {
     static const char *const variables[] = { "VIRTUAL_ENV", "CONDA_PREFIX" };
@@ -210,7 +287,11 @@ void doctor_probe_python(const struct doctor_search *search)
     char path[DOCTOR_PATH + 32];
     for (size_t i = 0; i < 2; i++) {
         const char *value = doctor_variable(m, variables[i]);
+        const bool is_used = value && (i == 0 || !doctor_variable(m, variables[0]));
+        const size_t first = m->n_pythons;
         if (value && *value == '/') read_prefix(search, value);
+        for (size_t k = first; is_used && k < m->n_pythons; k++)
+            search->machine->pythons[k].is_active = true;
     }
     if (*m->home) {
         snprintf(path, sizeof path, "%s/.local", m->home);
@@ -229,6 +310,7 @@ void doctor_probe_python(const struct doctor_search *search)
         read_children(search, m->home, 1);
     }
     read_children(search, "/opt", 0);
+    read_nests(search, m->home);
     const char *active = doctor_variable(m, "VIRTUAL_ENV");
     if (active && *active == '/') read_layer(search, active);
 }

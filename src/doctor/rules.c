@@ -69,6 +69,28 @@ const struct doctor_rule doctor_rules[] = {
              "A blacklist, nomodeset, a missing firmware package, or a guest that got only a part "
              "of a card.",
       .fix = "sudo modprobe amdgpu; sudo dmesg | grep -i amdgpu" },
+    { RULE("gpu-blacklisted", gpu_blacklisted, "gpu", DOCTOR_PROBLEM),
+      .title = "A blacklist keeps amdgpu from loading",
+      .why = "The kernel's driver is there, but is told not to load by itself.", .fix = "{}" },
+    { RULE("firmware-missing", firmware_missing, "log", DOCTOR_PROBLEM),
+      .title = "The driver found no firmware for the card",
+      .why = "Without it the card cannot be started. The package is not installed, or older than "
+             "the card.",
+      .fix = "{}" },
+    { RULE("driver-rejected", driver_rejected, "log", DOCTOR_PROBLEM),
+      .title = "Secure Boot rejects a driver",
+      .why = "A driver built on this machine (AMD's, by DKMS) is signed with a key that the "
+             "firmware does not know.\n"
+             "Make the key known, or remove that driver (the kernel's own is signed), or switch "
+             "Secure Boot off.",
+      .fix = "{}" },
+    { RULE("apu-memory", apu_memory, "gpu", DOCTOR_WARNING),
+      .title = "Little memory for the processor's graphics",
+      .why = "Before Linux 6.10, HIP gets only what the firmware sets aside: large tensors end "
+             "with \"out of memory\".\n"
+             "Set aside 4 GB or more in the firmware's set-up (UMA frame buffer), or take a newer "
+             "kernel.",
+      .fix = "{}" },
     { RULE("gpu-vfio", gpu_vfio, "gpu", DOCTOR_NOTE),
       .title = "The GPU is handed to a virtual machine",
       .why = "vfio-pci holds it; it can be used in the guest only.", .fix = "" },
@@ -128,14 +150,11 @@ const struct doctor_rule doctor_rules[] = {
       .fix = "" },
     { RULE("cmdline-nomodeset", cmdline_nomodeset, "kernel", DOCTOR_PROBLEM),
       .title = "nomodeset keeps amdgpu away",
-      .why = "With nomodeset the driver does not take the card.",
-      .fix = "remove nomodeset from GRUB_CMDLINE_LINUX in /etc/default/grub; sudo update-grub; "
-             "sudo reboot" },
+      .why = "With nomodeset the driver does not take the card.", .fix = "{}" },
     /* ---- access ---- */
     { RULE("kfd-no-access", kfd_no_access, "access", DOCTOR_PROBLEM),
       .title = "You may not open /dev/kfd",
-      .why = "Programs then see no GPU at all, or \"Permission denied\".",
-      .fix = "sudo usermod -aG render,video \"$USER\"   # then log out and in" },
+      .why = "Programs then see no GPU at all, or \"Permission denied\".", .fix = "{}" },
     { RULE("container-no-groups", container_no_groups, "access", DOCTOR_PROBLEM),
       .title = "The container has /dev/kfd, but not its group",
       .why = "Group names mean nothing across the border: the number of the host's group must be "
@@ -145,7 +164,7 @@ const struct doctor_rule doctor_rules[] = {
       .title = "The container was not given the GPU",
       .why = "/dev/kfd and /dev/dri must be passed in.", .fix = "{}" },
     { RULE("container-no-render", container_no_render, "access", DOCTOR_PROBLEM),
-      .title = "The container has /dev/kfd, but no render node",
+      .title = "The container has /dev/kfd, but no render node that opens",
       .why = "ROCm allocates memory through /dev/dri/renderD*: HIP finds no device without it.",
       .fix = "{}" },
     { RULE("kfd-open-fails", kfd_open_fails, "access", DOCTOR_PROBLEM),
@@ -154,8 +173,7 @@ const struct doctor_rule doctor_rules[] = {
       .fix = "{}" },
     { RULE("render-no-access", render_no_access, "access", DOCTOR_WARNING),
       .title = "You may not open a render node",
-      .why = "ROCm allocates memory through it; OpenCL and Vulkan use it, too.",
-      .fix = "sudo usermod -aG render,video \"$USER\"   # then log out and in" },
+      .why = "ROCm allocates memory through it; OpenCL and Vulkan use it, too.", .fix = "{}" },
     { RULE("access-ok", access_ok, "access", DOCTOR_OK), .title = "The GPU can be opened",
       .why = "", .fix = "" },
     { RULE("wsl", wsl, "access", DOCTOR_NOTE), .title = "Windows Subsystem for Linux",
@@ -234,13 +252,15 @@ const struct doctor_rule doctor_rules[] = {
              "TensileLibrary.dat\").\n"
              "ROCm 6.4 dropped gfx900 and gfx906 there; the wheels of ROCm 6.3 still have them.",
       .fix = "see the recommendation" },
+    { RULE("torch-known-bad", torch_known_bad, "python", DOCTOR_WARNING),
+      .title = "A release that is known to fail on this chip", .why = "", .fix = "{}" },
     { RULE("torch-cpu-build", torch_cpu_build, "python", DOCTOR_WARNING),
       .title = "PyTorch without any GPU support",
       .why = "torch.cuda.is_available() is False with it, whatever the driver does.", .fix = "" },
     { RULE("torch-cuda-build", torch_cuda_build, "python", DOCTOR_PROBLEM),
       .title = "PyTorch for NVIDIA",
       .why = "pip's default on Linux is the CUDA build, which cannot use an AMD GPU.",
-      .fix = "make another environment, as recommended" },
+      .fix = "enter or make another environment, as recommended" },
     { RULE("torch-wrong-vendor", torch_wrong_vendor, "python", DOCTOR_PROBLEM),
       .title = "PyTorch for ROCm on a machine with an NVIDIA card",
       .why = "An installer saw the integrated AMD graphics and took the wrong build.",

@@ -25,7 +25,8 @@
     X(vulkan_ok) X(probe_late) X(dropin_installed) X(dropin_broken) X(dropin_stale)               \
     X(dropin_preloaded) X(dropin_everywhere) X(adapter_installed) X(adapter_enabled)            \
     X(registers_refused) X(registers_risk) X(torch_no_rocblas) X(torch_repaired)                      \
-    X(repair_stale) X(container_no_render)
+    X(repair_stale) X(container_no_render) X(firmware_missing) X(gpu_blacklisted) X(driver_rejected)                       \
+    X(apu_memory) X(torch_known_bad)
 /* clang-format on */
 
 #define DOCTOR_DECLARE(name)                                                                       \

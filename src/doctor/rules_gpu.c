@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/rules.h"
+#include "doctor/steps.h"
 
 /* "Radeon RX 5600 XT (gfx1010, 36 CUs, 6.0 GiB)" */
 static void describe(const struct doctor_gpu *gpu, char text[static 160])
@@ -40,9 +40,14 @@ static bool has_wheel(const struct doctor_gpu *gpu)
     return doctor_chip_service(gpu->version) == DOCTOR_CHIP_WHEEL;
 }
 
+static bool is_of_family(const struct doctor_gpu *gpu)
+{
+    return doctor_chip_service(gpu->version) == DOCTOR_CHIP_FAMILY;
+}
+
 static bool has_family(const struct doctor_gpu *gpu)
 {
-    return doctor_chip_service(gpu->version) == DOCTOR_CHIP_FAMILY && !gpu->is_integrated;
+    return is_of_family(gpu) && !gpu->is_integrated;
 }
 
 static bool is_left_behind(const struct doctor_gpu *gpu)
@@ -107,8 +112,9 @@ bool doctor_if_gpu_supported(const struct doctor_machine *m, struct doctor_words
 
 bool doctor_if_gpu_family(const struct doctor_machine *m, struct doctor_words *words)
 {
-    if (!say_gpus(m, words, has_family)) return false;
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const bool alone = gpu && gpu->is_integrated; /* the processor's graphics, and no card */
+    if (!say_gpus(m, words, alone ? is_of_family : has_family)) return false;
     const uint32_t sibling = doctor_chip_sibling(gpu->version);
     doctor_value(words, "%u.%u.%u", sibling / 10000, sibling / 100 % 100, sibling % 100);
     return sibling;
@@ -150,6 +156,68 @@ bool doctor_if_gpu_no_driver(const struct doctor_machine *m, struct doctor_words
         break;
     }
     return true;
+}
+
+static bool lacks_driver(const struct doctor_machine *m)
+{
+    for (size_t i = 0; i < m->n_gpus; i++)
+        if (m->gpus[i].vendor == DOCTOR_AMD && has_no_driver(&m->gpus[i])) return true;
+    return false;
+}
+
+bool doctor_if_gpu_blacklisted(const struct doctor_machine *m, struct doctor_words *words)
+{
+    static const char *const options[] = { "modprobe.blacklist", "module_blacklist",
+                                           "rd.driver.blacklist" };
+    if (!*m->blacklist || !lacks_driver(m)) return false;
+    if (*m->blacklist == '/') {
+        char file[DOCTOR_PATH], word[DOCTOR_PATH + 64];
+        snprintf(file, sizeof file, "%.*s", (int)strcspn(m->blacklist, ":"), m->blacklist);
+        doctor_value(words,
+                     "sudo sed -i.aside -E 's/^ *(blacklist|install) +amdgpu/# &/' %s && %s && "
+                     "sudo reboot",
+                     doctor_quote(file, word, sizeof word), doctor_initramfs_command(m));
+    }
+    for (size_t i = 0; i < sizeof options / sizeof *options && *m->blacklist != '/'; i++)
+        if (strstr(m->blacklist, options[i]))
+            doctor_boot_command(m, options[i], words->value, sizeof words->value);
+    return doctor_say(words, "%.390s", m->blacklist);
+}
+
+bool doctor_if_firmware_missing(const struct doctor_machine *m, struct doctor_words *words)
+{
+    char command[200];
+    const bool debian = !strcmp(m->os_id, "debian") ||
+                        (strstr(m->os_like, "debian") && !strstr(m->os_like, "ubuntu") &&
+                         strcmp(m->os_id, "ubuntu"));
+    doctor_install_command(m, debian ? "firmware-amd-graphics" : "linux-firmware", "linux-firmware",
+                           "amd-gpu-firmware", command, sizeof command);
+    doctor_value(words, "%s && %s && sudo reboot%s", command, doctor_initramfs_command(m),
+                 debian ? "   # of non-free-firmware" : "");
+    return m->log[DOCTOR_LOG_FIRMWARE].n && lacks_driver(m) &&
+           doctor_say(words, "%s", m->log[DOCTOR_LOG_FIRMWARE].line);
+}
+
+bool doctor_if_driver_rejected(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const bool ubuntu = !strcmp(m->os_id, "ubuntu") || strstr(m->os_like, "ubuntu");
+    doctor_value(words, "sudo mokutil --import %s && sudo reboot   # and say yes to the key",
+                 ubuntu ? "/var/lib/shim-signed/mok/MOK.der" : "/var/lib/dkms/mok.pub");
+    return m->log[DOCTOR_LOG_REJECTED].n && lacks_driver(m) &&
+           doctor_say(words, "%s", m->log[DOCTOR_LOG_REJECTED].line);
+}
+
+bool doctor_if_apu_memory(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    unsigned major, minor;
+    if (!gpu || !gpu->is_integrated || !gpu->vram || gpu->vram >= 2ull << 30 ||
+        *m->amdgpu_version || sscanf(m->kernel, "%u.%u", &major, &minor) != 2 || major > 6 ||
+        (major == 6 && minor >= 10))
+        return false;
+    doctor_kernel_command(m, 6, 10, words->value, sizeof words->value);
+    return doctor_say(words, "%s has %.1f GiB, under Linux %.60s", gpu->name,
+                      (double)gpu->vram / (1u << 30), m->kernel);
 }
 
 bool doctor_if_gpu_vfio(const struct doctor_machine *m, struct doctor_words *words)
@@ -245,7 +313,7 @@ bool doctor_if_kernel_old(const struct doctor_machine *m, struct doctor_words *w
     while (gpu->version < first[i].version) i++;
     if (major > first[i].major || (major == first[i].major && minor >= first[i].minor))
         return false;
-    doctor_value(words, "%s", doctor_upgrade_command(m));
+    doctor_kernel_command(m, first[i].major, first[i].minor, words->value, sizeof words->value);
     return doctor_say(words, "Linux %s with %s; %u.%u or newer is wanted", m->kernel, gpu->chip,
                       first[i].major, first[i].minor);
 }
@@ -280,6 +348,7 @@ bool doctor_if_module_parameters(const struct doctor_machine *m, struct doctor_w
 
 bool doctor_if_cmdline_nomodeset(const struct doctor_machine *m, struct doctor_words *words)
 {
+    doctor_boot_command(m, "nomodeset", words->value, sizeof words->value);
     return strstr(m->command_line, "nomodeset") && doctor_has_vendor(m, DOCTOR_AMD, false) &&
            doctor_say(words, "%s", m->command_line);
 }
@@ -302,10 +371,27 @@ static void say_device(const struct doctor_machine *m, const struct doctor_devic
     doctor_value(words, "%u", device->gid);
 }
 
+/* The command that opens a device: a group, where the device is open to one. */
+static void open_device(const struct doctor_device *device, struct doctor_words *words)
+{
+    static const char join[] = "sudo usermod -aG render,video \"$USER\"   # then log out and in";
+    if (device->gid && (device->mode & 0060) == 0060)
+        doctor_value(words, "%s", join);
+    else
+        doctor_value(
+            words,
+            "printf 'KERNEL==\"kfd\", GROUP=\"render\", MODE=\"0660\"\\nKERNEL==\"renderD*\", "
+            "GROUP=\"render\", MODE=\"0660\"\\n' | sudo tee "
+            "/etc/udev/rules.d/70-kfd.rules && sudo udevadm control --reload && sudo "
+            "udevadm trigger && %s",
+            join);
+}
+
 bool doctor_if_kfd_no_access(const struct doctor_machine *m, struct doctor_words *words)
 {
     if (*m->container || !is_denied(&m->kfd)) return false;
     say_device(m, &m->kfd, words);
+    open_device(&m->kfd, words);
     return true;
 }
 
@@ -317,12 +403,23 @@ bool doctor_if_container_no_groups(const struct doctor_machine *m, struct doctor
     return true;
 }
 
+/* Are there render nodes, and is every one of them refused? */
+static bool are_refused(const struct doctor_machine *m)
+{
+    for (size_t i = 0; i < m->n_render; i++)
+        if (!is_denied(&m->render[i])) return false;
+    return m->n_render && !is_denied(&m->kfd);
+}
+
 bool doctor_if_container_no_render(const struct doctor_machine *m, struct doctor_words *words)
 {
     doctor_container_command(m, words->value, sizeof words->value);
-    return *m->container && m->kfd.exists && !m->n_render && doctor_main_gpu(m) &&
-           m->probes[DOCTOR_PROBE_ACCESS] == DOCTOR_DONE &&
-           doctor_say(words, "%s container, /dev/kfd, nothing in /dev/dri", m->container);
+    return *m->container && m->kfd.exists && (!m->n_render || are_refused(m)) &&
+           doctor_main_gpu(m) && m->probes[DOCTOR_PROBE_ACCESS] == DOCTOR_DONE &&
+           (m->n_render
+                ? doctor_say(words, "%s container, /dev/kfd; opening %s: %s", m->container,
+                             m->render[0].path, strerror(m->render[0].open_error))
+                : doctor_say(words, "%s container, /dev/kfd, nothing in /dev/dri", m->container));
 }
 
 bool doctor_if_container_no_devices(const struct doctor_machine *m, struct doctor_words *words)
@@ -349,10 +446,11 @@ bool doctor_if_kfd_open_fails(const struct doctor_machine *m, struct doctor_word
 
 bool doctor_if_render_no_access(const struct doctor_machine *m, struct doctor_words *words)
 {
-    if (is_denied(&m->kfd)) return false; /* said already */
+    if (is_denied(&m->kfd) || (*m->container && are_refused(m))) return false; /* said already */
     for (size_t i = 0; i < m->n_render; i++) {
         if (!is_denied(&m->render[i])) continue;
         say_device(m, &m->render[i], words);
+        open_device(&m->render[i], words);
         return true;
     }
     return false;
@@ -360,7 +458,8 @@ bool doctor_if_render_no_access(const struct doctor_machine *m, struct doctor_wo
 
 bool doctor_if_access_ok(const struct doctor_machine *m, struct doctor_words *words)
 {
-    return m->kfd.exists && !m->kfd.open_error && doctor_has_vendor(m, DOCTOR_AMD, false) &&
+    return m->kfd.exists && !m->kfd.open_error && !are_refused(m) &&
+           doctor_has_vendor(m, DOCTOR_AMD, false) &&
            doctor_say(words, "/dev/kfd opens; %zu render node%s", m->n_render,
                       m->n_render == 1 ? "" : "s");
 }

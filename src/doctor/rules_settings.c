@@ -138,6 +138,23 @@ bool doctor_if_override_mixed(const struct doctor_machine *m, struct doctor_word
     return false;
 }
 
+/* How many of `n` devices a list leaves: "0,1", "GPU-0123456789abcdef"; it ends with the first that
+ * is not there. */
+static unsigned long count_listed(const char *list, unsigned long n)
+{
+    unsigned long count = 0;
+    while (count < n) {
+        list += strspn(list, " ");
+        const bool is_number = *list >= '0' && *list <= '9';
+        if (is_number ? strtoul(list, NULL, 10) >= n : strncmp(list, "GPU-", 4)) break;
+        count++;
+        list += strcspn(list, ",");
+        if (*list != ',') break;
+        list++;
+    }
+    return count;
+}
+
 bool doctor_if_visible_none(const struct doctor_machine *m, struct doctor_words *words)
 {
     static const char *const names[] = { "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
@@ -146,11 +163,16 @@ bool doctor_if_visible_none(const struct doctor_machine *m, struct doctor_words 
     for (size_t i = 0; i < m->n_gpus; i++)
         n += m->gpus[i].vendor == DOCTOR_AMD && m->gpus[i].in_kfd;
     for (size_t i = 0; i < 3 && n; i++) {
-        const char *value = doctor_variable(m, names[i]);
-        if (!value || strspn(value, "0123456789-") != strcspn(value, ",")) continue; /* UUIDs */
-        if (*value && *value != '-' && strtoul(value, NULL, 10) < n) continue;
-        doctor_value(words, "%s", names[i]);
-        return doctor_say(words, "%s='%s' with %lu GPU%s", names[i], value, n, n == 1 ? "" : "s");
+        const char *value = doctor_variable(m, names[i]), *before = doctor_variable(m, names[0]);
+        if (!value) continue;
+        const unsigned long left = count_listed(value, n);
+        if (!left) {
+            doctor_value(words, "%s", names[i]);
+            return doctor_say(
+                words, "%s='%s' with %lu GPU%s%s%.60s", names[i], value, n, n == 1 ? "" : "s",
+                i && before ? ", those of ROCR_VISIBLE_DEVICES=" : "", i && before ? before : "");
+        }
+        if (!i) n = left; /* the runtime below HIP hides first, and HIP counts what it leaves */
     }
     return false;
 }

@@ -214,10 +214,15 @@ bool doctor_if_library_unread(const struct doctor_machine *m, struct doctor_word
 
 /* ---- PyTorch ---- */
 
+static bool has_hip(const struct doctor_python *python)
+{
+    return *python->hip || python->library >= 0;
+}
+
 static bool has_hip_build(const struct doctor_machine *m)
 {
     for (size_t i = 0; i < m->n_pythons; i++)
-        if (*m->pythons[i].hip || m->pythons[i].library >= 0) return true;
+        if (has_hip(&m->pythons[i])) return true;
     return false;
 }
 
@@ -301,9 +306,44 @@ bool doctor_if_repair_stale(const struct doctor_machine *m, struct doctor_words 
     return false;
 }
 
+bool doctor_if_torch_known_bad(const struct doctor_machine *m, struct doctor_words *words)
+{
+    /* Releases of ROCm that have code for a chip, and do not work on it. */
+    static const struct {
+        uint32_t chip;
+        unsigned from, before; /* 602: 6.2 */
+        const char *why;
+    } known[] = {
+        { 110501, 0, 702,
+          "Before 7.2 the runtime saves too few registers of gfx1151: segmentation faults, hangs.\n"
+          "amdgpu.cwsr_enable=0 helps for a while." },
+        { 90000, 600, 601, "Owners of gfx900 report hangs and resets with 6.0; 6.1 has the cure." },
+    };
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const struct doctor_python *python = doctor_ready_python(m, gpu);
+    unsigned major, minor;
+    if (!python || sscanf(python->hip, "%3u.%3u", &major, &minor) != 2) return false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const unsigned release = 100 * major + minor;
+        if (gpu->version != known[i].chip || release < known[i].from || release >= known[i].before)
+            continue;
+        if (gpu->version == 110501 && m->cwsr_off) continue;
+        words->why = known[i].why;
+        doctor_value(words, "see the recommendation");
+        return doctor_say(words, "PyTorch %s in %.200s is of ROCm %u.%u, the chip is %s",
+                          python->version, python->site, major, minor, gpu->chip);
+    }
+    return false;
+}
+
 bool doctor_if_torch_cpu_build(const struct doctor_machine *m, struct doctor_words *words)
 {
-    if (!doctor_has_vendor(m, DOCTOR_AMD, false) || has_hip_build(m)) return false;
+    const struct doctor_python *used = doctor_other_in_use(m, NULL);
+    if (!doctor_has_vendor(m, DOCTOR_AMD, false)) return false;
+    if (used && !has_hip(used) && !*used->cuda)
+        return doctor_say(words, "PyTorch %s in %.200s, the environment in use, is a CPU build",
+                          used->version, used->site);
+    if (has_hip_build(m)) return false;
     for (size_t i = 0; i < m->n_pythons; i++)
         if (!*m->pythons[i].cuda)
             return doctor_say(words, "PyTorch %s in %.200s is a CPU build", m->pythons[i].version,
@@ -313,9 +353,14 @@ bool doctor_if_torch_cpu_build(const struct doctor_machine *m, struct doctor_wor
 
 bool doctor_if_torch_cuda_build(const struct doctor_machine *m, struct doctor_words *words)
 {
-    if (!doctor_has_vendor(m, DOCTOR_AMD, false) || doctor_has_vendor(m, DOCTOR_NVIDIA, false) ||
-        has_hip_build(m))
+    const struct doctor_python *used = doctor_other_in_use(m, NULL);
+    if (!doctor_has_vendor(m, DOCTOR_AMD, false) || doctor_has_vendor(m, DOCTOR_NVIDIA, false))
         return false;
+    if (used && !has_hip(used) && *used->cuda)
+        return doctor_say(words,
+                          "PyTorch %s in %.200s, the environment in use, is built for CUDA %s",
+                          used->version, used->site, used->cuda);
+    if (has_hip_build(m)) return false;
     for (size_t i = 0; i < m->n_pythons; i++)
         if (*m->pythons[i].cuda)
             return doctor_say(words, "PyTorch %s in %.200s is built for CUDA %s",

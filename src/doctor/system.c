@@ -71,7 +71,17 @@ static void read_parameters(const struct doctor_search *search)
     }
 }
 
-/* Lines of /etc/modprobe.d that set mtype_local. */
+/* "blacklist amdgpu", "install amdgpu /bin/false" */
+static bool keeps_away(const char *line)
+{
+    char verb[16], module[16], command[64];
+    const int n = sscanf(line, "%15s %15s %63s", verb, module, command);
+    if (n < 2 || strcmp(module, "amdgpu")) return false;
+    return !strcmp(verb, "blacklist") || (!strcmp(verb, "install") && n == 3 &&
+                                          (strstr(command, "/true") || strstr(command, "/false")));
+}
+
+/* Lines of modprobe's folders that set mtype_local, or keep amdgpu from loading. */
 static void read_modprobe(const struct doctor_search *search, const char *folder)
 {
     struct doctor_machine *m = search->machine;
@@ -80,25 +90,46 @@ static void read_modprobe(const struct doctor_search *search, const char *folder
     for (size_t i = 0; i < names.n && i < 256 && !doctor_late(search); i++) {
         char path[DOCTOR_PATH], text[16384], shown[200];
         snprintf(path, sizeof path, "%s/%.200s", folder, names.list[i]);
-        if (doctor_read_lines(search->view, path, text, sizeof text, "*amdgpu") < 0) continue;
+        if (doctor_read_lines(search->view, path, text, sizeof text, "*amdgpu *vfio-pci") < 0)
+            continue;
         for (const char *line = text; *line;) {
             size_t length;
             const char *next = doctor_next_line(line, &length);
             doctor_copy_line(shown, sizeof shown, line);
             if (*shown != '#' && strstr(shown, "mtype_local") && !*m->mtype)
                 snprintf(m->mtype, sizeof m->mtype, "%.250s: %.200s", path, shown);
+            if (!strncmp(shown, "options vfio-pci ", 17) && strstr(shown, "ids=") && !*m->vfio)
+                snprintf(m->vfio, sizeof m->vfio, "%.400s", path);
+            if (keeps_away(shown) && !*m->blacklist)
+                snprintf(m->blacklist, sizeof m->blacklist, "%.250s: %.200s", path, shown);
             line = next;
         }
     }
     doctor_names_deinit(&names);
 }
 
+/* "modprobe.blacklist=nouveau,amdgpu" */
+static bool lists_amdgpu(const char *option)
+{
+    const char *at = strstr(option, "blacklist=");
+    at = at ? strstr(at, "amdgpu") : NULL;
+    return at && strchr("=,", at[-1]) && (!at[6] || at[6] == ',');
+}
+
 static void read_command_line(const struct doctor_search *search)
 {
-    static const char *const options[] = {
-        "amdgpu.*", "nomodeset",   "iommu=*",  "amd_iommu=*",        "intel_iommu=*",
-        "pci=*",    "pcie_aspm=*", "radeon.*", "module_blacklist=*", "modprobe.blacklist=*"
-    };
+    static const char *const options[] = { "amdgpu.*",
+                                           "nomodeset",
+                                           "iommu=*",
+                                           "amd_iommu=*",
+                                           "intel_iommu=*",
+                                           "pci=*",
+                                           "pcie_aspm=*",
+                                           "radeon.*",
+                                           "module_blacklist=*",
+                                           "modprobe.blacklist=*",
+                                           "rd.driver.blacklist=*",
+                                           "vfio-pci.ids=*" };
     struct doctor_machine *m = search->machine;
     struct doctor_view quiet = *search->view;
     char text[4096];
@@ -111,6 +142,10 @@ static void read_command_line(const struct doctor_search *search)
                 char shown[128];
                 doctor_copy(shown, sizeof shown, one, strlen(one));
                 doctor_append(m->command_line, sizeof m->command_line, " ", shown);
+                if (!strncmp(shown, "vfio-pci.ids=", 13) && !*m->vfio)
+                    snprintf(m->vfio, sizeof m->vfio, "vfio-pci.ids");
+                if (lists_amdgpu(shown) && !*m->blacklist)
+                    snprintf(m->blacklist, sizeof m->blacklist, "kernel command line: %s", shown);
             }
     doctor_note(search->view, "/proc/cmdline", m->command_line);
     if (strstr(m->command_line, "mtype_local") && !*m->mtype)
@@ -176,6 +211,7 @@ void doctor_probe_system(const struct doctor_search *search)
     read_os(search);
     read_parameters(search);
     read_modprobe(search, "/etc/modprobe.d");
+    read_modprobe(search, "/usr/lib/modprobe.d");
     read_command_line(search);
     read_resources(search);
 }

@@ -53,6 +53,16 @@ static rmcp_status read_tar(struct doctor_view *view, int file, const struct sta
     return RMCP_OK;
 }
 
+/* Is there any of what every machine has? Another folder would be one without a GPU. */
+static bool is_machine(int folder)
+{
+    static const char *const names[] = { "sys", "proc", "etc", "dev", "usr" };
+    struct stat about;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!fstatat(folder, names[i], &about, AT_SYMLINK_NOFOLLOW)) return true;
+    return false;
+}
+
 rmcp_status doctor_view_open(struct doctor_view *view, const char *root)
 {
     *view = (struct doctor_view){ .is_live = !root, .root = -1, .sysfs = -1, .journal = -1 };
@@ -64,6 +74,12 @@ rmcp_status doctor_view_open(struct doctor_view *view, const char *root)
         return rmcp_fail(RMCP_E_ARG, "cannot open %.300s: %s", root ? root : "/", strerror(errno));
     }
     if (S_ISDIR(about.st_mode)) {
+        if (root && !is_machine(file)) {
+            close(file);
+            return rmcp_fail(
+                RMCP_E_ARG,
+                "%.300s is no recorded machine: it has none of sys, proc, etc, dev, usr", root);
+        }
         view->root = file;
         const char *sysfs = root ? NULL : getenv("RMCP_SYSFS_ROOT");
         if (sysfs) view->sysfs = open(sysfs, flags | O_DIRECTORY);

@@ -16,7 +16,12 @@ one() {
     rm -f "$work/again.tar" "$work/$name.tar"
     "$rmcp" doctor --json --root "$work/tree" --record "$work/again.tar" >/dev/null 2>&1
     "$rmcp" doctor --json --root "$work/again.tar" >"$work/json2" 2>&1
-    cmp -s "$work/json" "$work/json2" || fail "$name: the recording gives another answer than the folder"
+    if grep -q '^# unclean:' "$1"; then # a recording renames its folders: the findings must be the same
+        answers "$work/json2" | grep -v '^command' >"$work/answers2"
+        grep -v '^command' "$work/answers" | cmp -s - "$work/answers2" || fail "$name: the recording has other findings"
+    else
+        cmp -s "$work/json" "$work/json2" || fail "$name: the recording gives another answer than the folder"
+    fi
     (cd "$work/tree" && tar cf "$work/$name.tar" --format=ustar .)
     "$rmcp" doctor --json --root "$work/$name.tar" >"$work/json2" 2>&1
     cmp -s "$work/json" "$work/json2" || fail "$name: the tar file gives another answer than the folder"

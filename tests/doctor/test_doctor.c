@@ -137,6 +137,7 @@ static void test_odd_files(void **state)
     doctor_view_close(&view);
     assert_int_equal(doctor_view_open(&view, at("/pipe")), RMCP_E_ARG);
     assert_int_equal(doctor_view_open(&view, at("/gone")), RMCP_E_ARG);
+    assert_int_equal(doctor_view_open(&view, at("/sys")), RMCP_E_ARG); /* no machine */
     assert_int_equal(doctor_view_open(&view, at("/sys/empty")), RMCP_E_ARG);
     assert_int_equal(doctor_view_open(&view, at("/sys/zeros")), RMCP_E_ARG); /* too large */
 }
