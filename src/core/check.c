@@ -130,8 +130,9 @@ static double share_of(struct rmcp_expected expected, rmcp_type type, float got)
     if (!isfinite(expected.value)) return share;
     if (rmcp_type_is_integer(type)) return share;
     if (fabs(expected.value) > largest[type]) return 1; /* the type has no such number */
-    const bool reached = fabs(expected.value) + expected.allowed > largest[type];
-    return reached && isinf(got) && (got > 0) == (expected.value > 0) ? 1 : share;
+    /* What may lie beyond the type's numbers on that side, as where large terms cancel. */
+    const double side = got > 0 ? expected.value : -expected.value;
+    return isinf(got) && side + expected.allowed > largest[type] ? 1 : share;
 }
 
 static bool is_mark(const unsigned char *element, size_t bytes)

@@ -21,9 +21,11 @@ static struct bounded off(double value, double units)
     return (struct bounded){ value, units * u * fabs(value) + (units > 0 ? tiny : 0) };
 }
 
-static double sigmoid(double x)
+/* Of the sigmoid of x, `units` and what 16-bit types have more (kernels/quick.h). */
+static struct bounded sigmoid(double x, double factor, double units, bool narrow)
 {
-    return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
+    const double value = x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
+    return off(factor * value, units + (narrow ? 2 * fabs(x) : 0));
 }
 
 /* alpha + beta x, and whether it is too near to `least` to say on which side. */
@@ -50,11 +52,11 @@ static struct bounded power(const struct rmcp_act_math *m, double x)
     return (struct bounded){ v, v * relative + tiny };
 }
 
-static struct bounded forward(const struct rmcp_act_math *m, double x)
+static struct bounded forward(const struct rmcp_act_math *m, double x, bool narrow)
 {
     const double alpha = (double)m->alpha, beta = (double)m->beta;
     switch (m->mode) {
-    case RMCP_ACT_LOGISTIC: return off(sigmoid(x), 12);
+    case RMCP_ACT_LOGISTIC: return sigmoid(x, 1, 12, narrow);
     case RMCP_ACT_TANH: return off(beta * tanh(alpha * x), 36);
     case RMCP_ACT_RELU: return off(x < 0 ? 0 : x, 0);
     case RMCP_ACT_SOFTRELU: return off(x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)), 16);
@@ -62,14 +64,15 @@ static struct bounded forward(const struct rmcp_act_math *m, double x)
     case RMCP_ACT_POWER: return power(m, x);
     case RMCP_ACT_CLIPPED: return off(x < 0 ? fmin(0, alpha) : x > alpha ? alpha : x, 0);
     case RMCP_ACT_LEAKY: return x > 0 ? off(x, 0) : off(x * alpha, 1);
-    case RMCP_ACT_ELU: return x > 0 ? off(x, 0) : off(alpha * expm1(x), 14);
+    case RMCP_ACT_ELU: return x > 0 ? off(x, 0) : off(alpha * expm1(x), narrow ? 50 : 14);
     case RMCP_ACT_CLAMP:
         return off(x < alpha ? (alpha > beta ? beta : alpha) : x > beta ? beta : x, 0);
     default: return off(x, 0);
     }
 }
 
-static struct bounded backward(const struct rmcp_act_math *m, double x, double y, double dy)
+static struct bounded backward(const struct rmcp_act_math *m, double x, double y, double dy,
+                               bool narrow)
 {
     const double alpha = (double)m->alpha, beta = (double)m->beta;
     switch (m->mode) {
@@ -80,7 +83,7 @@ static struct bounded backward(const struct rmcp_act_math *m, double x, double y
                                  16 * u * fabs(dy * alpha) * (fabs(beta) + y * y / fabs(beta)) +
                                      tiny };
     case RMCP_ACT_RELU: return off(x <= 0 ? 0 : dy, 0);
-    case RMCP_ACT_SOFTRELU: return off(dy * sigmoid(x), 14);
+    case RMCP_ACT_SOFTRELU: return sigmoid(x, dy, 14, narrow);
     case RMCP_ACT_ABS: return off(x > 0 ? dy : -dy, 0);
     case RMCP_ACT_POWER: {
         bool unsure;
@@ -104,12 +107,14 @@ rmcp_status rmcp_act_evaluate(const struct rmcp_form *form, const struct rmcp_fo
 {
     const struct rmcp_act_math m = rmcp_act_math_of(form);
     const unsigned result = rmcp_act_result(form);
+    const bool narrow = form->type != RMCP_F32;
     const double *x = values->in[RMCP_ACT_X], *y = values->in[RMCP_ACT_Y];
     const double *dy = values->in[RMCP_ACT_DY], *old = values->in[result];
     const double scale = (double)m.scale, update = (double)m.update;
     for (int64_t i = 0; i < form->tensor[result].elements; i++) {
-        const struct bounded v =
-            m.backward ? backward(&m, x ? x[i] : 0, y ? y[i] : 0, dy[i]) : forward(&m, x[i]);
+        const struct bounded v = m.backward
+                                     ? backward(&m, x ? x[i] : 0, y ? y[i] : 0, dy[i], narrow)
+                                     : forward(&m, x[i], narrow);
         const double before = m.reads & RMCP_ACT_READS_OLD ? update * old[i] : 0;
         const double size = fabs(scale * v.value) + fabs(before);
         double error = fabs(scale) * v.error;

@@ -79,6 +79,11 @@ static const char *const trials[] = {
     "1x20x3x5:cross:%s:n4:beta1:alpha1:x/300x1x100x20:y/300x1x100x20",
     "2x2x11x9:within:%s:n5:alpha1",
     "1x3x6x5:within:%s:n4:alpha1:beta0.5",
+    "2x9x3x8:cross:%s:alpha1", /* chunks of four */
+    "2x3x9x12:within:%s:alpha1",
+    "2x12x3x5:cross:fwd:%s:alpha1:x/180x1x60x12:y/180x1x60x12:scale/180x1x60x12",
+    "2x12x3x5:cross:bwd:%s:alpha1:x/180x1x60x12:y/180x1x60x12:scale/180x1x60x12:dy/180x1x60x12:dx/"
+    "180x1x60x12",
     NULL,
 };
 
@@ -109,18 +114,23 @@ static void draw(uint64_t seed, void *problem)
     static const int64_t widest[] = { 0, 0, 90, 40, 16, 8 };
     int64_t size[RMCP_FORM_DIMS];
     char text[768], *at = text;
+    /* Half of them as networks have them: whole chunks, the usual window, all tensors alike, packed
+     * or channels last. */
+    const bool usual = chance(&r, 2), last = usual && !within && chance(&r, 2);
     for (unsigned d = 0; d < dims; d++) {
         size[d] = rmcp_random_between(&r, 1,
                                       d == 0                    ? 3
                                       : d == 1 && chance(&r, 3) ? 70
                                                                 : widest[dims]);
+        if (usual && d == (last ? 1 : dims - 1)) size[d] = (size[d] + 3) / 4 * 4;
         at += sprintf(at, "%s%" PRId64, d ? "x" : "", size[d]);
     }
     at += sprintf(at, ":%s:%s:%s", passes[backward], modes[within],
                   rmcp_type_names[rmcp_random_below(&r, RMCP_BF16 + 1)]);
     const bool plain = !backward && chance(&r, 2);
     if (plain) at += sprintf(at, ":plain");
-    const int64_t n = chance(&r, 2) ? 5 : rmcp_random_between(&r, 1, chance(&r, 4) ? 30 : 9);
+    const int64_t n =
+        usual || chance(&r, 2) ? 5 : rmcp_random_between(&r, 1, chance(&r, 4) ? 30 : 9);
     at += sprintf(at, ":n%" PRId64 ":alpha%g:beta%g:k%g", n,
                   (double)rmcp_random_between(&r, 0, 32) / 16,
                   chance(&r, 2) ? 0.75 : (double)rmcp_random_between(&r, -8, 24) / 16,
@@ -128,9 +138,9 @@ static void draw(uint64_t seed, void *problem)
     const char *const names[] = { "x", "y", plain ? "x" : "scale", backward ? "dy" : "x",
                                   backward ? "dx" : "x" };
     for (unsigned i = 0; i < RMCP_LRN_SLOTS; i++)
-        if ((i == 0 || names[i][0] != 'x') && chance(&r, 3))
+        if ((i == 0 || names[i][0] != 'x') && (usual ? last : chance(&r, 3)))
             put_strides(&at, names[i], dims, size,
-                        chance(&r, 3) ? rmcp_random_between(&r, 1, 9) : 0);
+                        !usual && chance(&r, 3) ? rmcp_random_between(&r, 1, 9) : 0);
     rmcp_form_draw(&rules, problem, "%s", text);
 }
 

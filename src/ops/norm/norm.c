@@ -99,20 +99,35 @@ static rmcp_status parse(const char *text, void *problems, size_t *count)
 }
 
 /* Rows in registers and in several turns, by fours and by single elements. */
-static const char *const trials[] = { "5x100:%s:saved",    "3x37:t5:%s",
-                                      "2x9000:%s",         "2x6x35:group:groups3:%s",
-                                      "2x4x5000:group:%s", "5x768:%s:saved", /* shared evenly */
-                                      "19x64:t5:%s:saved", NULL };
+static const char *const trials[] = {
+    "5x100:%s:saved",
+    "3x37:t5:%s",
+    "2x9000:%s", /* long rows */
+    "2x6x35:group:groups3:%s",
+    "2x4x5000:group:%s",
+    "3x6x512:group:groups2:%s:saved",
+    "2x6x2000:group:groups2:%s",
+    "1x4x4104:group:groups2:bwd:data:%s",
+    "5x768:%s:saved", /* whole chunks */
+    "5x768:bwd:data:%s:saved",
+    "1x9000:bwd:data:%s:saved",
+    "3x4096:bwd:%s:saved",
+    "19x64:t5:%s:saved",
+    NULL,
+};
 
 static void draw(uint64_t seed, void *problem)
 {
     struct rmcp_random r = { seed };
     const bool group = rmcp_random_below(&r, 3) == 0, backward = rmcp_random_below(&r, 2);
     const int64_t four = rmcp_random_below(&r, 2) ? 4 : 1;
-    const int64_t length = four * rmcp_random_between(&r, 1, rmcp_random_below(&r, 4) ? 60 : 3000);
+    int64_t length = four * rmcp_random_between(&r, 1, rmcp_random_below(&r, 4) ? 60 : 3000);
     char size[80];
     if (group) {
-        const int64_t groups = rmcp_random_between(&r, 1, 4), each = rmcp_random_between(&r, 1, 4);
+        const int64_t groups = rmcp_random_between(&r, 1, 4),
+                      each = rmcp_random_between(&r, 1, rmcp_random_below(&r, 3) ? 4 : 20);
+        if (rmcp_random_below(&r, 2))
+            length = (length + 7) / 8 * 8 * (each < 5 && length < 800 ? 4 : 1);
         snprintf(size, sizeof size, "%" PRId64 "x%" PRId64 "x%" PRId64 ":group:groups%" PRId64,
                  rmcp_random_between(&r, 1, 5), groups * each, length, groups);
     } else {

@@ -196,8 +196,6 @@ static struct rmcp_pool_args arguments(const struct rmcp_form *form, struct bloc
         .index_channel = pool.c > 1 ? (unsigned)s.index[1] : 0,
         .line = all_full(&pool) && pool.window[0] == 1 && pool.window[1] == 1,
     };
-    a.even = a.line && a.kind == RMCP_POOL_MEAN && pool.in[0] == 1 && pool.in[1] == 1 &&
-             pool.window[2] == pool.in[2];
     /* Rows of different alignment, so long that one strip more does not count. */
     a.align = pool.backward && way->rows == 1 && s.x[4] == 1 && pool.in[2] % way->columns &&
               pool.in[2] >= 4 * way->columns;
@@ -294,17 +292,18 @@ const char *rmcp_pool_known(const struct rmcp_request *request, struct rmcp_pool
         !(window == 3 ? stride == 1 || stride == 2 : window == 2 && stride == 2))
         return "windows are neither 2 x 2 / 2, 3 x 3 / 2 nor 3 x 3 / 1";
     const bool last = pool.c > 1 && s.x[1] == 1 && s.y[1] == 1;
-    if (last && pool.c % RMCP_POOL_CHANNELS) return "channels last that are no multiple of 4";
+    const int64_t chunk = RMCP_POOL_CHANNELS((int64_t)rmcp_type_bytes((rmcp_type)form->type));
+    if (last && pool.c % chunk) return "channels last that are no chunks of 16 bytes";
     if (!last && ((pool.in[2] > 1 && s.x[4] != 1) || (pool.out[2] > 1 && s.y[4] != 1)))
         return "neither rows nor channels are neighbours in memory";
     if (!last && pool.pad[2] > 1) return "padding of more than 1";
     known->way = (struct rmcp_pool_way){
-        .rows = RMCP_POOL_HIGH,
-        .columns = last ? 2
-                   : pool.backward
-                       ? RMCP_POOL_WIDTH((int64_t)rmcp_type_bytes((rmcp_type)form->type))
-                       : RMCP_POOL_SPAN / stride,
-        .channels = last ? RMCP_POOL_CHANNELS : 1,
+        .rows = pool.backward ? RMCP_POOL_HIGH_BACK(window, stride, last)
+                              : RMCP_POOL_HIGH(16 / chunk, stride, last),
+        .columns = last            ? 2
+                   : pool.backward ? RMCP_POOL_SPAN(16 / chunk, stride, true)
+                                   : RMCP_POOL_SPAN(16 / chunk, stride, false) / stride,
+        .channels = last ? chunk : 1,
         .before = pool.backward ? pool.pad[1] % stride : 0,
         .seconds = 0.9 * rmcp_pool_seconds(request, 2),
     };

@@ -168,10 +168,10 @@ static const char *const trials[] = {
     "2x3x8x17:avg:%s:window3:stride2:pad1",
     "1x8x9x11:max:fwd:%s:window3:stride2:pad1:x/792x1x88x8:y/240x1x48x8",
     "1x8x9x11:max:bwd:%s:window3:stride2:pad1:dx/792x1x88x8:dy/240x1x48x8",
-    "1x4x6x7:avg:fwd:%s:window3:stride1:pad1:x/168x1x28x4:y/168x1x28x4",
-    "1x4x6x7:avg:bwd:%s:window3:stride1:pad1:dx/168x1x28x4:dy/168x1x28x4",
-    "1x4x6x8:max:fwd:%s:window2:x/192x1x32x4:y/48x1x16x4:index/48x1x16x4",
-    "1x4x6x8:max:bwd:%s:window2:dx/192x1x32x4:dy/48x1x16x4:index/48x1x16x4",
+    "1x8x6x7:avg:fwd:%s:window3:stride1:pad1:x/336x1x56x8:y/336x1x56x8",
+    "1x8x6x7:avg:bwd:%s:window3:stride1:pad1:dx/336x1x56x8:dy/336x1x56x8",
+    "1x8x6x8:max:fwd:%s:window2:x/384x1x64x8:y/96x1x32x8:index/96x1x32x8",
+    "1x8x6x8:max:bwd:%s:window2:dx/384x1x64x8:dy/96x1x32x8:index/96x1x32x8",
     NULL,
 };
 

@@ -2,12 +2,6 @@
  */
 #include "ops/act/gpu.h"
 
-/* Chunks of a work-item. */
-static unsigned chunks_of(const struct rmcp_form *form)
-{
-    return RMCP_ACT_ITEM * (unsigned)rmcp_type_bytes((rmcp_type)form->type) / 16;
-}
-
 static const char *refuse(const struct rmcp_request *request)
 {
     struct rmcp_streams streams;
@@ -32,7 +26,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     const struct rmcp_act_math math = rmcp_act_math_of(form);
     struct rmcp_streams streams;
     rmcp_act_cut(request, &streams);
-    streams.chunks = chunks_of(form);
+    streams.chunks = RMCP_ACT_CHUNKS;
     return rmcp_streams_emit(&streams, list, "act_packed", (rmcp_type)form->type, &math,
                              sizeof math);
 }
@@ -40,7 +34,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_act_packed;
 const struct rmcp_algo rmcp_algo_act_packed = {
     .name = "packed",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

@@ -12,35 +12,56 @@
 INLINE void forward_lanes(const struct rmcp_act_math *m, float *v, const uint n)
 {
     const float alpha = m->alpha, beta = m->beta;
-    if (m->mode == RMCP_ACT_LOGISTIC) {
+    switch (m->mode) {
+    case RMCP_ACT_LOGISTIC: {
         UNROLL for (uint i = 0; i < n; i++) v[i] = quick_sigmoid(v[i]);
-    } else if (m->mode == RMCP_ACT_TANH) {
+        break;
+    }
+    case RMCP_ACT_TANH: {
         UNROLL for (uint i = 0; i < n; i++) v[i] = beta * quick_tanh(alpha * v[i]);
-    } else if (m->mode == RMCP_ACT_RELU) {
+        break;
+    }
+    case RMCP_ACT_RELU: {
         UNROLL for (uint i = 0; i < n; i++) v[i] = v[i] < 0 ? 0 : v[i];
-    } else if (m->mode == RMCP_ACT_SOFTRELU) {
+        break;
+    }
+    case RMCP_ACT_SOFTRELU: {
         UNROLL for (uint i = 0; i < n; i++) v[i] = softplus_of(v[i]);
-    } else if (m->mode == RMCP_ACT_ABS) {
+        break;
+    }
+    case RMCP_ACT_ABS: {
         UNROLL for (uint i = 0; i < n; i++) v[i] = as_float(as_uint(v[i]) & 0x7fffffffu);
-    } else if (m->mode == RMCP_ACT_POWER) {
+        break;
+    }
+    case RMCP_ACT_POWER: {
         UNROLL for (uint i = 0; i < n; i++) {
             const float base = alpha + beta * v[i];
             v[i] = base <= m->least ? 0 : pow_of(base, m->gamma);
         }
-    } else if (m->mode == RMCP_ACT_CLIPPED) {
+        break;
+    }
+    case RMCP_ACT_CLIPPED: {
         UNROLL for (uint i = 0; i < n; i++) {
             const float low = v[i] < 0 ? 0 : v[i];
             v[i] = low > alpha ? alpha : low;
         }
-    } else if (m->mode == RMCP_ACT_LEAKY) {
+        break;
+    }
+    case RMCP_ACT_LEAKY: {
         UNROLL for (uint i = 0; i < n; i++) v[i] = v[i] > 0 ? v[i] : v[i] * alpha;
-    } else if (m->mode == RMCP_ACT_ELU) {
+        break;
+    }
+    case RMCP_ACT_ELU: {
         UNROLL for (uint i = 0; i < n; i++) v[i] = v[i] > 0 ? v[i] : alpha * quick_expm1(v[i]);
-    } else if (m->mode == RMCP_ACT_CLAMP) {
+        break;
+    }
+    case RMCP_ACT_CLAMP: {
         UNROLL for (uint i = 0; i < n; i++) {
             const float low = v[i] < alpha ? alpha : v[i];
             v[i] = low > beta ? beta : low;
         }
+        break;
+    }
     }
 }
 
@@ -48,91 +69,118 @@ INLINE void forward_lanes(const struct rmcp_act_math *m, float *v, const uint n)
 INLINE void backward_lanes(const struct rmcp_act_math *m, float *d, const float *x, const float *y, const uint n)
 {
     const float alpha = m->alpha, beta = m->beta;
-    if (m->mode == RMCP_ACT_LOGISTIC) {
+    switch (m->mode) {
+    case RMCP_ACT_LOGISTIC: {
         UNROLL for (uint i = 0; i < n; i++) d[i] = d[i] * y[i] * (1.0f - y[i]);
-    } else if (m->mode == RMCP_ACT_TANH) {
+        break;
+    }
+    case RMCP_ACT_TANH: {
         const bool flat = beta <= m->least && beta >= -m->least;
         UNROLL for (uint i = 0; i < n; i++)
             d[i] = flat ? 0 : d[i] * alpha * (beta - y[i] * y[i] / beta);
-    } else if (m->mode == RMCP_ACT_RELU) {
+        break;
+    }
+    case RMCP_ACT_RELU: {
         UNROLL for (uint i = 0; i < n; i++) d[i] = x[i] <= 0 ? 0 : d[i];
-    } else if (m->mode == RMCP_ACT_SOFTRELU) {
+        break;
+    }
+    case RMCP_ACT_SOFTRELU: {
         UNROLL for (uint i = 0; i < n; i++) d[i] *= quick_sigmoid(x[i]);
-    } else if (m->mode == RMCP_ACT_ABS) {
+        break;
+    }
+    case RMCP_ACT_ABS: {
         UNROLL for (uint i = 0; i < n; i++) d[i] = x[i] > 0 ? d[i] : -d[i];
-    } else if (m->mode == RMCP_ACT_POWER) {
+        break;
+    }
+    case RMCP_ACT_POWER: {
         UNROLL for (uint i = 0; i < n; i++) {
             const float base = alpha + beta * x[i];
             d[i] = base <= m->least ? 0 : d[i] * (beta * m->gamma) * y[i] / base;
         }
-    } else if (m->mode == RMCP_ACT_CLIPPED) {
+        break;
+    }
+    case RMCP_ACT_CLIPPED: {
         UNROLL for (uint i = 0; i < n; i++) d[i] = x[i] <= 0 || x[i] > alpha ? 0 : d[i];
-    } else if (m->mode == RMCP_ACT_LEAKY) {
+        break;
+    }
+    case RMCP_ACT_LEAKY: {
         UNROLL for (uint i = 0; i < n; i++) d[i] = x[i] > 0 ? d[i] : d[i] * alpha;
-    } else if (m->mode == RMCP_ACT_ELU) {
+        break;
+    }
+    case RMCP_ACT_ELU: {
         UNROLL for (uint i = 0; i < n; i++) d[i] = x[i] > 0 ? d[i] : d[i] * (y[i] + alpha);
-    } else if (m->mode == RMCP_ACT_CLAMP) {
+        break;
+    }
+    case RMCP_ACT_CLAMP: {
         UNROLL for (uint i = 0; i < n; i++) d[i] = x[i] <= alpha || x[i] > beta ? 0 : d[i];
+        break;
+    }
     }
 }
 
 #if PACKED
 
-/* `n` elements from `at` on: chunks of LANES, `apart` from each other, or one. */
-INLINE void get(float *v, __global const char *base, uint at, uint apart, const uint n)
-{
-    if (n == 1) {
-        v[0] = load(base, at);
-        return;
-    }
-    struct lanes raw[RMCP_ACT_ITEM / LANES];
-    UNROLL for (uint i = 0; i < n / LANES; i++)
-        load_words(raw[i].word, base + (at + i * apart) * (uint)sizeof(element));
-    UNROLL for (uint i = 0; i < n / LANES; i++) value_lanes(v + i * LANES, &raw[i], TYPE, AT_ONCE);
-}
+#define CHUNKS RMCP_ACT_CHUNKS
+#define ITEM (CHUNKS * LANES)
 
-INLINE void some(const struct rmcp_act_math *m, __global char *out, __global const char *x, __global const char *y,
-                 __global const char *dy, uint at, uint apart, const uint n)
+/* n results of what was loaded: LANES, or one. */
+INLINE void results(const struct rmcp_act_math *m, float *v, const float *x, const float *y, const float *dy,
+                    const float *old, const uint n)
 {
-    float v[RMCP_ACT_ITEM], a[RMCP_ACT_ITEM], b[RMCP_ACT_ITEM];
-    UNROLL for (uint k = 0; k < n; k++) a[k] = b[k] = 0;
-    if (m->backward) {
-        if (m->reads & RMCP_ACT_READS_X) get(a, x, at, apart, n);
-        if (m->reads & RMCP_ACT_READS_Y) get(b, y, at, apart, n);
-        get(v, dy, at, apart, n);
-        backward_lanes(m, v, a, b, n);
-    } else {
-        get(v, x, at, apart, n);
+    UNROLL for (uint k = 0; k < n; k++) v[k] = m->backward ? dy[k] : x[k];
+    if (m->backward)
+        backward_lanes(m, v, x, y, n);
+    else
         forward_lanes(m, v, n);
-    }
     UNROLL for (uint k = 0; k < n; k++) v[k] *= m->scale;
     if (m->reads & RMCP_ACT_READS_OLD) {
-        get(a, out, at, apart, n);
-        UNROLL for (uint k = 0; k < n; k++) v[k] = m->update * a[k] + v[k];
+        UNROLL for (uint k = 0; k < n; k++) v[k] = m->update * old[k] + v[k];
     }
-    if (n == 1) {
-        store(out, at, v[0]);
-        return;
-    }
-    UNROLL for (uint i = 0; i < n / LANES; i++)
-        put_lanes(out + (at + i * apart) * (uint)sizeof(element), v + i * LANES, 1);
+}
+
+/* Chunks that lie `apart`, all of which are under way before the first is waited for. */
+INLINE void read_chunks(struct lanes raw[CHUNKS], __global const char *base, uint at, uint apart, bool reads)
+{
+    UNROLL for (uint i = 0; i < CHUNKS; i++)
+        UNROLL for (uint k = 0; k < WORDS; k++) raw[i].word[k] = 0;
+    if (!reads) return;
+    UNROLL for (uint i = 0; i < CHUNKS; i++) load_words(raw[i].word, base + (at + i * apart) * (uint)sizeof(element));
 }
 
 __kernel WORKGROUP(THREADS) void act(RESULT(out), TENSOR(x), TENSOR(y), TENSOR(dy), struct rmcp_stream s,
                                      struct rmcp_act_math m)
 {
-    const uint addresses = (uint)(ulong)ADDRESS(out) | (m.reads & RMCP_ACT_READS_X ? (uint)(ulong)ADDRESS(x) : 0) |
-                           (m.reads & RMCP_ACT_READS_Y ? (uint)(ulong)ADDRESS(y) : 0) |
-                           (m.reads & RMCP_ACT_READS_DY ? (uint)(ulong)ADDRESS(dy) : 0);
-    const uint first = GROUP_ID_X * (THREADS * RMCP_ACT_ITEM);
-    if (addresses % 16 == 0 && first + THREADS * RMCP_ACT_ITEM <= s.length) {
-        some(&m, ADDRESS(out), ADDRESS(x), ADDRESS(y), ADDRESS(dy), first + LOCAL_ID * LANES, THREADS * LANES,
-             RMCP_ACT_ITEM);
+    const bool reads_x = m.reads & RMCP_ACT_READS_X, reads_y = m.reads & RMCP_ACT_READS_Y;
+    const bool reads_dy = m.reads & RMCP_ACT_READS_DY, reads_old = m.reads & RMCP_ACT_READS_OLD;
+    const uint addresses = (uint)(ulong)ADDRESS(out) | (reads_x ? (uint)(ulong)ADDRESS(x) : 0) |
+                           (reads_y ? (uint)(ulong)ADDRESS(y) : 0) | (reads_dy ? (uint)(ulong)ADDRESS(dy) : 0);
+    const uint first = GROUP_ID_X * (THREADS * ITEM);
+    if (addresses % 16 == 0 && first + THREADS * ITEM <= s.length) {
+        const uint at = first + LOCAL_ID * LANES, apart = THREADS * LANES;
+        struct lanes x[CHUNKS], y[CHUNKS], dy[CHUNKS], old[CHUNKS];
+        read_chunks(x, ADDRESS(x), at, apart, reads_x);
+        read_chunks(y, ADDRESS(y), at, apart, reads_y);
+        read_chunks(dy, ADDRESS(dy), at, apart, reads_dy);
+        read_chunks(old, ADDRESS(out), at, apart, reads_old);
+        UNROLL for (uint i = 0; i < CHUNKS; i++) {
+            float v[LANES], a[LANES], b[LANES], c[LANES], d[LANES];
+            values_of_words(a, x[i].word);
+            values_of_words(b, y[i].word);
+            values_of_words(c, dy[i].word);
+            values_of_words(d, old[i].word);
+            results(&m, v, a, b, c, d, LANES);
+            put_lanes(ADDRESS(out) + (at + i * apart) * (uint)sizeof(element), v, 1);
+        }
         return;
     }
-    for (uint i = 0; i < RMCP_ACT_ITEM; i++) {
+    _Pragma("unroll 1") for (uint i = 0; i < ITEM; i++) {
         const uint at = first + i * THREADS + LOCAL_ID;
-        if (at < s.length) some(&m, ADDRESS(out), ADDRESS(x), ADDRESS(y), ADDRESS(dy), at, 0, 1);
+        if (at >= s.length) continue;
+        const float x = reads_x ? load(ADDRESS(x), at) : 0, y = reads_y ? load(ADDRESS(y), at) : 0;
+        const float dy = reads_dy ? load(ADDRESS(dy), at) : 0, old = reads_old ? load(ADDRESS(out), at) : 0;
+        float v;
+        results(&m, &v, &x, &y, &dy, &old, 1);
+        store(ADDRESS(out), at, v);
     }
 }
 

@@ -30,6 +30,6 @@ struct rmcp_act_math {
     float scale, update;      /* scale * result + update * what was there before      */
 };
 
-#define RMCP_ACT_ITEM 8 /* elements of a work-item, where tensors are packed */
+#define RMCP_ACT_CHUNKS 2 /* of 16 bytes, of a work-item, where tensors are packed */
 
 #endif

@@ -6,7 +6,9 @@
 #include "kernels/common.h"
 #include "ops/batchnorm/kernels/args.h"
 
+#ifndef THREADS
 #define THREADS 256
+#endif
 #define PARAMETERS(name) ((__global float *)ADDRESS(name))
 #define INPUTS(name) ((__global const float *)ADDRESS(name))
 

@@ -33,4 +33,15 @@ struct rmcp_lrn_args {
 
 #define RMCP_LRN_STRIP 8 /* rows of a work-item */
 
+/* Tensors that all lie alike, as planes of rows. */
+struct rmcp_lrn_chunks {
+    rmcp_long plane;                    /* elements from one plane to the next           */
+    unsigned step;                      /* from one row to the next                      */
+    unsigned rows, strip;               /* of a plane, of a work-item                    */
+    unsigned count;                     /* work-items of this launch                     */
+    struct rmcp_divider chunks, strips; /* of four elements in a row; of rows in a plane */
+    unsigned saved;
+    float share, beta, k; /* as in rmcp_lrn_args */
+};
+
 #endif

@@ -1,13 +1,11 @@
-/* whole: layer and T5 normalisation of rows that work-items share evenly and keep in registers:
- * every tensor is read once. A workgroup adds up its rows' gradients of weights and leaves them as
- * one part. */
+/* whole: normalisation of rows that work-items keep in registers: every tensor is read once. A
+ * workgroup adds up its rows' gradients of weights and leaves them as one part. */
 #include "gpu/launch.h"
 #include "ops/norm/kernels/args.h"
 #include "ops/norm/norm.h"
 
 enum {
     THREADS = RMCP_LN_THREADS,
-    UNIT_GROUPS = 2, /* of a compute unit, of those that stay */
     MOST_ROWS = 256, /* of one sum, so that it keeps its digits */
     WIDE = RMCP_LN_FINISH,
 };
@@ -32,13 +30,34 @@ static bool sums_of(const struct rmcp_form *form)
     return is_backward(form) && form->word[RMCP_LN_GRADIENTS] == RMCP_LN_ALL;
 }
 
-/* Work-items of a row: as few as can keep it; 0: it cannot be shared evenly. */
-static int64_t lanes_of(int64_t inner)
+static bool is_group(const struct rmcp_form *form)
 {
-    if (inner % 4 || inner > 4 * RMCP_LN_CHUNKS * THREADS) return 0;
-    int64_t lanes = 1;
-    while (lanes < THREADS && lanes * 4 * RMCP_LN_CHUNKS < inner) lanes *= 2;
-    return inner % (4 * lanes) ? 0 : lanes;
+    return form->word[RMCP_LN_KIND] == RMCP_LN_GROUP;
+}
+
+static int64_t bytes_of(const struct rmcp_form *form)
+{
+    return (int64_t)rmcp_type_bytes((rmcp_type)form->type);
+}
+
+/* Elements that workgroups of `threads` keep of a row. */
+static int64_t kept(const struct rmcp_form *form, int64_t threads)
+{
+    return threads *
+           RMCP_LN_CHUNKS(bytes_of(form), threads > THREADS, is_backward(form), sums_of(form)) *
+           16 / bytes_of(form);
+}
+
+/* Work-items of a workgroup. Sums of long rows take too many registers in f32. */
+static int64_t threads_of(const struct rmcp_request *request)
+{
+    const struct rmcp_form *form = rmcp_form_of(request);
+    const bool two = form->word[RMCP_LN_INPUT] && form->type != RMCP_F32; /* takes as many again */
+    const int64_t most =
+        two || is_backward(form) ? kept(form, THREADS) : RMCP_LN_LONG(bytes_of(form));
+    const bool many = rmcp_ln_rows(form).inner > most && request->caps->max_block >= RMCP_LN_MANY &&
+                      !two && !(sums_of(form) && form->type == RMCP_F32);
+    return many ? RMCP_LN_MANY : THREADS;
 }
 
 static const char *refuse(const struct rmcp_request *request)
@@ -48,14 +67,17 @@ static const char *refuse(const struct rmcp_request *request)
     for (unsigned slot = 0; slot < RMCP_LN_SLOTS; slot++)
         if (form->tensor[slot].dims && !rmcp_form_packed(&form->tensor[slot]))
             return "a tensor is not packed";
-    if (form->word[RMCP_LN_KIND] == RMCP_LN_GROUP) return "groups";
-    if (!lanes_of(r.inner)) return "rows that work-items cannot share evenly, or too long ones";
+    if (is_group(form) && sums_of(form)) return "gradients of channels";
+    if ((is_group(form) ? r.space : r.inner) % (16 / bytes_of(form)))
+        return "rows or channels that are no whole chunks of 16 bytes";
+    if (r.inner > kept(form, threads_of(request))) return "rows that do not fit into registers";
     if (r.rows > INT32_MAX) return "2^31 rows or more";
     return NULL;
 }
 
 /* How the rows are shared: workgroups of each launch, and launches. */
 struct shares {
+    int64_t threads;      /* of a workgroup                */
     int64_t lanes, lines; /* rows of a workgroup at a time */
     int64_t rows;         /* of a launch                   */
     int64_t groups;       /* of a whole launch             */
@@ -67,11 +89,23 @@ static double seconds_of(const struct rmcp_request *request)
     return rmcp_form_bytes(request->problem) / (0.85 * request->caps->bytes_per_second) + 1e-6;
 }
 
+/* Workgroups of a compute unit that stay, for sums. */
+static int64_t stay_of(const struct rmcp_form *form, int64_t threads)
+{
+    return (form->type == RMCP_F32 ? 2 : 4) * THREADS / threads;
+}
+
 static struct shares divide(const struct rmcp_request *request)
 {
     const struct rmcp_ln_rows r = rmcp_ln_rows(rmcp_form_of(request));
-    struct shares s = { .lanes = lanes_of(r.inner) };
-    s.lines = THREADS / s.lanes;
+    struct shares s = { .threads = threads_of(request), .lanes = 1 };
+    while (s.lanes < s.threads && kept(request->problem, s.threads) / s.threads * s.lanes < r.inner)
+        s.lanes *= 2;
+    /* More where the device would be idle. */
+    while (s.lanes < s.threads && s.lanes * 16 < r.inner * bytes_of(request->problem) &&
+           r.rows * s.lanes < units_of(request) * 4 * THREADS)
+        s.lanes *= 2;
+    s.lines = s.threads / s.lanes;
     s.rows = rmcp_launch_quota(ceil_divide(r.rows, s.lines), units_of(request) * 8,
                                seconds_of(request)) *
              s.lines;
@@ -80,7 +114,8 @@ static struct shares divide(const struct rmcp_request *request)
     s.groups = ceil_divide(s.rows, s.lines);
     if (sums_of(request->problem)) {
         const int64_t least = ceil_divide(s.groups, MOST_ROWS),
-                      wanted = units_of(request) * UNIT_GROUPS, most = s.groups;
+                      wanted = units_of(request) * stay_of(request->problem, s.threads),
+                      most = s.groups;
         s.groups = wanted > least ? wanted : least;
         if (s.groups > most) s.groups = most;
     }
@@ -97,14 +132,12 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
     return RMCP_OK;
 }
 
-/* What stays in few workgroups waits longer for 16-bit elements than it wins, without sums. */
 static double cost(const struct rmcp_request *request)
 {
-    const struct rmcp_form *form = rmcp_form_of(request);
-    const bool late = is_backward(form) && !sums_of(form) && form->type != RMCP_F32;
-    if (!lanes_of(rmcp_ln_rows(form).inner)) return 0; /* which nobody asks for */
-    return (late ? 1.3 : 1) * seconds_of(request) +
-           (double)(divide(request).launches + (sums_of(form) ? 1 : 0)) *
+    /* Finding the channels of a long group takes longer than algo/groups.c does. */
+    const bool slow = is_group(request->problem) && threads_of(request) > THREADS;
+    return seconds_of(request) * (slow ? 1.15 : 1) +
+           (double)(divide(request).launches + (sums_of(request->problem) ? 1 : 0)) *
                request->caps->launch_seconds;
 }
 
@@ -146,6 +179,9 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
                                          RMCP_LN_Y, RMCP_LN_MEAN, RMCP_LN_RSTD };
     static const unsigned backwards[] = { RMCP_LN_X,    RMCP_LN_DY,   RMCP_LN_WEIGHT,
                                           RMCP_LN_MEAN, RMCP_LN_RSTD, RMCP_LN_DX };
+    static const char *const rest[3][2] = { { "_forward", "_forward_long" },
+                                            { "_data", "_data_long" },
+                                            { "_backward", "_backward_long" } };
     for (int64_t i = 0; i < s.launches; i++) {
         const int64_t first = i * s.rows, count = r.rows - first < s.rows ? r.rows - first : s.rows;
         const struct rmcp_ln_whole a = {
@@ -153,22 +189,25 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
             .count = (unsigned)count,
             .inner = (unsigned)r.inner,
             .lanes = (unsigned)s.lanes,
-            .chunks = (unsigned)(r.inner / 4 / s.lanes),
             .groups = (unsigned)s.groups,
             .split = (unsigned)(i * s.groups),
             .t5 = form->word[RMCP_LN_KIND] == RMCP_LN_T5,
             .add = form->word[RMCP_LN_INPUT],
             .saved = form->word[RMCP_LN_STATS],
-            .weights = form->word[RMCP_LN_WEIGHTS] == RMCP_LN_AFFINE,
+            .weights = form->word[RMCP_LN_WEIGHTS] != RMCP_LN_AFFINE ? 0
+                       : is_group(form)                              ? 2
+                                                                     : 1,
             .bias = form->tensor[RMCP_LN_BIAS].dims > 0,
-            .sums = sums,
+            .each = (unsigned)(r.channels / r.groups),
+            .parts = rmcp_divider_of(r.groups),
+            .space = rmcp_divider_of(r.space),
             .share = (float)(1 / (double)r.inner),
             .epsilon = (float)form->number[RMCP_LN_EPSILON],
         };
         struct rmcp_kernel_launch *launch = NULL;
-        const rmcp_status status =
-            rmcp_kernel_append(list, "norm_whole", (rmcp_type)form->type,
-                               backward ? "_backward" : "_forward", s.groups * THREADS, &launch);
+        const rmcp_status status = rmcp_kernel_append(
+            list, "norm_whole", (rmcp_type)form->type,
+            rest[sums ? 2 : backward][s.threads > THREADS], s.groups * s.threads, &launch);
         if (status) return status;
         for (unsigned slot = 0; slot < (backward ? 6u : 7u); slot++)
             add_memory(launch, form, backward ? backwards[slot] : forwards[slot],
@@ -182,7 +221,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_norm_whole;
 const struct rmcp_algo rmcp_algo_norm_whole = {
     .name = "whole",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

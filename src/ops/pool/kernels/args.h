@@ -31,8 +31,15 @@ struct rmcp_pool_args {
     unsigned along;         /* wide: 1: neighbouring work-items share one; 0: have one each     */
     unsigned line;          /* wide: 1: a window is one row without padding                     */
     unsigned align;         /* gather: 1: strips begin where dx is aligned                      */
-    unsigned even;          /* gather: 1: one mean of the whole row                              */
     unsigned index_channel; /* tiles: elements from one channel's index to the next            */
+};
+
+/* even.cl: `count` elements of images of `length`. */
+#define RMCP_POOL_EVEN 4 /* chunks of 16 bytes of a work-item */
+struct rmcp_pool_even {
+    struct rmcp_divider length;
+    unsigned count, wide; /* wide: 1: images are whole chunks */
+    float share, beta;    /* share: alpha / length            */
 };
 
 #define RMCP_POOL_MEAN 0
@@ -40,12 +47,14 @@ struct rmcp_pool_args {
 #define RMCP_POOL_MAX_INDEX 2
 
 #define RMCP_POOL_LANES 4 /* elements of dx side by side of a work-item in gather.cl */
-#define RMCP_POOL_HIGH 2  /* rows of a work-item's tile in tiles.cl and back.cl           */
-#define RMCP_POOL_WIDTH(bytes)                                                                     \
-    (16 / (bytes))           /* columns of dx of one, where rows are neighbours                    \
-                              */
-#define RMCP_POOL_SPAN 8     /* columns of x of one, likewise */
-#define RMCP_POOL_CHANNELS 4 /* channels of one, where channels are                          */
+/* Rows of a work-item's tile in tiles.cl and back.cl: as many as there are registers for, where windows overlap. */
+#define RMCP_POOL_HIGH(bytes, stride, last)                                                        \
+    ((bytes) == 2 && (last) ? 1 : (bytes) == 4 && (stride) == 1 && !(last) ? 4 : 2)
+#define RMCP_POOL_HIGH_BACK(window, stride, last)                                                  \
+    ((last) && (stride) == 1 ? 1 : (window) > (stride) && (stride) == 2 && !(last) ? 4 : 2)
+/* Columns of x or dx of one, where rows are neighbours: what is written are 16 bytes. */
+#define RMCP_POOL_SPAN(bytes, stride, back) ((bytes) == 4 && ((back) || (stride) == 1) ? 4 : 8)
+#define RMCP_POOL_CHANNELS(bytes) (16 / (bytes)) /* channels of one, where channels are */
 #define RMCP_POOL_STRIP 4    /* outputs of a work-item in strips.cl, one above the other */
 
 #endif

@@ -1,144 +1,212 @@
 /* back.cl: pooling backward with windows that are known: HIGH x WIDE elements of dx a work-item. Which windows an element is
- * in, and where, is known when it is compiled, too: rows begin where a window does, and columns behave alike after `phase`. */
+ * in, and where, is known when it is compiled, too: tiles begin where a window does, or `pad` behind it. */
 #include "ops/pool/kernels/tiles.h"
 
-#define HIGH RMCP_POOL_HIGH
-#define WIDE (LAST ? 2 : WIDTH)
-#define BEFORE ((WINDOW - 1) / STRIDE)                 /* windows above that reach into the tile */
+#define HIGH RMCP_POOL_HIGH_BACK(WINDOW, STRIDE, LAST)
+#define SPAN RMCP_POOL_SPAN((int)sizeof(element), STRIDE, 1)
+#define WIDE (LAST ? 2 : SPAN)
+#define MAIN (WIDE / STRIDE)            /* windows that begin in a tile's row                            */
+#define BEFORE ((WINDOW - 1) / STRIDE) /* windows above that reach into the tile                          */
 #define ROWS (BEFORE + (HIGH - 1) / STRIDE + 1)
-#define COLUMNS (BEFORE + (WIDE + STRIDE - 2) / STRIDE + 1) /* whichever the phase is */
+#define AHEAD (STRIDE > 1) /* all is loaded before anything is added: else there are not as many registers */
 
-/* The windows of a tile. Those that do not exist have a dy of 0. */
-struct windows {
-    float dy[ROWS][COLUMNS][LANES];
-    uint place[ROWS][COLUMNS][LANES];
+/* A row of windows: MAIN of them, and those before and behind that reach into the tile, no more than two. With LAST each
+ * has LANES channels. Those that do not exist have a dy of 0. Places in windows are bytes, four in a word; where there are
+ * registers for it (LATE) indices of other kinds are as they lie in memory until they are needed. */
+#define MANY (LAST ? MAIN + 2 : 1)
+#define COUNT (LAST ? LANES : MAIN)
+#define LATE (!LAST && STRIDE > 1)
+struct line {
+    uint dy[MANY][WORDS(COUNT)], beside[2];
+    uint place[MANY][LATE ? COUNT : (COUNT + 3) / 4], place_beside[2];
 };
 
-/* Indices of a type that is known, relative to the first element of the window. */
-INLINE void get_places(const struct rmcp_pool_args *p, __global const char *index, uint at, int first_row, int first_column,
-                       const uint bytes, uint place[ROWS][COLUMNS][LANES])
+INLINE bool is_packed(const struct rmcp_pool_args *p)
 {
-    UNROLL for (uint r = 0; r < ROWS; r++) UNROLL for (uint c = 0; c < COLUMNS; c++) {
-        const uint row = (uint)(first_row + (int)r), column = (uint)(first_column + (int)c);
-        const bool there = row < p->out[1] && column < p->out[2];
-        const uint from = at + row * p->index[1] + column * p->index[2];
-#if LAST
-        if (bytes == 1 && p->index_channel == 1 && there && ((uint)(ulong)index + from) % 4 == 0) {
-            const uint four = *(__global const uint *)(index + from);
-            UNROLL for (uint k = 0; k < LANES; k++) place[r][c][k] = four >> 8 * k & 255;
-            continue;
+    return p->index_bytes == 1 && !p->image;
+}
+
+/* The place in its window of an index; the window begins in row `top` and column `begin` of the image. */
+INLINE uint code_of(const struct rmcp_pool_args *p, uint index, uint top, uint begin)
+{
+    if (!p->image) return smaller(index, 255);
+    uint code = 255;
+    UNROLL for (uint h = 0; h < WINDOW; h++) {
+        const uint column = index - (top + h) * p->in[2], w = column - begin;
+        if (w < WINDOW && column < p->in[2]) code = h * WINDOW + w;
+    }
+    return code;
+}
+
+/* n indices, best of a size that is known, of which `left` exist, `apart` from each other. */
+INLINE void get_indices(uint *place, const struct rmcp_pool_args *p, __global const char *index, uint at, uint apart,
+                        uint left, const uint n)
+{
+    if (p->index_bytes == 8) {
+        UNROLL for (uint i = 0; i < n; i++) {
+            place[i] = 0;
+            if (i < left) place[i] = get_index(index, at + i * apart, 8);
         }
-#endif
-        UNROLL for (uint k = 0; k < LANES; k++) {
-            place[r][c][k] = 0;
-            if (there) place[r][c][k] = get_index(index, from + k * p->index_channel, bytes);
-        }
-    }
-}
-
-INLINE void read_windows(const struct rmcp_pool_args *p, __global const char *dy, __global const char *index,
-                         const struct spot *s, int first_row, int first_column, const bool largest, struct windows *w)
-{
-    const uint at = s->y + s->d * p->y[0];
-    channels r[ROWS][COLUMNS];
-    UNROLL for (uint i = 0; i < ROWS; i++) UNROLL for (uint c = 0; c < COLUMNS; c++) {
-        const uint row = (uint)(first_row + (int)i), column = (uint)(first_column + (int)c);
-        r[i][c] = 0;
-        if (row < p->out[1] && column < p->out[2])
-            r[i][c] = get_channels(dy, at + row * p->y[1] + column * p->y[2]);
-    }
-    UNROLL for (uint i = 0; i < ROWS; i++) UNROLL for (uint c = 0; c < COLUMNS; c++) values_of(w->dy[i][c], r[i][c]);
-    if (!largest) return;
-    const uint index_at = s->index + s->d * p->index[0];
-    if (p->index_bytes == 1)
-        get_places(p, index, index_at, first_row, first_column, 1, w->place);
-    else if (p->index_bytes == 2)
-        get_places(p, index, index_at, first_row, first_column, 2, w->place);
-    else if (p->index_bytes == 4)
-        get_places(p, index, index_at, first_row, first_column, 4, w->place);
-    else
-        get_places(p, index, index_at, first_row, first_column, 8, w->place);
-}
-
-/* Indices become relative to the first element of their windows. */
-INLINE void shift_places(const struct rmcp_pool_args *p, const struct spot *s, int first_row, int first_column,
-                         struct windows *w)
-{
-    UNROLL for (uint r = 0; r < ROWS; r++) UNROLL for (uint c = 0; c < COLUMNS; c++) {
-        const uint row = (uint)(first_row + (int)r), column = (uint)(first_column + (int)c);
-        const uint first = (s->d * p->in[1] + row * STRIDE - p->pad[1]) * p->in[2] + column * STRIDE - p->pad[2];
-        UNROLL for (uint k = 0; k < LANES; k++) w->place[r][c][k] -= first;
-    }
-}
-
-/* 1 by how many elements of a window are no padding in one dimension. */
-INLINE float part_of(int o, uint pad, uint in)
-{
-    const struct range r = range_of((uint)o, STRIDE, pad, WINDOW, in);
-    const int n = r.end - r.first;
-    return n > 2 ? 1 / 3.0f : n == 2 ? 0.5f : 1.0f;
-}
-
-/* What each element of a window gets of its mean's gradient. */
-INLINE void share_out(const struct rmcp_pool_args *p, int first_row, int first_column, struct windows *w)
-{
-    UNROLL for (uint r = 0; r < ROWS; r++) {
-        const float high = p->full ? p->share : part_of(first_row + (int)r, p->pad[1], p->in[1]);
-        UNROLL for (uint c = 0; c < COLUMNS; c++) {
-            const float wide = p->full ? 1.0f : part_of(first_column + (int)c, p->pad[2], p->in[2]);
-            UNROLL for (uint k = 0; k < LANES; k++) w->dy[r][c][k] *= high * wide;
-        }
-    }
-}
-
-/* Elements of dx beside each other in row i of the tile. */
-INLINE void write_row(const struct rmcp_pool_args *p, __global char *dx, uint at, uint column, float sum[WIDE][LANES])
-{
-#if LAST
-    UNROLL for (uint j = 0; j < WIDE; j++)
-        if (column + j < p->in[2]) put_four(p, dx, at + j * p->x[2], sum[j]);
-#else
-    float v[WIDE];
-    UNROLL for (uint j = 0; j < WIDE; j++) v[j] = sum[j][0];
-    if (column + WIDE <= p->in[2]) {
-        put_wide(p, dx, at, v);
         return;
     }
-    UNROLL for (uint j = 0; j < WIDE; j++)
-        if (column + j < p->in[2]) put_result(p, dx, at + j, v[j]);
+    UNROLL for (uint i = 0; i < n; i++) {
+        place[i] = 0;
+        if (i < left) place[i] = get_index(index, at + i * apart, p->index_bytes);
+    }
+}
+
+/* The first of n windows begins in row `top` and column `begin` of the image, each `step` columns behind the one before. */
+INLINE void get_places(uint *place, const struct rmcp_pool_args *p, __global const char *index, uint at, uint apart, uint left,
+                       uint top, uint begin, const uint step, const uint n)
+{
+    if (LATE && !is_packed(p)) {
+        get_indices(place, p, index, at, apart, left, n);
+    } else if (is_packed(p) && n == 1) {
+        place[0] = *(__global const uchar *)(index + at);
+    } else if (is_packed(p) && apart == 1 && left >= n && ((uint)(ulong)index + at) % smaller(n, 4) == 0) {
+        if (n == 2) place[0] = *(__global const ushort *)(index + at);
+        UNROLL for (uint i = 0; i < n / 4; i++) place[i] = *(__global const uint *)(index + at + 4 * i);
+    } else {
+        uint one[8];
+        get_indices(one, p, index, at, apart, left, n);
+        UNROLL for (uint i = 0; i < (n + 3) / 4; i++) place[i] = 0;
+        UNROLL for (uint i = 0; i < n; i++) place[i / 4] |= code_of(p, one[i], top, begin + i * step) << 8 * (i % 4);
+    }
+}
+
+/* The place of number i. */
+INLINE uint place_at(const struct rmcp_pool_args *p, const uint *place, uint i, uint top, uint begin)
+{
+    return LATE && !is_packed(p) ? code_of(p, place[i], top, begin) : place[i / 4] >> 8 * (i % 4) & 255;
+}
+
+/* Windows before the first that begins in the tile, and behind the last, which reach into it. */
+#define NEAR(pad) (STRIDE == 1 ? BEFORE - (pad) : (pad) ? 0 : BEFORE)
+#define FAR(pad) (pad)
+
+/* Row `row` of the windows; `first` is the first of MAIN. */
+INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global const char *dy, __global const char *index,
+                      const struct spot *s, uint row, uint first, const bool largest, const uint pad)
+{
+    const uint at = s->y + s->d * p->y[0] + row * p->y[1], index_at = s->index + s->d * p->index[0] + row * p->index[1];
+    const uint top = s->d * p->in[1] + row * STRIDE - p->pad[1], begin = first * STRIDE - p->pad[2];
+    const bool there = row < p->out[1];
+#if LAST
+    UNROLL for (uint c = 0; c < MAIN + NEAR(pad) + FAR(pad); c++) {
+        const uint o = first - NEAR(pad) + c, left = there && o < p->out[2] ? LANES : 0;
+        load_channels(l->dy[c], dy, at + o * p->y[2], left > 0, 0);
+        if (largest)
+            get_places(l->place[c], p, index, index_at + o * p->index[2], p->index_channel, left, top,
+                       begin + (c - NEAR(pad)) * STRIDE, 0, LANES);
+    }
+#else
+    const uint left = there && first < p->out[2] ? p->out[2] - first : 0;
+    load_some(l->dy[0], dy, at + first, left, 0, MAIN);
+    if (largest)
+        get_places(l->place[0], p, index, index_at + first * p->index[2], p->index[2], left, top, begin, STRIDE, MAIN);
+    UNROLL for (uint i = 0; i < NEAR(pad) + FAR(pad); i++) {
+        const uint from = i < NEAR(pad) ? i - NEAR(pad) : MAIN, o = first + from;
+        l->beside[i] = l->place_beside[i] = 0;
+        if (there && o < p->out[2]) {
+            l->beside[i] = bits_at(dy, at + o);
+            if (largest)
+                get_places(&l->place_beside[i], p, index, index_at + o * p->index[2], 0, 1, top, begin + from * STRIDE, 0, 1);
+        }
+    }
 #endif
+}
+
+/* Of window c of a row, counted from the first that reaches into the tile. */
+INLINE float gradient_of(const struct line *l, uint c, uint k, const uint pad)
+{
+#if LAST
+    return value_at(l->dy[c], k);
+#else
+    const uint i = c - NEAR(pad);
+    return i < MAIN ? value_at(l->dy[0], i) : value_at(&l->beside[c < NEAR(pad) ? c : NEAR(pad)], 0);
+#endif
+}
+
+/* Where its largest element is; the row's windows begin in row `top` of the image, the first of MAIN in column `begin`. */
+INLINE uint place_of(const struct rmcp_pool_args *p, const struct line *l, uint c, uint k, uint top, uint begin, const uint pad)
+{
+    const uint i = c - NEAR(pad), from = begin + i * STRIDE;
+#if LAST
+    return place_at(p, l->place[c], k, top, from);
+#else
+    if (i < MAIN) return place_at(p, l->place[0], i, top, from);
+    return place_at(p, &l->place_beside[c < NEAR(pad) ? c : NEAR(pad)], 0, top, from);
+#endif
+}
+
+/* What row r of the windows adds to the tile. */
+INLINE void add_line(const struct rmcp_pool_args *p, const struct spot *s, const struct line *l, const float *wide,
+                     uint row, uint first, int r, const bool largest, const uint pad, float sum[HIGH][WIDE][LANES])
+{
+    const uint top = s->d * p->in[1] + row * STRIDE - p->pad[1], begin = first * STRIDE - p->pad[2];
+    float along[WIDE][LANES];
+    UNROLL for (uint j = 0; j < WIDE; j++) UNROLL for (uint k = 0; k < LANES; k++) along[j][k] = 0;
+    UNROLL for (uint c = 0; c < MAIN + NEAR(pad) + FAR(pad); c++) {
+        UNROLL for (uint k = 0; k < LANES; k++) {
+            const float dy = gradient_of(l, c, k, pad);
+            const uint code = largest ? place_of(p, l, c, k, top, begin, pad) : 0;
+            UNROLL for (int j = 0; j < WIDE; j++) {
+                const int column = j + (int)pad + ((int)NEAR(pad) - (int)c) * STRIDE;
+                if (column < 0 || column >= WINDOW) continue;
+                if (!largest) {
+                    along[j][k] += dy * wide[c];
+                    continue;
+                }
+                UNROLL for (int i = 0; i < HIGH; i++) {
+                    const int high = i + (BEFORE - r) * STRIDE;
+                    if (high < 0 || high >= WINDOW) continue;
+                    if (code == (uint)(high * WINDOW + column)) sum[i][j][k] += dy;
+                }
+            }
+        }
+    }
+    if (largest) return;
+    const float high = p->full ? p->share : part_of(row, p->pad[1], p->in[1]);
+    UNROLL for (int i = 0; i < HIGH; i++) {
+        if (i + (BEFORE - r) * STRIDE < 0 || i + (BEFORE - r) * STRIDE >= WINDOW) continue;
+        UNROLL for (uint j = 0; j < WIDE; j++) UNROLL for (uint k = 0; k < LANES; k++) sum[i][j][k] += along[j][k] * high;
+    }
 }
 
 INLINE void all(const struct rmcp_pool_args *p, const struct spot *s, __global const char *dy,
-                __global const char *index, __global char *dx, const bool largest, const int phase)
+                __global const char *index, __global char *dx, const bool largest, const uint pad)
 {
-    struct windows w;
-    const int top = (int)s->h - (int)(p->pad[1] % STRIDE); /* the first row of the tile, which may be -1 */
-    const int first_row = (top + (int)p->pad[1]) / STRIDE - BEFORE;
-    const int skip = phase ? BEFORE - (WINDOW - 1 - phase) / STRIDE : 0; /* windows that do not reach here */
-    const int first_column = ((int)s->w + (int)p->pad[2]) / STRIDE - BEFORE + skip;
-    const uint row = p->image ? p->in[2] : WINDOW;
-    read_windows(p, dy, index, s, first_row, first_column, largest, &w);
-    if (!largest)
-        share_out(p, first_row, first_column, &w);
-    else if (p->image)
-        shift_places(p, s, first_row, first_column, &w);
+    const int above = (int)(p->pad[1] % STRIDE), top = (int)s->h - above; /* the first row of the tile, which may be -1 */
+    const uint first_row = (uint)((top + (int)p->pad[1]) / STRIDE - BEFORE);
+    const uint first = LAST ? (s->w + p->pad[2] - pad) / STRIDE : s->w / STRIDE;
+    struct line l[ROWS];
+    float wide[MAIN + 3]; /* means: 1 by the columns of a window that count */
+    UNROLL for (uint c = 0; c < MAIN + NEAR(pad) + FAR(pad); c++) wide[c] = 1;
+    if (!largest && !p->full) {
+        UNROLL for (uint c = 0; c < MAIN + NEAR(pad) + FAR(pad); c++)
+            wide[c] = part_of(first - NEAR(pad) + c, p->pad[2], p->in[2]);
+    }
+    float sum[HIGH][WIDE][LANES];
+    UNROLL for (uint i = 0; i < HIGH; i++) UNROLL for (uint j = 0; j < WIDE; j++) UNROLL for (uint k = 0; k < LANES; k++)
+        sum[i][j][k] = 0;
+    if (AHEAD) {
+        UNROLL for (uint r = 0; r < ROWS; r++) read_line(&l[r], p, dy, index, s, first_row + r, first, largest, pad);
+    }
+    UNROLL for (uint r = 0; r < ROWS; r++) {
+        if (!AHEAD) read_line(&l[r], p, dy, index, s, first_row + r, first, largest, pad);
+        add_line(p, s, &l[r], wide, first_row + r, first, (int)r, largest, pad, sum);
+    }
     UNROLL for (int i = 0; i < HIGH; i++) {
-        float sum[WIDE][LANES];
-        UNROLL for (int j = 0; j < WIDE; j++) UNROLL for (uint k = 0; k < LANES; k++) {
-            sum[j][k] = 0;
-            UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int c = 0; c < COLUMNS; c++) {
-                const int high = i + (BEFORE - r) * STRIDE, wide = phase + j + (BEFORE - skip - c) * STRIDE;
-                if (high < 0 || high >= WINDOW || wide < 0 || wide >= WINDOW) continue;
-                if (largest)
-                    sum[j][k] += w.place[r][c][k] == (uint)high * row + (uint)wide ? w.dy[r][c][k] : 0;
-                else
-                    sum[j][k] += w.dy[r][c][k];
-            }
-        }
-        const uint line = (uint)(top + i);
-        if (line < p->in[1])
-            write_row(p, dx, s->x + (uint)(i - (int)(p->pad[1] % STRIDE)) * p->x[1], s->w, sum);
+        const uint at = s->x + (uint)(i - above) * p->x[1];
+        if ((uint)(top + i) >= p->in[1]) continue;
+#if LAST
+        UNROLL for (uint j = 0; j < WIDE; j++)
+            if (s->w + j < p->in[2]) put_some(p, dx, at + j * p->x[2], LANES, sum[i][j], LANES);
+#else
+        float v[WIDE];
+        UNROLL for (uint j = 0; j < WIDE; j++) v[j] = sum[i][j][0];
+        put_some(p, dx, at, p->in[2] - s->w, v, WIDE);
+#endif
     }
 }
 
@@ -147,13 +215,13 @@ __kernel WORKGROUP(THREADS) void pool_back(INPUT(dy), INPUT(index), OUTPUT(dx), 
     const uint item = GROUP_ID_X * THREADS + LOCAL_ID;
     if (item >= p.count) return;
     const struct spot s = find_spot(&p, item);
-    const bool late = p.pad[2] % STRIDE != 0;
+    const bool late = LAST ? p.pad[2] % STRIDE != 0 : p.pad[2] != 0;
     if (p.kind == RMCP_POOL_MEAN && !late)
         all(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), false, 0);
     else if (p.kind == RMCP_POOL_MEAN)
-        all(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), false, STRIDE - 1);
+        all(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), false, 1);
     else if (!late)
         all(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), true, 0);
     else
-        all(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), true, STRIDE - 1);
+        all(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), true, 1);
 }

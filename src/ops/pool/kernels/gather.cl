@@ -186,13 +186,6 @@ __kernel WORKGROUP(THREADS) void pool_gather(INPUT(dy), INPUT(index), OUTPUT(dx)
     const uint item = GROUP_ID_X * THREADS + LOCAL_ID;
     if (item >= p.count) return;
     float sum[LANES];
-    if (p.even && !p.align) { /* the gradient of one mean for all of a row */
-        const struct spot s = find_spot(&p, item);
-        const float v = load(ADDRESS(dy), s.y) * p.share;
-        UNROLL for (uint i = 0; i < LANES; i++) sum[i] = v;
-        write_row(&p, ADDRESS(dx), s.x, (int)s.w, sum);
-        return;
-    }
     const struct job job = find_job(&p, ADDRESS(dx), item);
     if (job.first >= (int)p.in[2]) return;
     UNROLL for (uint i = 0; i < LANES; i++) sum[i] = 0;

@@ -1,77 +1,134 @@
 /* tiles.h: pooling whose windows and strides are known when it is compiled: WINDOW and STRIDE, in two dimensions. A work-item
  * has a tile of results; what is neighbours in memory is loaded and stored together: along the width, or
- * (LAST) LANES channels. */
+ * (LAST) LANES channels. Elements stay as they lie in memory until they are needed. */
 #ifndef RMCP_POOL_TILES_H
 #define RMCP_POOL_TILES_H
 
 #include "ops/pool/kernels/pool.h"
 
+#include "kernels/pairs.h"
 #include "kernels/raw.h"
 
 #define THREADS 256
+#define IN_WORD (4 / (int)sizeof(element))
 #if LAST
-#define LANES RMCP_POOL_CHANNELS
+#define LANES RMCP_POOL_CHANNELS((int)sizeof(element))
 #else
 #define LANES 1
 #endif
+#define WORDS(n) (((n) + IN_WORD - 1) / IN_WORD)
 
-#define WIDTH RMCP_POOL_WIDTH((int)sizeof(element)) /* columns that are 16 bytes */
-
-INLINE bool is_aligned(__global const char *base, uint at)
-{
-    return ((uint)(ulong)base + at * (uint)sizeof(element)) % (4 * (uint)sizeof(element)) == 0;
-}
-
-/* The elements of LANES channels. */
-#if LAST
-typedef raw4 channels;
+#if TYPE == 0
+typedef uint bits;
+#define MINUS 0xff800000u /* -Inf */
+#elif TYPE == 1
+typedef ushort bits;
+#define MINUS 0xfc00fc00u
 #else
-typedef raw channels;
+typedef ushort bits;
+#define MINUS 0xff80ff80u
 #endif
 
-INLINE channels get_channels(__global const char *base, uint at)
+INLINE float value_at(const uint *word, uint i)
 {
-#if LAST
-    return load_raw_four(base, at, is_aligned(base, at));
+#if TYPE == 0
+    return as_float(word[i]);
 #else
-    return load_raw(base, at);
+    float v = value_of_raw((raw)(i % 2 ? word[i / 2] >> 16 : word[i / 2]));
+#if TYPE == 1 && defined(BARE) && defined(__NVPTX__)
+    __asm__("" : "+f"(v)); /* else it is compared in 16 bits, which takes longer */
 #endif
-}
-
-INLINE void values_of(float *v, channels r)
-{
-#if LAST
-    values_of_raw4(v, r);
-#else
-    v[0] = value_of_raw(r);
+    return v;
 #endif
 }
 
-/* alpha * v + beta * what was there, to four neighbours. */
-INLINE void put_four(const struct rmcp_pool_args *p, __global char *base, uint at, const float *v)
+INLINE uint bits_at(__global const char *base, uint at)
 {
-    float w[4];
-    UNROLL for (uint k = 0; k < 4; k++) {
-        w[k] = v[k] * p->alpha;
-        if (p->beta != 0) w[k] += p->beta * load(base, at + k);
+    return *(__global const bits *)(base + at * (uint)sizeof(bits));
+}
+
+/* n neighbours, 2 (f32), 4 or 8, of which `left` exist; the others are `other`. */
+INLINE void load_some(uint *word, __global const char *base, uint at, uint left, uint other, const uint n)
+{
+    UNROLL for (uint i = 0; i < WORDS(n); i++) word[i] = other;
+    const uint unit = smaller(n, 4) * (uint)sizeof(bits);
+    if (left >= n && ((uint)(ulong)base + at * (uint)sizeof(bits)) % unit == 0) {
+        UNROLL for (uint i = 0; i < n; i += 4) {
+            __global const char *p = base + (at + i) * (uint)sizeof(bits);
+#if TYPE == 0
+            if (n == 2) {
+                const uint2 w = *(__global const uint2 *)p;
+                word[0] = w.x, word[1] = w.y;
+                continue;
+            }
+            const uint4 w = *(__global const uint4 *)p;
+            word[i] = w.x, word[i + 1] = w.y, word[i + 2] = w.z, word[i + 3] = w.w;
+#else
+            const uint2 w = *(__global const uint2 *)p;
+            word[i / 2] = w.x, word[i / 2 + 1] = w.y;
+#endif
+        }
+    } else if (left > 0) {
+        uint one[8];
+        UNROLL for (uint i = 0; i < n; i++) one[i] = bits_at(base, at + smaller(i, left - 1));
+        UNROLL for (uint i = 0; i < n; i++) one[i] = i < left ? one[i] : (bits)other;
+        UNROLL for (uint i = 0; i < WORDS(n); i++)
+            word[i] = IN_WORD == 1 ? one[i] : one[i * IN_WORD] | one[i * IN_WORD + IN_WORD - 1] << 16;
     }
-    store4(base, at, (float4)(w[0], w[1], w[2], w[3]));
 }
 
-/* The same to WIDTH neighbours, all 16 bytes at once where they are aligned. */
-INLINE void put_wide(const struct rmcp_pool_args *p, __global char *base, uint at, const float *v)
+#if LAST
+/* LANES channels, or `other` where they do not exist. */
+INLINE void load_channels(uint *word, __global const char *base, uint at, bool exist, uint other)
 {
-#if TYPE != 0 && !DRIVER_HALF
-    if (((uint)(ulong)base + at * 2) % 16 == 0) {
-        typedef element element8 __attribute__((ext_vector_type(8)));
-        element8 w;
-        UNROLL for (uint k = 0; k < 8; k++)
-            w[k] = encode(p->beta != 0 ? v[k] * p->alpha + p->beta * load(base, at + k) : v[k] * p->alpha);
-        *(__global element8 *)(base + at * 2) = w;
+    UNROLL for (uint i = 0; i < 4; i++) word[i] = other;
+    if (!exist) return;
+    __global const char *p = base + at * (uint)sizeof(bits);
+    if ((uint)(ulong)p % 16 == 0) {
+        const uint4 w = *(__global const uint4 *)p;
+        word[0] = w.x, word[1] = w.y, word[2] = w.z, word[3] = w.w;
         return;
     }
+    UNROLL for (uint i = 0; i < 4; i++)
+        word[i] = IN_WORD == 1 ? bits_at(p, i) : bits_at(p, i * IN_WORD) | bits_at(p, i * IN_WORD + IN_WORD - 1) << 16;
+}
 #endif
-    UNROLL for (uint k = 0; k < WIDTH; k += 4) put_four(p, base, at + k, v + k);
+
+/* alpha * v + beta * what was there, to n neighbours, a multiple of 4, of which `left` exist. */
+INLINE void put_some(const struct rmcp_pool_args *p, __global char *base, uint at, uint left, float *v, const uint n)
+{
+    UNROLL for (uint k = 0; k < n; k++) v[k] *= p->alpha;
+    if (p->beta != 0) {
+        UNROLL for (uint k = 0; k < n; k++)
+            if (k < left) v[k] += p->beta * load(base, at + k);
+    }
+    const uint place = (uint)(ulong)base + at * (uint)sizeof(element);
+    if (left >= n && place % (4 * (uint)sizeof(element)) == 0) {
+#if TYPE == 0 || DRIVER_HALF
+        UNROLL for (uint k = 0; k < n; k += 4) store4(base, at + k, (float4)(v[k], v[k + 1], v[k + 2], v[k + 3]));
+#else
+        uint w[4];
+        __global char *to = base + at * (uint)sizeof(element);
+        pairs_of(w, v, n / 2);
+        if (n == 8 && place % 16 == 0) {
+            *(__global uint4 *)to = (uint4)(w[0], w[1], w[2], w[3]);
+        } else {
+            *(__global uint2 *)to = (uint2)(w[0], w[1]);
+            if (n == 8) *(__global uint2 *)(to + 8) = (uint2)(w[2], w[3]);
+        }
+#endif
+        return;
+    }
+    UNROLL for (uint k = 0; k < n; k++)
+        if (k < left) store(base, at + k, v[k]);
+}
+
+/* 1 by how many elements of a window are no padding in one dimension. */
+INLINE float part_of(uint o, uint pad, uint in)
+{
+    const struct range r = range_of(o, STRIDE, pad, WINDOW, in);
+    const int n = r.end - r.first;
+    return n > 2 ? 1 / 3.0f : n == 2 ? 0.5f : 1.0f;
 }
 
 #endif

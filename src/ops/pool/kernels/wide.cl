@@ -2,7 +2,7 @@
 #include "ops/pool/kernels/pool.h"
 
 #define THREADS 256
-#define AHEAD 4             /* loads under way */
+#define AHEAD 8             /* loads under way */
 #define NOWHERE 0xffffffffu /* in place of an element of the window */
 
 /* Whether (v, at) takes the place of (best, best_at), whichever was found first: larger, or as

@@ -4,7 +4,7 @@
 #include "ops/softmax/kernels/packed_args.h"
 #include "ops/softmax/softmax.h"
 
-enum { THREADS = 256, MOST_LANES = 32, USUAL_LANES = 16 };
+enum { THREADS = 256, MANY_FORWARD = 512, MANY_BACKWARD = 1024, ACROSS = 16 };
 
 static bool is_forward(const struct rmcp_form *form)
 {
@@ -17,18 +17,24 @@ static int64_t lines_of(const struct rmcp_form *form)
     return RMCP_SOFTMAX_COLUMN_BYTES / (int64_t)rmcp_type_bytes((rmcp_type)form->type);
 }
 
-static int64_t keep_of(const struct rmcp_form *form)
-{
-    return (is_forward(form) ? RMCP_SOFTMAX_KEEP_FORWARD : RMCP_SOFTMAX_KEEP_BACKWARD) /
-           lines_of(form);
-}
+/* How columns are shared: work-items of a workgroup, and of a column. */
+struct shares {
+    int64_t threads, lanes;
+    bool once; /* they keep all of it */
+};
 
-/* Work-items of a column: as few as can keep it, or as leave neighbours of 64 bytes. */
-static int64_t lanes_of(const struct rmcp_form *form, int64_t length)
+/* As few as can keep a column, and neighbours of 64 bytes: in a larger workgroup where a small one
+ * does not have both. */
+static struct shares shares_of(const struct rmcp_request *request, int64_t length)
 {
-    int64_t lanes = 1;
-    while (lanes < MOST_LANES && lanes * keep_of(form) < length) lanes *= 2;
-    return lanes * keep_of(form) < length ? USUAL_LANES : lanes;
+    const bool forward = is_forward(request->problem);
+    const int64_t keep = forward ? RMCP_SOFTMAX_KEEP_FORWARD : RMCP_SOFTMAX_KEEP_BACKWARD;
+    const int64_t many = forward ? MANY_FORWARD : MANY_BACKWARD;
+    struct shares s = { THREADS, 1, true };
+    if (length > THREADS / ACROSS * keep && request->caps->max_block >= many) s.threads = many;
+    while (s.lanes < s.threads / ACROSS && s.lanes * keep < length) s.lanes *= 2;
+    s.once = s.lanes * keep >= length;
+    return s;
 }
 
 static const char *refuse(const struct rmcp_request *request)
@@ -45,10 +51,9 @@ static const char *refuse(const struct rmcp_request *request)
 
 static double seconds(const struct rmcp_request *request, const struct rmcp_softmax_box *box)
 {
-    const int64_t lanes = lanes_of(request->problem, box->length);
+    const struct shares s = shares_of(request, box->length);
     const int64_t columns = box->outer * (box->inner / lines_of(request->problem));
-    return rmcp_softmax_seconds(request, box->length <= keep_of(request->problem) * lanes ? 1 : 1.3,
-                                (double)columns / (double)(THREADS / lanes));
+    return rmcp_softmax_seconds(request, s.once ? 1 : 1.3, (double)(columns * s.lanes) / THREADS);
 }
 
 static double cost(const struct rmcp_request *request)
@@ -64,10 +69,11 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     const bool forward = is_forward(form);
     struct rmcp_softmax_box box;
     if (!rmcp_softmax_box_of(form, &box)) return rmcp_fail(RMCP_E_INTERNAL, "softmax: no lines");
-    const int64_t lanes = lanes_of(form, box.length), columns = box.inner / lines_of(form);
+    const struct shares s = shares_of(request, box.length);
+    const int64_t columns = box.inner / lines_of(form), across = s.threads / s.lanes;
     const int64_t all = box.outer * columns;
     const int64_t quota = rmcp_launch_quota(
-        all, (int64_t)request->caps->compute_units * RMCP_SOFTMAX_UNIT_GROUPS * THREADS / lanes,
+        all, (int64_t)request->caps->compute_units * RMCP_SOFTMAX_UNIT_GROUPS * THREADS / s.lanes,
         seconds(request, &box));
     for (int64_t first = 0; first < all; first += quota) {
         const int64_t now = all - first < quota ? all - first : quota;
@@ -76,7 +82,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
             .first = (unsigned)first,
             .count = (unsigned)now,
             .length = (unsigned)box.length,
-            .lanes = (unsigned)lanes,
+            .lanes = (unsigned)s.lanes,
             .step = (unsigned)(box.inner * (int64_t)rmcp_type_bytes((rmcp_type)form->type)),
             .log = rmcp_softmax_log(form),
             .alpha = (float)form->number[RMCP_SOFTMAX_ALPHA],
@@ -84,10 +90,12 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
         };
         static const unsigned slots[2][3] = { { RMCP_SOFTMAX_Y, RMCP_SOFTMAX_DY, RMCP_SOFTMAX_DX },
                                               { RMCP_SOFTMAX_X, RMCP_SOFTMAX_Y } };
+        static const char *const rest[2][2] = { { "_backward", "_backward_long" },
+                                                { "_forward", "_forward_long" } };
         struct rmcp_kernel_launch *launch = NULL;
         const rmcp_status status = rmcp_kernel_append(
-            list, "softmax_channels", (rmcp_type)form->type, forward ? "_forward" : "_backward",
-            (now + THREADS / lanes - 1) / (THREADS / lanes) * THREADS, &launch);
+            list, "softmax_channels", (rmcp_type)form->type,
+            rest[forward][s.threads > THREADS], (now + across - 1) / across * s.threads, &launch);
         if (status) return status;
         for (unsigned t = 0; t < (forward ? 2u : 3u); t++)
             rmcp_arg_memory(launch, slots[forward][t], 0);
@@ -99,7 +107,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_softmax_channels;
 const struct rmcp_algo rmcp_algo_softmax_channels = {
     .name = "channels",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

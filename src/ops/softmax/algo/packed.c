@@ -16,15 +16,26 @@ static bool is_wide(const struct rmcp_form *form, int64_t length)
     return length * (int64_t)rmcp_type_bytes((rmcp_type)form->type) % 16 == 0;
 }
 
-/* Work-items of a line: as few as can keep it. Where they have single elements, neighbours read
- * neighbours. */
-static int64_t lanes_of(const struct rmcp_form *form, int64_t length)
+/* How lines are shared. */
+struct shares {
+    int64_t threads; /* of a workgroup                                  */
+    int64_t lanes;   /* work-items of a line                            */
+    int64_t keep;    /* elements of a work-item                         */
+};
+
+/* As few work-items as can keep a line, in a large workgroup where a small one cannot. Where they
+ * have single elements, neighbours read neighbours. */
+static struct shares shares_of(const struct rmcp_request *request, int64_t length)
 {
-    int64_t lanes = 1;
-    while (lanes < THREADS && lanes * RMCP_SOFTMAX_KEEP < length) lanes *= 2;
+    const struct rmcp_form *form = request->problem;
+    const int64_t keep = RMCP_SOFTMAX_CHUNKS * 16 / (int64_t)rmcp_type_bytes((rmcp_type)form->type);
+    const int64_t more = form->type == RMCP_F32 ? 1024 : 512; /* as an H200 liked best */
+    const bool many = length > THREADS * keep && request->caps->max_block >= more;
+    struct shares s = { many ? more : THREADS, 1, keep };
+    while (s.lanes < s.threads && s.lanes * s.keep < length) s.lanes *= 2;
     if (!is_wide(form, length))
-        while (lanes < NEIGHBOURS && lanes * 4 < length) lanes *= 2;
-    return lanes;
+        while (s.lanes < NEIGHBOURS && s.lanes * 4 < length) s.lanes *= 2;
+    return s;
 }
 
 /* Lines of length 1 have no order: each is one behind the other. */
@@ -47,9 +58,9 @@ static const char *refuse(const struct rmcp_request *request)
 
 static double seconds(const struct rmcp_request *request, const struct rmcp_softmax_box *box)
 {
-    const int64_t lanes = lanes_of(request->problem, box->length);
-    return rmcp_softmax_seconds(request, box->length <= RMCP_SOFTMAX_KEEP * lanes ? 1 : 1.5,
-                                (double)box->outer / (double)(THREADS / lanes));
+    const struct shares s = shares_of(request, box->length);
+    return rmcp_softmax_seconds(request, box->length <= s.keep * s.lanes ? 1 : 1.5,
+                                (double)(box->outer * s.lanes) / THREADS);
 }
 
 static double cost(const struct rmcp_request *request)
@@ -65,10 +76,10 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     const bool forward = is_forward(form);
     struct rmcp_softmax_box box;
     if (!box_of(form, &box)) return rmcp_fail(RMCP_E_INTERNAL, "softmax: no lines");
-    const int64_t lanes = lanes_of(form, box.length);
+    const struct shares shares = shares_of(request, box.length);
     const int64_t quota = rmcp_launch_quota(box.outer,
                                             (int64_t)request->caps->compute_units *
-                                                RMCP_SOFTMAX_UNIT_GROUPS * THREADS / lanes,
+                                                RMCP_SOFTMAX_UNIT_GROUPS * THREADS / shares.lanes,
                                             seconds(request, &box));
     const uint64_t line_bytes = (uint64_t)box.length * rmcp_type_bytes((rmcp_type)form->type);
     rmcp_status status = RMCP_OK;
@@ -77,7 +88,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
         const struct rmcp_softmax_packed args = {
             .lines = (unsigned)now,
             .length = (unsigned)box.length,
-            .lanes = (unsigned)lanes,
+            .lanes = (unsigned)shares.lanes,
             .wide = is_wide(form, box.length),
             .log = rmcp_softmax_log(form),
             .alpha = (float)form->number[RMCP_SOFTMAX_ALPHA],
@@ -86,8 +97,11 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
         static const unsigned slots[2][3] = { { RMCP_SOFTMAX_Y, RMCP_SOFTMAX_DY, RMCP_SOFTMAX_DX },
                                               { RMCP_SOFTMAX_X, RMCP_SOFTMAX_Y } };
         struct rmcp_kernel_launch *launch = NULL;
+        static const char *const rest[2][2] = { { "_backward", "_backward_long" },
+                                                { "_forward", "_forward_long" } };
         status = rmcp_kernel_append(list, "softmax_packed", (rmcp_type)form->type,
-                                    forward ? "_forward" : "_backward", now * lanes, &launch);
+                                    rest[forward][shares.threads > THREADS], now * shares.lanes,
+                                    &launch);
         if (status) break;
         for (unsigned t = 0; t < (forward ? 2u : 3u); t++)
             rmcp_arg_memory(launch, slots[forward][t], (uint64_t)first * line_bytes);
@@ -99,7 +113,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_softmax_packed;
 const struct rmcp_algo rmcp_algo_softmax_packed = {
     .name = "packed",
-    .version = 2,
+    .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

@@ -2,14 +2,15 @@
  *
  * A work-item has chunks of LANES neighbours, or, where lines are no whole chunks, single elements; neighbouring
  * work-items have neighbouring ones. Lines that fit into the registers of their work-items are read once; of longer ones the
- * sums come first, relative to the largest value so far, and all is read again for the results. */
+ * sums come first, relative to the largest value so far, and all but the last block, which is still there, is read again for
+ * the results, from the end to the beginning. */
 #include "ops/tensor/kernels/lanes.h"
 
 #include "kernels/functions.h"
 #include "ops/softmax/kernels/packed_args.h"
 #include "ops/softmax/kernels/terms.h"
 
-#define CHUNKS (RMCP_SOFTMAX_KEEP / LANES)
+#define CHUNKS RMCP_SOFTMAX_CHUNKS
 
 /* Where a work-item is: element k of its chunk i is `begin` + i * stride + k * apart, with less than `end` in the line. */
 struct post {
@@ -32,50 +33,46 @@ INLINE struct post post_of(const struct rmcp_softmax_packed *p, uint lane, uint 
     return s;
 }
 
-/* `other` stands for what is beyond the end. */
-INLINE void read_line(float v[CHUNKS][LANES], __global const char *line, const struct post *s, float other)
+/* Chunks as they lie in memory; `other`, two elements of 16 bits, stands for what is beyond the end. */
+INLINE void read_line(uint raw[CHUNKS][WORDS], __global const char *line, const struct post *s, uint other)
 {
     if (s->wide) {
-        struct lanes raw[CHUNKS];
         UNROLL for (uint i = 0; i < CHUNKS; i++) {
             const uint at = s->begin + i * s->stride;
-            if (i < s->chunks) load_words(raw[i].word, line + (at < s->end ? at : 0) * (uint)sizeof(element));
-        }
-        UNROLL for (uint i = 0; i < CHUNKS; i++) {
-            if (i < s->chunks) value_lanes(v[i], &raw[i], TYPE, AT_ONCE);
-            if (s->begin + i * s->stride >= s->end) {
-                UNROLL for (uint k = 0; k < LANES; k++) v[i][k] = other;
-            }
+            UNROLL for (uint k = 0; k < WORDS; k++) raw[i][k] = other;
+            if (at < s->end) load_words(raw[i], line + at * (uint)sizeof(element));
         }
         return;
     }
     UNROLL for (uint i = 0; i < CHUNKS; i++) {
+        UNROLL for (uint k = 0; k < WORDS; k++) raw[i][k] = other;
         if (i >= s->chunks) continue;
+        uint one[LANES];
         UNROLL for (uint k = 0; k < LANES; k++) {
             const uint at = s->begin + i * s->stride + k * s->apart;
-            v[i][k] = load(line, at < s->end ? at : 0);
+            one[k] = ((__global const bits *)line)[at < s->end ? at : 0];
         }
         UNROLL for (uint k = 0; k < LANES; k++)
-            if (s->begin + i * s->stride + k * s->apart >= s->end) v[i][k] = other;
+            if (s->begin + i * s->stride + k * s->apart >= s->end) one[k] = (bits)other;
+        words_of(raw[i], one);
     }
 }
 
-INLINE void write_line(float v[CHUNKS][LANES], __global char *line, const struct post *s, float alpha, float beta)
+/* Chunk i, with what beta leaves of what was there. */
+INLINE void write_chunk(float v[LANES], __global char *line, const struct post *s, uint i, float beta)
 {
-    UNROLL for (uint i = 0; i < CHUNKS; i++) {
-        if (i >= s->chunks) continue;
-        const uint at = s->begin + i * s->stride;
+    const uint at = s->begin + i * s->stride;
+    if (beta != 0) {
         UNROLL for (uint k = 0; k < LANES; k++) {
             const uint place = at + k * s->apart;
-            v[i][k] *= alpha;
-            if (beta != 0 && place < s->end) v[i][k] += beta * load(line, place);
+            if (place < s->end) v[k] += beta * load(line, place);
         }
-        if (s->wide) {
-            if (at < s->end) put_lanes(line + at * (uint)sizeof(element), v[i], 1);
-        } else {
-            UNROLL for (uint k = 0; k < LANES; k++)
-                if (at + k * s->apart < s->end) store(line, at + k * s->apart, v[i][k]);
-        }
+    }
+    if (s->wide) {
+        if (at < s->end) put_lanes(line + at * (uint)sizeof(element), v, 1);
+    } else {
+        UNROLL for (uint k = 0; k < LANES; k++)
+            if (at + k * s->apart < s->end) store(line, at + k * s->apart, v[k]);
     }
 }
 
@@ -87,45 +84,6 @@ INLINE bool is_wide(const struct rmcp_softmax_packed *p, __global const char *a,
 
 #if BACKWARD
 
-INLINE void gradient(const struct rmcp_softmax_packed *p, __global const char *y_line, __global const char *dy_line,
-                     __global char *dx_line, uint lane, bool exists, bool wide, __local float *room,
-                     __local float4 *ends)
-{
-    const uint block = RMCP_SOFTMAX_KEEP * p->lanes;
-    const bool once = !CPU && p->length <= block; /* a barrier that depends on it takes a CPU's compiler minutes */
-    float y[CHUNKS][LANES], dy[CHUNKS][LANES], sum = 0;
-    struct post s = post_of(p, lane, 0, wide);
-    for (uint first = 0; first < p->length; first += block) {
-        float part[4] = { 0, 0, 0, 0 }; /* apart, so that long sums stay accurate */
-        s = post_of(p, lane, first, wide);
-        read_line(y, y_line, &s, 0);
-        read_line(dy, dy_line, &s, 0);
-        UNROLL for (uint i = 0; i < CHUNKS; i++)
-            if (i < s.chunks) {
-                UNROLL for (uint k = 0; k < LANES; k++)
-                    part[k % 4] += p->log ? dy[i][k] : y[i][k] * dy[i][k];
-            }
-        sum += (part[0] + part[1]) + (part[2] + part[3]);
-    }
-    sum = fold_lines(sum, false, lane, p->lanes, room, ends);
-    for (uint first = 0; first < p->length; first += block) {
-        if (!once) {
-            s = post_of(p, lane, first, wide);
-            read_line(y, y_line, &s, 0);
-            read_line(dy, dy_line, &s, 0);
-        }
-        UNROLL for (uint i = 0; i < CHUNKS; i++) {
-            if (i >= s.chunks) continue;
-            if (p->log) {
-                UNROLL for (uint k = 0; k < LANES; k++) y[i][k] = dy[i][k] - exp_of(y[i][k]) * sum;
-            } else {
-                UNROLL for (uint k = 0; k < LANES; k++) y[i][k] = y[i][k] * (dy[i][k] - sum);
-            }
-        }
-        if (exists) write_line(y, dx_line, &s, p->alpha, p->beta);
-    }
-}
-
 __kernel WORKGROUP(THREADS) void softmax_packed(INPUT(y), INPUT(dy), OUTPUT(dx), struct rmcp_softmax_packed p)
 {
     __local float room[THREADS];
@@ -135,69 +93,51 @@ __kernel WORKGROUP(THREADS) void softmax_packed(INPUT(y), INPUT(dy), OUTPUT(dx),
     const bool exists = number < p.lines;
     const ulong begin = (ulong)(exists ? number : 0) * p.length * sizeof(element);
     const bool wide = is_wide(&p, ADDRESS(y), ADDRESS(dy), ADDRESS(dx));
-#if CPU /* one text is enough, and its compiler takes long for two with barriers */
-    gradient(&p, ADDRESS(y) + begin, ADDRESS(dy) + begin, ADDRESS(dx) + begin, lane, exists, wide, room, ends);
-#else
-    if (wide)
-        gradient(&p, ADDRESS(y) + begin, ADDRESS(dy) + begin, ADDRESS(dx) + begin, lane, exists, true, room, ends);
-    else
-        gradient(&p, ADDRESS(y) + begin, ADDRESS(dy) + begin, ADDRESS(dx) + begin, lane, exists, false, room, ends);
-#endif
-}
-
-#else
-
-INLINE void forward(const struct rmcp_softmax_packed *p, __global const char *x_line, __global char *y_line, uint lane,
-                    bool exists, bool wide, __local float *room, __local float4 *ends)
-{
-    const uint block = RMCP_SOFTMAX_KEEP * p->lanes;
-    const bool once = !CPU && p->length <= block; /* a barrier that depends on it takes a CPU's compiler minutes */
-    float v[CHUNKS][LANES], top = -INFINITY, sum = 0;
-    struct post s = post_of(p, lane, 0, wide);
-    for (uint first = 0; first < p->length; first += block) {
-        float largest = top, part[4] = { 0, 0, 0, 0 };
-        s = post_of(p, lane, first, wide);
-        read_line(v, x_line, &s, -INFINITY);
-        UNROLL for (uint i = 0; i < CHUNKS; i++)
-            if (i < s.chunks) {
-                UNROLL for (uint k = 0; k < LANES; k++) largest = v[i][k] > largest ? v[i][k] : largest;
-            }
-        if (once) largest = fold_lines(largest, true, lane, p->lanes, room, ends);
-        if (largest > top) sum *= exp_down(top - largest);
-        top = largest;
-        const float base = base_of(top);
-        UNROLL for (uint i = 0; i < CHUNKS; i++)
-            if (i < s.chunks) {
-                UNROLL for (uint k = 0; k < LANES; k++) {
-                    const float below = v[i][k] - base, term = exp_down(below);
-                    part[k % 4] += term;
-                    v[i][k] = p->log ? below : term;
-                }
-            }
-        sum += (part[0] + part[1]) + (part[2] + part[3]);
-    }
-    if (!once) {
-        const float own = top;
-        top = fold_lines(own, true, lane, p->lanes, room, ends);
-        if (own != top) sum *= exp_down(own - top);
-    }
-    sum = fold_lines(sum, false, lane, p->lanes, room + THREADS, ends + THREADS / 4);
-    const float lost = p->log ? log_of(sum) : 1.0f / sum;
-    for (uint first = 0; first < p->length; first += block) {
-        if (!once) {
-            s = post_of(p, lane, first, wide);
-            read_line(v, x_line, &s, -INFINITY);
-        }
+    __global const char *y_line = ADDRESS(y) + begin, *dy_line = ADDRESS(dy) + begin;
+    const uint block = CHUNKS * LANES * lanes, last = (p.length - 1) / block;
+    uint y[CHUNKS][WORDS], dy[CHUNKS][WORDS];
+    float a[LANES], b[LANES], sum = 0;
+    struct post s = post_of(&p, lane, 0, wide);
+    for (uint first = 0; first < p.length; first += block) {
+        float part[4] = { 0, 0, 0, 0 }; /* apart, so that long sums stay accurate */
+        s = post_of(&p, lane, first, wide);
+        read_line(y, y_line, &s, 0);
+        read_line(dy, dy_line, &s, 0);
         UNROLL for (uint i = 0; i < CHUNKS; i++) {
             if (i >= s.chunks) continue;
-            UNROLL for (uint k = 0; k < LANES; k++) {
-                if (!once) v[i][k] = p->log ? v[i][k] - top : exp_down(v[i][k] - top);
-                v[i][k] = p->log ? v[i][k] - lost : v[i][k] * lost;
+            values_of_words(b, dy[i]);
+            if (p.log) {
+                UNROLL for (uint k = 0; k < LANES; k++) part[k % 4] += b[k];
+            } else {
+                values_of_words(a, y[i]);
+                UNROLL for (uint k = 0; k < LANES; k++) part[k % 4] += a[k] * b[k];
             }
         }
-        if (exists) write_line(v, y_line, &s, p->alpha, p->beta);
+        sum += (part[0] + part[1]) + (part[2] + part[3]);
+    }
+    sum = fold_lines(sum, false, lane, lanes, room, ends);
+    for (uint n = last + 1; n-- > 0;) {
+        if (n < last) {
+            s = post_of(&p, lane, n * block, wide);
+            read_line(y, y_line, &s, 0);
+            read_line(dy, dy_line, &s, 0);
+        }
+        UNROLL for (uint i = 0; i < CHUNKS; i++) {
+            if (i >= s.chunks || !exists) continue;
+            forget_words(y[i]), forget_words(dy[i]);
+            values_of_words(a, y[i]);
+            values_of_words(b, dy[i]);
+            if (p.log) {
+                UNROLL for (uint k = 0; k < LANES; k++) a[k] = p.alpha * (b[k] - exp_of(a[k]) * sum);
+            } else {
+                UNROLL for (uint k = 0; k < LANES; k++) a[k] = p.alpha * (a[k] * (b[k] - sum));
+            }
+            write_chunk(a, ADDRESS(dx) + begin, &s, i, p.beta);
+        }
     }
 }
+
+#else
 
 __kernel WORKGROUP(THREADS) void softmax_packed(INPUT(x), OUTPUT(y), struct rmcp_softmax_packed p)
 {
@@ -208,14 +148,59 @@ __kernel WORKGROUP(THREADS) void softmax_packed(INPUT(x), OUTPUT(y), struct rmcp
     const bool exists = number < p.lines;
     const ulong begin = (ulong)(exists ? number : 0) * p.length * sizeof(element);
     const bool wide = is_wide(&p, ADDRESS(x), ADDRESS(y), ADDRESS(y));
-#if CPU /* one text is enough, and its compiler takes long for two with barriers */
-    forward(&p, ADDRESS(x) + begin, ADDRESS(y) + begin, lane, exists, wide, room, ends);
-#else
-    if (wide)
-        forward(&p, ADDRESS(x) + begin, ADDRESS(y) + begin, lane, exists, true, room, ends);
-    else
-        forward(&p, ADDRESS(x) + begin, ADDRESS(y) + begin, lane, exists, false, room, ends);
-#endif
+    __global const char *x_line = ADDRESS(x) + begin;
+    const uint block = CHUNKS * LANES * lanes, last = (p.length - 1) / block;
+    const bool once = !CPU && p.length <= block; /* a barrier that depends on it takes a CPU's compiler minutes */
+    uint raw[CHUNKS][WORDS];
+    float v[LANES], top = -INFINITY, base = 0, sum = 0;
+    struct post s = post_of(&p, lane, 0, wide);
+    for (uint first = 0; first < p.length; first += block) {
+        float largest = top, part[4] = { 0, 0, 0, 0 };
+        s = post_of(&p, lane, first, wide);
+        read_line(raw, x_line, &s, NOTHING);
+        UNROLL for (uint i = 0; i < CHUNKS; i++) {
+            if (i >= s.chunks) continue;
+            forget_words(raw[i]);
+            values_of_words(v, raw[i]);
+            UNROLL for (uint k = 0; k < LANES; k++) largest = larger(largest, v[k]);
+        }
+        if (once) largest = fold_lines(largest, true, lane, lanes, room, ends);
+        if (largest > top) sum *= exp_term(top - largest);
+        top = largest;
+        base = base_of(top);
+        UNROLL for (uint i = 0; i < CHUNKS; i++) {
+            if (i >= s.chunks) continue;
+            forget_words(raw[i]);
+            values_of_words(v, raw[i]);
+            UNROLL for (uint k = 0; k < LANES; k++) part[k % 4] += exp_term(v[k] - base);
+        }
+        sum += (part[0] + part[1]) + (part[2] + part[3]);
+    }
+    if (!once) {
+        const float own = top;
+        top = fold_lines(own, true, lane, lanes, room, ends);
+        if (own != top) sum *= exp_term(own - top);
+        base = base_of(top);
+    }
+    sum = fold_lines(sum, false, lane, lanes, room + THREADS, ends + THREADS / 4);
+    const float log = p.log ? log_of(sum) : 0, share = p.alpha / sum;
+    for (uint n = last + 1; n-- > 0;) {
+        if (n < last) {
+            s = post_of(&p, lane, n * block, wide);
+            read_line(raw, x_line, &s, NOTHING);
+        }
+        UNROLL for (uint i = 0; i < CHUNKS; i++) {
+            if (i >= s.chunks || !exists) continue;
+            forget_words(raw[i]);
+            values_of_words(v, raw[i]);
+            if (p.log) {
+                UNROLL for (uint k = 0; k < LANES; k++) v[k] = p.alpha * ((v[k] - base) - log);
+            } else { /* once more: terms would take as many registers again, or twice as many */
+                UNROLL for (uint k = 0; k < LANES; k++) v[k] = share * exp_term(v[k] - base);
+            }
+            write_chunk(v, ADDRESS(y) + begin, &s, i, p.beta);
+        }
+    }
 }
 
 #endif

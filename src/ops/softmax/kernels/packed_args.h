@@ -4,7 +4,7 @@
 
 #include "kernels/args.h"
 
-#define RMCP_SOFTMAX_KEEP 16 /* elements of a work-item in registers */
+#define RMCP_SOFTMAX_CHUNKS 4 /* of 16 bytes, of a work-item, in registers, of each tensor */
 
 struct rmcp_softmax_packed {
     unsigned lines, length;
@@ -17,7 +17,7 @@ struct rmcp_softmax_packed {
 /* Lines across the memory: element i of a line is `inner` elements behind element i - 1. A column
  * is the same element of one line, or of two lines side by side in 16-bit types. */
 #define RMCP_SOFTMAX_COLUMN_BYTES 4
-#define RMCP_SOFTMAX_KEEP_FORWARD 32 /* elements of a work-item in registers, of each tensor */
+#define RMCP_SOFTMAX_KEEP_FORWARD 32 /* columns of a work-item in registers, of each tensor */
 #define RMCP_SOFTMAX_KEEP_BACKWARD 16
 
 struct rmcp_softmax_channels {

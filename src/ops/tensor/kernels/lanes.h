@@ -9,6 +9,7 @@
 #include "kernels/target.h"
 
 #include "kernels/common.h"
+#include "kernels/pairs.h"
 #include "ops/tensor/kernels/args.h"
 
 #if TYPE == 0
@@ -24,8 +25,6 @@ typedef ushort bits;
 
 #if defined(BARE)
 typedef _Float16 half_float;
-typedef half_float half_float4 __attribute__((ext_vector_type(4)));
-typedef half_float half_float8 __attribute__((ext_vector_type(8)));
 #endif
 
 INLINE uint bytes_of(uint type)
@@ -125,6 +124,30 @@ INLINE void value_lanes(float *v, const struct lanes *x, uint type, uint way)
     }
 }
 
+/* LANES neighbours of TYPE as they lie in memory: IN_WORD of them in each of WORDS words. */
+#define IN_WORD (4 / (int)sizeof(bits))
+#define WORDS (LANES / IN_WORD)
+
+INLINE void forget_words(uint *word)
+{
+#if TYPE != 0
+    UNROLL for (uint k = 0; k < WORDS; k++) FORGET(word[k]);
+#endif
+}
+
+INLINE void values_of_words(float *v, const uint *word)
+{
+    UNROLL for (uint k = 0; k < LANES; k++)
+        v[k] = value_of(IN_WORD == 1 ? word[k] : k % 2 ? word[k / IN_WORD] >> 16 : word[k / IN_WORD] & 0xffff, TYPE);
+}
+
+/* The words of elements that were loaded one by one. */
+INLINE void words_of(uint *word, const uint *one)
+{
+    UNROLL for (uint k = 0; k < WORDS; k++)
+        word[k] = IN_WORD == 1 ? one[k] : one[k * IN_WORD] | one[k * IN_WORD + IN_WORD - 1] << 16;
+}
+
 INLINE void put_lanes(__global char *p, const float *v, uint step)
 {
     if (step == 1 && (uint)(ulong)p % 16 == 0) {
@@ -133,13 +156,10 @@ INLINE void put_lanes(__global char *p, const float *v, uint step)
 #elif DRIVER_HALF
         vstore_half8_rte((float8)(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]), 0,
                          (__global half *)p);
-#elif TYPE == 1
-        *(__global half_float8 *)p =
-            (half_float8)(encode(v[0]), encode(v[1]), encode(v[2]), encode(v[3]), encode(v[4]),
-                          encode(v[5]), encode(v[6]), encode(v[7]));
 #else
-        *(__global ushort8 *)p = (ushort8)(encode(v[0]), encode(v[1]), encode(v[2]), encode(v[3]),
-                                           encode(v[4]), encode(v[5]), encode(v[6]), encode(v[7]));
+        uint w[4];
+        pairs_of(w, v, 4);
+        *(__global uint4 *)p = (uint4)(w[0], w[1], w[2], w[3]);
 #endif
     } else {
         const uint apart = step * (uint)sizeof(element);

@@ -1,0 +1,32 @@
+/* chunk.h: what kernels share that keep chunks of 16 bytes as they lie in memory. */
+#ifndef RMCP_OPS_NORM_KERNELS_CHUNK_H
+#define RMCP_OPS_NORM_KERNELS_CHUNK_H
+
+#include "ops/tensor/kernels/lanes.h"
+
+#include "ops/batchnorm/kernels/norm.h"
+#include "kernels/meet.h"
+#include "ops/norm/kernels/args.h"
+
+INLINE void load_chunk(uint *word, __global const char *base, uint at, bool aligned)
+{
+    if (aligned) {
+        load_words(word, base + at * (uint)sizeof(element));
+        return;
+    }
+    uint one[LANES];
+    UNROLL for (uint k = 0; k < LANES; k++) one[k] = ((__global const bits *)base)[at + k];
+    words_of(word, one);
+}
+
+INLINE bool is_even(__global const char *base)
+{
+    return (uint)(ulong)base % 16 == 0;
+}
+
+INLINE float total(const float v[4])
+{
+    return (v[0] + v[1]) + (v[2] + v[3]);
+}
+
+#endif
