@@ -1,11 +1,13 @@
 /* model_ways.c: the modelled time of every tile and split that computes a convolution as a matrix
- * product, beside its estimate: what the figures for RDNA in src/conv/gpu/gemm.c are fitted to.
- * usage: model_ways [--mhz N] [--sample N] [--within X] FOLDER CARD CASE…
- * FOLDER and CARD as for model_card; ways that are estimated to take more than X times as long as
- * the best (default: 2) are left out. Everything printed is modelled; lines are tab-separated. */
+ * product, or with --winograd every split of F(2x2, 3x3), beside its estimate: what the figures for
+ * RDNA in src/conv/gpu are fitted to. usage: model_ways [--winograd] [--mhz N] [--sample N]
+ * [--within X] FOLDER CARD CASE… FOLDER and CARD as for model_card; ways that are estimated to take
+ * more than X times as long as the best (default: 2) are left out. Everything printed is modelled;
+ * lines are tab-separated. */
 #include "conv/conv.h"
 #include "conv/gpu/gemm_cost.h"
 #include "conv/gpu/shape.h"
+#include "conv/gpu/winograd.h"
 #include "model.h"
 
 #include <math.h>
@@ -13,55 +15,90 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The way that the algorithm below is made of. */
-static struct rmcp_gemm_way forced;
+/* The way that the algorithm below is made of: of the two the one that was set last. */
+static struct rmcp_gemm_way product;
+static struct rmcp_winograd_way winograd;
+static bool is_winograd;
 
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
-    return rmcp_gemm_emit(request, &forced, list);
+    return is_winograd ? rmcp_winograd_emit(request, &winograd, list)
+                       : rmcp_gemm_emit(request, &product, list);
 }
 
 static const struct rmcp_algo one_way = { .name = "way", .kind = RMCP_LAUNCH_KERNEL, .emit = emit };
 
 static rmcp_status try_way(struct model_session *s, const struct rmcp_request *request,
-                           const char *text, const struct rmcp_gemm_way *way)
+                           const char *text)
 {
-    const struct rmcp_choice choice = { .algo = &one_way,
-                                        .workspace_bytes =
-                                            rmcp_gemm_workspace(request->problem, way) };
+    const struct rmcp_choice choice = {
+        .algo = &one_way,
+        .workspace_bytes = is_winograd ? rmcp_winograd_workspace(request->problem, &winograd)
+                                       : rmcp_gemm_workspace(request->problem, &product)
+    };
     rmcp_plan *plan = NULL;
     double seconds = 0;
-    forced = *way;
     rmcp_status status = rmcp_plan_build_unguarded(s->device, request, &choice, &plan);
     if (!status) status = model_execute(s, request->operation, request->problem, plan, &seconds);
     if (!status)
         printf(
             "way\t%s\t%s\tsplits %d\t%.3f us\testimated %.3f us\tlongest %.3f us\tfma %.3f\t%s\n",
-            text, way->tile->name, (int)way->splits, 1e6 * seconds, 1e6 * way->seconds,
-            1e6 * s->seconds, s->fma, s->worst);
+            text,
+            !is_winograd     ? product.tile->name
+            : winograd.fused ? "winograd_fused"
+                             : "winograd",
+            (int)(is_winograd ? winograd.splits : product.splits), 1e6 * seconds,
+            1e6 * (is_winograd ? winograd.seconds : product.seconds), 1e6 * s->seconds, s->fma,
+            s->worst);
     fflush(stdout);
     rmcp_plan_destroy(plan);
+    return status;
+}
+
+static rmcp_status try_products(struct model_session *s, const struct rmcp_request *request,
+                                const char *text, double within)
+{
+    struct rmcp_gemm_way ways[2 * RMCP_GEMM_MOST_WAYS];
+    double best = HUGE_VAL;
+    rmcp_status status = RMCP_OK;
+    size_t n = rmcp_gemm_list(request, RMCP_FORM_PHASES, false, ways);
+    if (rmcp_gemm_reduction(request->problem, RMCP_FORM_PHASES) >= 32)
+        n += rmcp_gemm_list(request, RMCP_FORM_PHASES, true, ways + n);
+    for (size_t i = 0; i < n; i++) best = fmin(best, ways[i].seconds);
+    for (size_t i = 0; i < n && !status; i++) {
+        product = ways[i];
+        if (product.seconds <= within * best) status = try_way(s, request, text);
+    }
+    return status;
+}
+
+static rmcp_status try_winograd(struct model_session *s, const struct rmcp_request *request,
+                                const char *text, double within)
+{
+    rmcp_status status = RMCP_OK;
+    for (int fused = 0; fused < 2 && !status; fused++) {
+        const double best = rmcp_winograd_choose(request, fused).seconds;
+        for (int64_t splits = 1; splits <= RMCP_WINOGRAD_MOST_SPLITS && !status; splits++)
+            if (rmcp_winograd_way_of(request, fused, splits, &winograd) &&
+                winograd.seconds <= within * best)
+                status = try_way(s, request, text);
+    }
     return status;
 }
 
 static rmcp_status try_problem(struct model_session *s, const struct rmcp_operation *operation,
                                const void *problem, double within)
 {
-    struct rmcp_gemm_way ways[2 * RMCP_GEMM_MOST_WAYS];
     char text[RMCP_CASE_MAX] = "";
     const struct rmcp_request request = { .operation = operation,
                                           .problem = problem,
                                           .caps = &s->device->caps };
-    double best = HUGE_VAL;
     if (operation != &rmcp_operation_conv || rmcp_gemm_refuse(problem)) return RMCP_OK;
     rmcp_status status = rmcp_case_print(operation, problem, text, sizeof text);
-    size_t n = rmcp_gemm_list(&request, RMCP_FORM_PHASES, false, ways);
-    if (rmcp_gemm_reduction(problem, RMCP_FORM_PHASES) >= 32)
-        n += rmcp_gemm_list(&request, RMCP_FORM_PHASES, true, ways + n);
-    for (size_t i = 0; i < n; i++) best = fmin(best, ways[i].seconds);
-    for (size_t i = 0; i < n && !status; i++)
-        if (ways[i].seconds <= within * best) status = try_way(s, &request, text, &ways[i]);
-    return status;
+    if (status) return status;
+    if (!is_winograd) return try_products(s, &request, text, within);
+    return rmcp_winograd_refuse(&request, false) ? RMCP_OK
+                                                 : try_winograd(s, &request, text, within);
 }
 
 static rmcp_status try_text(struct model_session *s, const char *text, double within)
@@ -82,6 +119,7 @@ int main(int argc, char **argv)
     double mhz = 0, within = 2;
     uint64_t sample = 0;
     int at = 1;
+    if (argc > 1 && !strcmp(argv[1], "--winograd")) is_winograd = ++at > 1;
     for (; at + 1 < argc && !strncmp(argv[at], "--", 2); at += 2) {
         const char *name = argv[at] + 2;
         if (!strcmp(name, "mhz"))
@@ -94,7 +132,9 @@ int main(int argc, char **argv)
             break;
     }
     if (argc - at < 3 || !strncmp(argv[at], "--", 2)) {
-        fputs("usage: model_ways [--mhz N] [--sample N] [--within X] FOLDER CARD CASE…\n", stderr);
+        fputs("usage: model_ways [--winograd] [--mhz N] [--sample N] [--within X] FOLDER CARD "
+              "CASE…\n",
+              stderr);
         return 2;
     }
     bool right = model_open(&s, argv[at], argv[at + 1], mhz, sample);

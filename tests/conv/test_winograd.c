@@ -123,6 +123,8 @@ static void same_bits_each_time(void **state)
     (void)state;
     same_bits("n1c40h5w6k18r3s3p1:f32:nchw:fwd", "winograd");
     same_bits("n1c20h5w6k40r3s3p1:f32:nhwc:bwd_data", "winograd");
+    same_bits("n1c42h5w6k18r3s3p1:f32:nhwc:fwd", "winograd_fused");
+    same_bits("n1c20h5w6k40r3s3p1:f32:nchw:bwd_data", "winograd_fused");
     same_bits("n1c40h5w6k18r3s3p1:f32:nhwc:fwd", "winograd_4x4");
     same_bits("n2c20h7w6k40r3s3p1:f32:nchw:bwd_weights", "winograd_4x4");
 }
@@ -132,11 +134,11 @@ static void same_bits_each_time(void **state)
 static void strict_plans_go_without(void **state)
 {
     (void)state;
-    static const char *const names[] = { "winograd", "winograd_4x4" };
+    static const char *const names[] = { "winograd", "winograd_4x4", "winograd_fused" };
     rmcp_conv problem = { .struct_size = sizeof problem };
     int pass = -1;
     assert_ok(rmcp_conv_parse("n8c64h28w28k64r3s3p1:f32:nchw:fwd", &problem, &pass));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         rmcp_plan_options options = { .struct_size = sizeof options,
                                       .accuracy = RMCP_STRICT,
                                       .algorithm = names[i] };

@@ -11,6 +11,7 @@ enum {
     ANY_TAPS = 9,    /* of depthwise_weights_any.cl           */
     ANY_FILTER = 64, /* taps of depthwise_any.cl in local memory */
     MOST_LANES = 32,
+    SMALL_LANES = 8, /* of small images, each channel of which lies elsewhere */
     THREADS = 128,
     SUM_THREADS = 256, /* of both kernels of weight gradients */
 };
@@ -178,11 +179,25 @@ static void spread_window(struct rmcp_depthwise *p, const struct rmcp_convolutio
     p->outputs[i - 1] = (unsigned)conv->input[i];
 }
 
+/* Weight gradients of small images: a channel has fewer positions than a workgroup has work-items,
+ * most of which would wait for the others. */
+static int64_t small_lanes(const struct rmcp_convolution *conv,
+                           const struct rmcp_depthwise_way *way)
+{
+    const int64_t positions =
+        conv->n * conv->output[0] * ceil_divide(conv->output[1], way->rows) * conv->output[2];
+    int64_t lanes = 1;
+    while (lanes < SMALL_LANES && 2 * lanes * positions <= SUM_THREADS) lanes *= 2;
+    return lanes;
+}
+
 /* Neighbouring channels that neighbouring work-items take: one sector of memory or more, unless too
  * many of them would not exist. */
-static int64_t lanes_of(const struct rmcp_convolution *conv, int64_t channels)
+static int64_t lanes_of(const struct rmcp_convolution *conv, const struct rmcp_depthwise_way *way,
+                        int64_t channels)
 {
-    if (conv->layout != RMCP_NHWC) return 1;
+    if (conv->layout != RMCP_NHWC)
+        return conv->pass == RMCP_CONV_BACKWARD_WEIGHTS ? small_lanes(conv, way) : 1;
     int64_t lanes = MOST_LANES;
     while (lanes > 1 && ceil_divide(channels, lanes) * lanes * 3 > channels * 4) lanes /= 2;
     return lanes;
@@ -214,7 +229,7 @@ bool rmcp_depthwise_init(struct rmcp_depthwise *p, const struct rmcp_convolution
     struct rmcp_gemm g;
     if (!rmcp_gemm_init(&g, conv, phase)) return false;
     const bool data = conv->pass == RMCP_CONV_BACKWARD_DATA;
-    const int64_t channels = data ? conv->c : conv->k, lanes = lanes_of(conv, channels);
+    const int64_t channels = data ? conv->c : conv->k, lanes = lanes_of(conv, way, channels);
     *p = (struct rmcp_depthwise){
         .window = { g.window[0], g.window[1], g.window[2] },
         .lanes = rmcp_divider_of(lanes),

@@ -156,8 +156,9 @@ static bool is_crowd(const struct rmcp_convolution *conv, enum rmcp_form form)
 static double traffic_seconds(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
                               double usual)
 {
-    const double far = 4.5; /* as measured on an H200 */
     const struct rmcp_convolution *conv = request->problem;
+    const bool rdna = request->caps->figures == RMCP_FIGURES_RDNA;
+    const double far = rdna ? usual : 4.5; /* as measured on an H200 */
     const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
     const bool zeros = strided && way->form == RMCP_FORM_PHASES && conv->layout == RMCP_NCHW &&
                        conv->pass == RMCP_CONV_BACKWARD_DATA && rmcp_cells_lone(conv);
@@ -223,7 +224,8 @@ static double rdna_compute_seconds(const struct rmcp_request *request,
                                    const struct rmcp_gemm_way *way, double traffic)
 {
     enum { SIMDS = 4, LANES = 32 };
-    const double tests = 1.1; /* of each element for padding                       */
+    const double tests = 1.1;   /* of each element for padding               */
+    const double uneven = 1.15; /* parts of phases, which are not alike      */
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
     const struct rmcp_gemm_tile *tile = way->tile;
@@ -248,8 +250,25 @@ static double rdna_compute_seconds(const struct rmcp_request *request,
     const double busy = waves * work / groups / figures->efficiency;
     const double alone =
         ceil(each / figures->at_once) * longest * (turn + figures->stall) + figures->first;
-    const double slower = (p->padded ? tests : 1) * last_factor(conv);
+    const double slower = (p->padded ? tests : 1) * (p->count > 1 && way->splits > 1 ? uneven : 1) *
+                          last_factor(conv);
     return longest_of(slower * busy / clock, slower * alone / clock, traffic);
+}
+
+/* Workgroups that have room at once store all that they have, and zeros beside it, at the end. */
+static double rdna_lone_seconds(const struct rmcp_request *request,
+                                const struct rmcp_gemm_products *p, const struct rmcp_gemm_way *way)
+{
+    const double apart = 2.5;
+    const struct rmcp_convolution *conv = request->problem;
+    const double pairs = fmax(1, request->caps->compute_units / 2.0);
+    double groups = 0;
+    for (int64_t i = 0; i < p->count; i++)
+        groups +=
+            (double)(rmcp_gemm_tiles_of(p->rows, p->each[i].columns, way->tile) * conv->groups);
+    if (ceil(groups / pairs) > rdna_tile_of(way->tile)->at_once) return 0;
+    return apart * (double)rmcp_conv_elements(conv, RMCP_CONV_X) * sizeof(float) /
+           request->caps->bytes_per_second;
 }
 
 static double rdna_seconds(const struct rmcp_request *request, const struct rmcp_gemm_products *p,
@@ -264,6 +283,7 @@ static double rdna_seconds(const struct rmcp_request *request, const struct rmcp
                      (double)rmcp_gemm_form_launches(conv, way->form) * caps->launch_seconds +
                      rmcp_arrange_seconds(request, way->form);
     if (way->splits > 1) seconds += caps->launch_seconds + parts * bytes;
+    if (way->form == RMCP_FORM_LONE) seconds += rdna_lone_seconds(request, p, way);
     return seconds;
 }
 
@@ -272,11 +292,7 @@ double rmcp_gemm_seconds(const struct rmcp_request *request, const struct rmcp_g
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
-    /* Data gradients with strides, whose workgroups are not alike: the model has them as an H200.
-     */
-    if (caps->figures == RMCP_FIGURES_RDNA && !(strided && conv->pass == RMCP_CONV_BACKWARD_DATA))
-        return rdna_seconds(request, p, way);
+    if (caps->figures == RMCP_FIGURES_RDNA) return rdna_seconds(request, p, way);
     if (is_crowd(conv, way->form)) return crowd_way_seconds(request, p, way);
     const double launches = (double)rmcp_gemm_form_launches(conv, way->form);
     const double compute = rmcp_gemm_compute_seconds(request, p, way);

@@ -14,21 +14,15 @@
 #include "kernels/target.h"
 #include "kernels/common.h"
 #include "conv/kernels/winograd.h"
+#include "conv/kernels/winograd_outputs.h"
 
-#define THREADS 256
-#define ROWS RMCP_WINOGRAD_ROWS
-#define TILES RMCP_WINOGRAD_TILES
 #define DEPTH RMCP_WINOGRAD_DEPTH
-#define POSITIONS RMCP_WINOGRAD_POSITIONS
 #define AHEAD 2 /* channels that filters are loaded ahead */
 
-/* Local memory in floats. The pitches keep neighbours out of each other's banks: of tiles when they
- * are stored channel by channel, of sums when 2 x 4 work-items store float4. */
+/* Local memory in floats. The pitch keeps neighbours out of each other's banks when tiles are stored
+ * channel by channel. */
 #define TILE_PITCH (POSITIONS * TILES + 4)
 #define BUFFER (DEPTH * TILE_PITCH)
-#define CHUNK RMCP_WINOGRAD_CHUNK
-#define SUM_PITCH (TILES + 8)
-#define EXCHANGE (POSITIONS * CHUNK * SUM_PITCH)
 #define SHARED (EXCHANGE > 2 * BUFFER ? EXCHANGE : 2 * BUFFER)
 
 /* ---- tiles ---- */
@@ -125,17 +119,6 @@ INLINE struct filters filters_of(__global const char *channel, uint place)
     } };
 }
 
-INLINE void multiply(float4 sum[8][2], const float4 u[2], __local const float *v)
-{
-    const float4 tiles[2] = { *(__local const float4 *)v, *(__local const float4 *)(v + TILES / 2) };
-    const float rows[8] = { u[0].x, u[0].y, u[0].z, u[0].w, u[1].x, u[1].y, u[1].z, u[1].w };
-    UNROLL
-    for (uint i = 0; i < 8; i++) {
-        sum[i][0] += rows[i] * tiles[0];
-        sum[i][1] += rows[i] * tiles[1];
-    }
-}
-
 /* Add up the products of `length` channels from `first` on. `in` and `filters` begin at channel 0;
  * `fetched` is the channel that this work-item fetches first, `slot` where its tile stands in a
  * buffer; `place` and `v` are where its filters and tiles begin. */
@@ -159,8 +142,12 @@ INLINE void accumulate(float4 sum[2][8][2], __local float *shared, const struct 
         UNROLL
         for (uint i = 0; i < DEPTH; i++) {
             __local const float *const tiles = shared + buffer + i * TILE_PITCH + v;
-            multiply(sum[0], now[i % AHEAD].u[0], tiles);
-            multiply(sum[1], now[i % AHEAD].u[1], tiles + TILES);
+            UNROLL
+            for (uint j = 0; j < 2; j++) {
+                __local const float *const t = tiles + j * TILES;
+                multiply(sum[j], now[i % AHEAD].u[j], *(__local const float4 *)t,
+                         *(__local const float4 *)(t + TILES / 2));
+            }
             now[i % AHEAD] = filters_of(ahead, place);
             ahead += pitch;
             IN_ORDER();
@@ -168,49 +155,6 @@ INLINE void accumulate(float4 sum[2][8][2], __local float *shared, const struct 
         buffer = BUFFER - buffer;
         keep(s, shared + buffer + slot);
         BARRIER();
-    }
-}
-
-/* ---- outputs ---- */
-
-/* A' m A of one tile and row, with bias and activation; or as a part of a sum. Outputs beyond an edge
- * are stored where the last one is, with its value: on gfx1010 a branch between local memory and a
- * store makes it wait for all stores before (a hazard of the chip that the compiler keeps away
- * from). */
-INLINE void store_outputs(const struct rmcp_winograd *g, __global char *out, __global const char *bias,
-                          __local const float *m, uint tile, uint row)
-{
-    float t[2][4], sums[2][2];
-    UNROLL
-    for (uint j = 0; j < 4; j++) {
-        const float m0 = m[j * CHUNK * SUM_PITCH], m1 = m[(4 + j) * CHUNK * SUM_PITCH];
-        const float m2 = m[(8 + j) * CHUNK * SUM_PITCH], m3 = m[(12 + j) * CHUNK * SUM_PITCH];
-        t[0][j] = m0 + m1 + m2;
-        t[1][j] = m1 - m2 - m3;
-    }
-    const uint line = divide(tile, g->across), image = divide(line, g->down);
-    const uint x = (tile - line * g->across.divisor) * 2, y = (line - image * g->down.divisor) * 2;
-    const uint at = image * g->out_image + (GROUP_ID_Y * g->rows + row) * g->out_channel +
-                    y * g->out_y + x * g->out_x;
-    const bool wide = x + 1 < g->out_width, high = y + 1 < g->out_height;
-    const uint next_x = wide ? g->out_x : 0, next_y = high ? g->out_y : 0;
-    const float shift = g->epilogue.bias ? load(bias, GROUP_ID_Y * g->rows + row) : 0;
-    UNROLL
-    for (uint i = 0; i < 2; i++) {
-        sums[i][0] = t[i][0] + t[i][1] + t[i][2] + shift;
-        sums[i][1] = wide ? t[i][1] - t[i][2] - t[i][3] + shift : sums[i][0];
-    }
-    if (g->epilogue.kind)
-        UNROLL
-        for (uint i = 0; i < 4; i++) sums[i / 2][i % 2] = activate(&g->epilogue, sums[i / 2][i % 2]);
-    UNROLL
-    for (uint i = 0; i < 4; i++) {
-        const uint index = at + (i / 2 ? next_y : 0) + (i % 2 ? next_x : 0);
-        const float v = high ? sums[i / 2][i % 2] : sums[0][i % 2];
-        if (TYPE == 0 || !g->partial)
-            store(out, index, v);
-        else
-            ((__global float *)out)[index] = v;
     }
 }
 
@@ -239,29 +183,5 @@ __kernel WORKGROUP(THREADS) void winograd(INPUT(filters), INPUT(in), OUTPUT(out)
     accumulate(sum, shared, &g, &s, in, filters, first, length, channel, channel * TILE_PITCH + tile,
                wave * 2 * ROWS + rows, wave * 2 * TILES + tiles);
 
-    __global float *const parts = (__global float *)ADDRESS(out) + (ulong)GROUP_ID_Z * g.part;
-    __global char *const out = g.partial ? (__global char *)parts : ADDRESS(out);
-    const uint left = g.rows - first_row;
-    UNROLL
-    for (uint chunk = 0; chunk < ROWS / CHUNK && chunk * CHUNK < left; chunk++) {
-        UNROLL
-        for (uint i = 0; i < 8; i++) { /* two positions, two rows, two times four tiles */
-            const uint position = i / 4, odd = i / 2 % 2, half_tile = i % 2;
-            __local float *const m =
-                shared + ((wave * 2 + position) * CHUNK + lane / 4 * 2 + odd) * SUM_PITCH + tiles;
-            *(__local float4 *)(m + half_tile * (TILES / 2)) = sum[position][chunk * 2 + odd][half_tile];
-        }
-        BARRIER();
-        UNROLL
-        for (uint i = 0; i < CHUNK * TILES / THREADS; i++) {
-            const uint index = thread + i * THREADS;
-            const uint t = smaller(g.channels_last ? index / CHUNK : index % TILES,
-                                   g.tiles - 1 - first_tile);
-            const uint row = smaller(g.channels_last ? index % CHUNK : index / TILES,
-                                     left - 1 - chunk * CHUNK);
-            store_outputs(&g, out, ADDRESS(bias), shared + row * SUM_PITCH + t, first_tile + t,
-                          first_row + chunk * CHUNK + row);
-        }
-        BARRIER();
-    }
+    store_sums(&g, ADDRESS(out), ADDRESS(bias), shared, sum, first_tile, first_row, tiles);
 }

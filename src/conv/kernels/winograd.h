@@ -42,6 +42,19 @@ struct rmcp_winograd {
     struct rmcp_epilogue epilogue;
 };
 
+/* ---- winograd_fused.cl: beside a struct rmcp_winograd, of which the filters' members are not used
+ * ---- */
+
+#define RMCP_WINOGRAD_FUSED_DEPTH 4
+
+/* Elements between neighbours of the filters. */
+struct rmcp_winograd_fused {
+    unsigned group, row, channel, y, x;
+    unsigned together; /* 1: the taps of a filter are next to each other          */
+    unsigned by_rows;  /* 1: rows are nearer to each other than channels          */
+    unsigned turned;   /* 1: filters are turned around                            */
+};
+
 /* ---- product.cl: many products of f32 matrices of the same size ---- */
 
 #define RMCP_PRODUCT_SLICES 8 /* the reduction is a multiple of it */
