@@ -195,6 +195,8 @@ run_tests() {
     passed=$((passed + ${ok:-0}))
     failed=$((failed + ${bad:-0} + ${late:-0}))
     skipped=$((skipped + ${skip:-0}))
+    # Seconds, folder and name of each test.
+    sed -n "s|^ *[0-9]*/[0-9]* rmcp:[^/]* / \(.*[^ ]\)  *[A-Z]\{2,\}  *\([0-9.]*\)s.*|\2 $folder: \1|p" "$log" >>"$durations"
     # A failed test's line, its command, and what it said between two rules.
     awk -v folder="$folder" '
         / (FAIL|TIMEOUT|ERROR) / && /^ *[0-9]+\/[0-9]+ / { print folder ":" $0; rules = 2; next }
@@ -210,28 +212,32 @@ run_tests() {
 }
 
 run_all_tests() {
+    begun=$(date +%s)
+    step() { say "$1, after $((($(date +%s) - begun) / 60)) minutes"; }
     # Word splitting is wanted: a list of package names.
     # shellcheck disable=SC2086
     install_packages $test_packages
     build
     # Tests of random problems draw others each time, except here: a change is judged by what it does, not by the dice.
     export RMCP_SEED="${RMCP_SEED:-1}"
-    say "tests"
+    step "tests"
     run_tests build
-    say "tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+    step "tests under AddressSanitizer and UndefinedBehaviorSanitizer"
     configure build-asan -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
     compile build-asan
     run_tests build-asan --no-suite slow
-    say "tests under ThreadSanitizer"
+    step "tests under ThreadSanitizer"
     configure build-tsan -Dbuildtype=debugoptimized -Db_sanitize=thread -Dopenmp=disabled -Db_lundef=false
     compile build-tsan
     run_tests build-tsan --suite threads
-    say "fuzzers"
+    step "fuzzers"
     CC=clang-19 configure build-fuzz -Dbuildtype=debugoptimized -Db_sanitize=address,undefined \
         -Db_lundef=false -Dopenmp=disabled -Dfuzz=true
     compile build-fuzz
     run_tests build-fuzz --suite fuzz
-    say "all tests"
+    say "the longest tests, seconds"
+    sort -rn "$durations" | head -n 20
+    step "all tests"
     # Last, so that whoever sees only the end of the output sees what failed.
     tail -n 300 "$failures"
     echo "$passed passed, $failed failed, $skipped skipped, $unstable failed once and passed when run again"
@@ -243,7 +249,8 @@ export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
 log=$(mktemp)
 failures=$(mktemp)
 again=$(mktemp)
-trap 'rm -f "$log" "$failures" "$again"' EXIT
+durations=$(mktemp)
+trap 'rm -f "$log" "$failures" "$again" "$durations"' EXIT
 case ${1-} in
 demo) demo ;;
 test) run_all_tests ;;
