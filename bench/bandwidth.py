@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Memory bandwidth of the operations that it bounds, beside that of a copy on the same device.
 
-usage: bandwidth.py [--rmcp build/rmcp] [--device cuda] [--images 256] [--only TEXT] [--types f32,f16,bf16] [--json FILE] [--list]
+usage: bandwidth.py [--rmcp build/rmcp] [--device cuda] [--images 256] [--only TEXT] [--types f32,f16,bf16] [--bar 80] [--json FILE] [--list]
 
 Every operation moves tensors of 256 channels of 56 x 56 or of that many elements, each element counted once: read or written.
-A copy is that of the same tensor, in the same type. Times are the shortest of 20, by the GPU's clock.
+A copy is that of the same tensor, in the same type. Times are the shortest of 20, by the GPU's clock. The end says for each type
+how many of the cases have --bar per cent of the copy's bandwidth, and which have less.
 """
 import argparse
 import json
@@ -78,6 +79,13 @@ def typed(case, kind):
     return case if kind == "f32" else f"{case}:{kind}"
 
 
+def below(names, shares, bar):
+    """How many shares reach the bar, in words, and the names of those that do not, the lowest first."""
+    misses = sorted((share, name) for name, share in zip(names, shares) if share < bar)
+    text = f"{len(shares) - len(misses)} of {len(shares)} cases have {100 * bar:.0f} % of a copy"
+    return text + "".join(f"\n  {100 * share:5.1f} % {name}" for share, name in misses)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rmcp", default="build/rmcp")
@@ -85,6 +93,7 @@ def main():
     parser.add_argument("--images", type=int, default=256)
     parser.add_argument("--only", action="append", help="operations whose names contain this")
     parser.add_argument("--types", default="f32,f16,bf16")
+    parser.add_argument("--bar", type=float, default=80, help="per cent of a copy's bandwidth that a case should have")
     parser.add_argument("--list", action="store_true", help="print the cases and time none")
     parser.add_argument("--json", help="also write all times to this file")
     given = parser.parse_args()
@@ -106,6 +115,10 @@ def main():
         mine = rates[i * len(types):(i + 1) * len(types)]
         cells = [f"{rate:.0f}, {100 * rate / copy:.0f} %" for rate, copy in zip(mine, rates)]
         print(f"| {name} | {' | '.join(cells)} |")
+    if len(wanted) > 1:
+        names = [name for name, _ in wanted[1:]]
+        for i, kind in enumerate(types):
+            print(f"{kind}: {below(names, [rate / rates[i] for rate in rates[len(types) + i::len(types)]], given.bar / 100)}")
     if given.json:
         with open(given.json, "w", encoding="utf-8") as file:
             json.dump([dict(row, name=wanted[i // len(types)][0], type=types[i % len(types)])
