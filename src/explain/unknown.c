@@ -321,14 +321,24 @@ static struct explain_unknown as_unknown(const struct explain_result *r,
     return unknown;
 }
 
+/* Does it stand on little: on words that a form or a general reader knows, or on lines that call
+ * themselves warnings or start with what goes well? Such a finding is quoted where nothing firm
+ * stands beside it. */
+static bool is_thin(const struct explain_match *match)
+{
+    if (match->by_facts || match->signature->weight < EXPLAIN_HARMLESS) return false;
+    if (match->by_form || match->warning || match->quiet) return true;
+    return explain_is_general(match->signature);
+}
+
 void explain_quote_general(struct explain_result *r)
 {
     for (size_t i = 0; i < r->n_matches; i++)
-        if (!says_its_words(r->matches[i].signature)) return;
-    for (size_t i = r->n_matches; i-- > 0;) {
-        if (r->unknown.about && r->unknown.line != r->matches[i].line) continue;
-        if (!r->unknown.about) r->unknown = as_unknown(r, &r->matches[i]);
-        r->n_matches--;
-        memmove(&r->matches[i], &r->matches[i + 1], (r->n_matches - i) * sizeof *r->matches);
-    }
+        if (!is_thin(&r->matches[i])) return;
+    if (!r->n_matches) return;
+    const struct explain_unknown *unknown = &r->unknown;
+    if (!unknown->about || unknown->behind ||
+        (says_its_words(unknown->about) && !says_its_words(r->matches[0].signature)))
+        r->unknown = as_unknown(r, &r->matches[0]);
+    r->n_matches = 0;
 }
