@@ -101,7 +101,7 @@ bool explain_read_facts(const struct explain_facts *f, struct explain_result *r)
         if (!explain_is_vague(r->matches[i].signature)) return false;
     if (!fault || (fault == FOR_CPU && r->card.integrated) || r->n_matches == EXPLAIN_MOST)
         return false;
-    if (r->unknown.about && r->unknown.exception) return false; /* it may be about anything */
+    if (r->unknown.about) return false; /* it may be about anything */
     const char *id = fault == NOT_FOR_CHIP ? "no-kernel-image" : "cuda-wheel";
     const struct explain_signature *s = explain_signatures;
     while (s->id && strcmp(s->id, id)) s++;

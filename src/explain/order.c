@@ -14,6 +14,7 @@ const struct explain_relation explain_relations[] = {
 #define IGNORE(id) { EXPLAIN_IGNORE, id, "" },
 #define CARD(id, others) { EXPLAIN_CARD, id, others },
 #define VAGUE(id) { EXPLAIN_VAGUE, id, "" },
+#define NOTICE(id) { EXPLAIN_NOTICE, id, "" },
 #define ONLY(id, chips)
 #include "explain/relations.inc"
 #undef CAUSES
@@ -23,6 +24,7 @@ const struct explain_relation explain_relations[] = {
 #undef IGNORE
 #undef CARD
 #undef VAGUE
+#undef NOTICE
 #undef ONLY
     { EXPLAIN_CAUSES, NULL, NULL },
 };
@@ -35,6 +37,7 @@ const struct explain_limit explain_limits[] = {
 #define IGNORE(id)
 #define CARD(id, others)
 #define VAGUE(id)
+#define NOTICE(id)
 #define ONLY(id, chips) { id, chips },
 #include "explain/relations.inc"
 #undef CAUSES
@@ -44,6 +47,7 @@ const struct explain_limit explain_limits[] = {
 #undef IGNORE
 #undef CARD
 #undef VAGUE
+#undef NOTICE
 #undef ONLY
     { NULL, NULL },
 };
@@ -113,7 +117,9 @@ static bool any_found(const struct explain_result *r, const char *ids)
 static void leave_out_superfluous(struct explain_result *r)
 {
     for (const struct explain_relation *relation = explain_relations; relation->cause; relation++) {
-        if (relation->kind == EXPLAIN_CAUSES || relation->kind == EXPLAIN_VAGUE) continue;
+        if (relation->kind == EXPLAIN_CAUSES || relation->kind == EXPLAIN_VAGUE ||
+            relation->kind == EXPLAIN_NOTICE)
+            continue;
         const struct explain_match *cause = find(r, relation->cause);
         if (!cause) continue;
         const bool alone = relation->kind == EXPLAIN_FALLBACK,
@@ -176,8 +182,8 @@ static void move_warnings(struct explain_result *r)
 {
     for (size_t left = r->n_matches, i = 0; left-- > 0;) {
         const struct explain_match match = r->matches[i];
-        const bool mild = match.warning || match.plain || match.quiet || explain_is_vague(match.signature) ||
-                          match.signature->weight < EXPLAIN_HARMLESS;
+        const bool mild =
+            match.plain || explain_is_thin(&match) || match.signature->weight < EXPLAIN_HARMLESS;
         if (!mild || is_cause(r, &match)) {
             i++;
             continue;
@@ -206,20 +212,35 @@ void explain_order(struct explain_result *result)
         }
 }
 
+/* Does relations.inc say that of the signature? */
+static bool is_marked(const struct explain_signature *signature, int kind)
+{
+    for (const struct explain_relation *r = explain_relations; r->cause; r++)
+        if ((int)r->kind == kind && !strcmp(r->cause, signature->id)) return true;
+    return false;
+}
+
 bool explain_is_vague(const struct explain_signature *signature)
 {
-    if (signature->weight < EXPLAIN_HARMLESS) return true;
-    for (const struct explain_relation *r = explain_relations; r->cause; r++)
-        if (r->kind == EXPLAIN_VAGUE && !strcmp(r->cause, signature->id)) return true;
-    return false;
+    return signature->weight < EXPLAIN_HARMLESS || is_marked(signature, EXPLAIN_VAGUE);
 }
 
 bool explain_is_general(const struct explain_signature *signature)
 {
-    if (explain_is_vague(signature)) return true;
-    for (const struct explain_relation *r = explain_relations; r->cause; r++)
-        if (r->kind == EXPLAIN_FALLBACK && !strcmp(r->cause, signature->id)) return true;
-    return false;
+    return explain_is_vague(signature) || is_marked(signature, EXPLAIN_FALLBACK);
+}
+
+bool explain_is_notice(const struct explain_match *match)
+{
+    return match->warning || match->quiet ||
+           (!match->raised && !match->by_form && is_marked(match->signature, EXPLAIN_NOTICE));
+}
+
+bool explain_is_thin(const struct explain_match *match)
+{
+    if (match->by_facts || match->by_stack || match->signature->weight < EXPLAIN_HARMLESS)
+        return false;
+    return match->by_form || explain_is_notice(match) || explain_is_general(match->signature);
 }
 
 bool explain_card_matters(const struct explain_result *result)

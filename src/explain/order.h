@@ -20,4 +20,12 @@ bool explain_is_general(const struct explain_signature *signature);
 /* True when the signature is harmless, or says no more than that something ended. */
 bool explain_is_vague(const struct explain_signature *signature);
 
+/* Are its lines such that programs print and go on: warnings, lines that start with what goes well,
+ * or that something is missing without calling it an error? */
+bool explain_is_notice(const struct explain_match *match);
+
+/* Does the finding stand on little: on a notice, or on what a form or a general reader made of a
+ * line? Such a one is quoted where nothing firm stands beside it. */
+bool explain_is_thin(const struct explain_match *match);
+
 #endif

@@ -170,6 +170,8 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
                         end - line + ahead);
     }
     match->last = r->lines + 1;
+    match->raised |= explain_is_called_error(s->buffer + line, end - line + ahead) ||
+                     explain_is_exception(s->buffer + line, end - line + ahead);
     match->warning &= s->words.warned;
     match->plain &= p->plain;
     match->quiet &= quiet;

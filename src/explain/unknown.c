@@ -315,30 +315,29 @@ static struct explain_unknown as_unknown(const struct explain_result *r,
                                        .trouble = "",
                                        .line = match->line,
                                        .count = match->count,
+                                       .thin = true,
                                        .reading = composed ? s : NULL };
     memcpy(unknown.excerpt, match->excerpt, sizeof unknown.excerpt);
     memcpy(unknown.where, match->where, sizeof unknown.where);
     return unknown;
 }
 
-/* Does it stand on little: on words that a form or a general reader knows, or on lines that call
- * themselves warnings or start with what goes well? Such a finding is quoted where nothing firm
- * stands beside it. */
-static bool is_thin(const struct explain_match *match)
-{
-    if (match->by_facts || match->signature->weight < EXPLAIN_HARMLESS) return false;
-    if (match->by_form || match->warning || match->quiet) return true;
-    return explain_is_general(match->signature);
-}
-
 void explain_quote_general(struct explain_result *r)
 {
-    for (size_t i = 0; i < r->n_matches; i++)
-        if (!is_thin(&r->matches[i])) return;
-    if (!r->n_matches) return;
+    const struct explain_match *best = NULL;
+    for (size_t i = 0; i < r->n_matches; i++) {
+        const struct explain_match *match = &r->matches[i];
+        const bool harmless = match->signature->weight < EXPLAIN_HARMLESS;
+        if (!harmless && !explain_is_thin(match)) return;
+        if (!harmless && !best) best = match;
+    }
+    if (!best) return;
     const struct explain_unknown *unknown = &r->unknown;
-    if (!unknown->about || unknown->behind ||
-        (says_its_words(unknown->about) && !says_its_words(r->matches[0].signature)))
-        r->unknown = as_unknown(r, &r->matches[0]);
+    const bool raised = unknown->exception && unknown->line > best->last; /* the last trouble */
+    const bool more = unknown->behind || (unknown->about && says_its_words(unknown->about) &&
+                                          !says_its_words(best->signature));
+    if (!unknown->about || (more && !(raised && explain_is_notice(best) && !best->warning)))
+        r->unknown = as_unknown(r, best);
+    r->unknown.behind = false;
     r->n_matches = 0;
 }
