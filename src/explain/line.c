@@ -91,6 +91,15 @@ bool explain_is_called_error(const char *line, size_t length)
            is_level(line + n + 2, length - n - 2);
 }
 
+bool explain_has_warning_mark(const char *line, size_t length)
+{
+    size_t n = length && *line == '[';
+    if (n + 6 > length || line[n++] != 'W') return false;
+    size_t digits = 0;
+    while (n < length && isdigit((unsigned char)line[n])) n++, digits++;
+    return digits > 2 && n < length && line[n] == ' ';
+}
+
 bool explain_is_refusal(const char *line, size_t length, const char *before, size_t size)
 {
     enum { REACHES = 400 };

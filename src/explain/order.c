@@ -52,6 +52,14 @@ const struct explain_limit explain_limits[] = {
     { NULL, NULL },
 };
 
+/* Does relations.inc say that of the signature? */
+static bool is_marked(const struct explain_signature *signature, int kind)
+{
+    for (const struct explain_relation *r = explain_relations; r->cause; r++)
+        if ((int)r->kind == kind && !strcmp(r->cause, signature->id)) return true;
+    return false;
+}
+
 static bool is_in(const char *id, const char *list)
 {
     const size_t length = strlen(id);
@@ -193,6 +201,16 @@ static void move_warnings(struct explain_result *r)
     }
 }
 
+void explain_leave_out_noticed(uint64_t well, bool harmless, struct explain_result *r)
+{
+    for (size_t i = r->n_matches; i-- > 0;) {
+        const struct explain_match *m = &r->matches[i];
+        const bool thin = explain_is_thin(m) || is_marked(m->signature, EXPLAIN_NOTICE);
+        const bool noticed = harmless ? m->signature->weight < EXPLAIN_HARMLESS : thin;
+        if (m->last < well && !m->exception && noticed) leave_out(r, i);
+    }
+}
+
 void explain_order(struct explain_result *result)
 {
     for (size_t i = 0; i < result->n_matches; i++) result->matches[i].follows = 0;
@@ -210,14 +228,6 @@ void explain_order(struct explain_result *result)
             if (is_in(result->matches[i].signature->id, r->others))
                 result->matches[i].follows = (size_t)(cause - result->matches) + 1;
         }
-}
-
-/* Does relations.inc say that of the signature? */
-static bool is_marked(const struct explain_signature *signature, int kind)
-{
-    for (const struct explain_relation *r = explain_relations; r->cause; r++)
-        if ((int)r->kind == kind && !strcmp(r->cause, signature->id)) return true;
-    return false;
 }
 
 bool explain_is_vague(const struct explain_signature *signature)

@@ -8,6 +8,11 @@
  * makes superfluous or that speak of other chips. */
 void explain_order(struct explain_result *result);
 
+/* Leave out what stands on little or was only noticed (or what is `harmless`, which has to be asked
+ * behind explain_order), where it stands before line `well`, in which the program runs or did its
+ * work. */
+void explain_leave_out_noticed(uint64_t well, bool harmless, struct explain_result *result);
+
 enum { EXPLAIN_HARMLESS = 30 }; /* weights below it: signatures_kernel.inc */
 
 /* True when the findings name no particular cause (each is vague, or says something only where

@@ -135,6 +135,15 @@ static bool rest_follows(struct scanner *s, const struct explain_pattern *p, siz
     return false;
 }
 
+/* General words of another service, which does not call them an error. */
+static bool says_little(const struct explain_signature *signature, const char *line, size_t length)
+{
+    if (signature->weight < EXPLAIN_HARMLESS || !explain_is_general(signature)) return false;
+    for (size_t at = 0; at + 5 < length; at++)
+        if (!memcmp(line + at, "ERROR", 5)) return false;
+    return true;
+}
+
 /* A signature's pattern has its first part before `end`, in a line that starts at `line`. */
 static void found_signature(struct scanner *s, const struct explain_pattern *p, size_t line,
                             size_t end)
@@ -151,8 +160,11 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
     if (p->alone && (end - p->first != line || !is_blank(s->buffer + end, ahead))) return;
     if (!rest_follows(s, p, end, ahead)) return;
     if (explain_is_speech(s->buffer + line, end + ahead - line)) return;
-    if (s->words.warned && explain_is_service(s->buffer + line, end + ahead - line)) return;
+    if (explain_is_service(s->buffer + line, end + ahead - line) &&
+        (s->words.warned || says_little(p->signature, s->buffer + line, end + ahead - line)))
+        return;
     const bool quiet = s->words.quiet;
+    s->words.warned |= explain_has_warning_mark(s->buffer + line, end - line);
     s->words.quiet |= p->signature->weight < EXPLAIN_HARMLESS;
     s->understood |= !p->vague;
     if (p->signature->weight > s->known) s->known = p->signature->weight;
@@ -170,8 +182,9 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
                         end - line + ahead);
     }
     match->last = r->lines + 1;
-    match->raised |= explain_is_called_error(s->buffer + line, end - line + ahead) ||
-                     explain_is_exception(s->buffer + line, end - line + ahead);
+    match->exception |= explain_is_exception(s->buffer + line, end - line + ahead);
+    match->raised |=
+        match->exception || explain_is_called_error(s->buffer + line, end - line + ahead);
     match->warning &= s->words.warned;
     match->plain &= p->plain;
     match->quiet &= quiet;
@@ -252,6 +265,7 @@ static void end_line(struct scanner *s, size_t at)
         s->words.level = s->words.called = true;
         s->words.quiet = false;
     }
+    s->words.warned |= explain_has_warning_mark(line, length);
     const bool told =
         s->words.troubles || s->words.level || s->words.maybe || s->words.raised || s->words.warned;
     if (told)
@@ -267,6 +281,7 @@ static void end_line(struct scanner *s, size_t at)
     found_answer(s, line, length);
     explain_note_stack(&s->stack, number, line, length);
     struct explain_line about = explain_end_line(&s->words, aside);
+    if (about.well) s->unexplained.well = number;
     about.warned &= !service; /* another program's, and it goes on */
     if (about.exception) explain_note_trace(&s->unexplained, false, number, line, length);
     const bool harmless = s->known && s->known < EXPLAIN_HARMLESS;
@@ -383,7 +398,9 @@ rmcp_status explain_read(int fd, struct explain_result *result, explain_progress
     if (!status) status = read_all(s, fd);
     if (!status) {
         explain_conclude(&s->evidence, result);
+        explain_leave_out_noticed(s->unexplained.well, false, result);
         explain_order(result);
+        explain_leave_out_noticed(s->unexplained.well, true, result);
         if (explain_read_forms(&s->unexplained, &s->words, result)) explain_order(result);
         if (explain_read_stack(&s->stack, result)) explain_order(result);
         explain_refine(&s->unexplained, result);

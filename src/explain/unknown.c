@@ -83,9 +83,11 @@ void explain_note_trace(struct explain_unexplained *lines, bool file, uint64_t n
     keep(&lines->traced, &about, number, line, length);
 }
 
-static bool may_speak(const struct explain_unexplained_line *l, bool amd, bool alone)
+static bool may_speak(const struct explain_unexplained *lines,
+                      const struct explain_unexplained_line *l, bool amd, bool alone)
 {
     bool needs_amd, last;
+    if (l->line < lines->well && !l->about.exception) return false; /* it went on */
     if (!l->count || !explain_kind_id(l->about.kind, &needs_amd, &last)) return false;
     return l->about.exception || l->about.called || ((amd || !needs_amd) && (alone || !last));
 }
@@ -184,6 +186,7 @@ static const struct explain_unexplained_line *best_form(const struct explain_une
     for (size_t i = 0; i < n; i++) {
         const struct explain_unexplained_line *l = &lines->any[i];
         struct explain_form_match m;
+        if (l->line < lines->well && !l->about.exception) continue; /* it went on */
         if (!explain_match_form(l->text, l->length, NULL, &m)) continue;
         const struct explain_signature *class = class_of(l, &m);
         const bool weak = class && class->weight < LEAST_ASIDE;
@@ -228,7 +231,7 @@ bool explain_read_forms(struct explain_unexplained *lines, const struct explain_
     for (int kind = 0; !strcmp(class_of(l, &m)->id, "program-error") && kind < EXPLAIN_MOST_KINDS;
          kind++)
         if (*explain_line_topic(&lines->of_kind[kind].about) &&
-            may_speak(&lines->of_kind[kind], amd, true))
+            may_speak(lines, &lines->of_kind[kind], amd, true))
             return false;
     if (says_its_words(class_of(l, &m))) {
         lines->preferred = l;
@@ -272,14 +275,16 @@ void explain_find_unknown(const struct explain_unexplained *lines,
         if (r->matches[i].by_form) return;
     const bool amd = !vague || *r->card.chip || explain_about_amd(words);
     const struct explain_unexplained_line *chosen = vague ? lines->preferred : NULL;
-    if (!chosen && may_speak(&lines->exception, amd, !r->n_matches)) chosen = &lines->exception;
+    if (!chosen && may_speak(lines, &lines->exception, amd, !r->n_matches))
+        chosen = &lines->exception;
     for (int kind = 0; vague && !chosen && kind < EXPLAIN_MOST_KINDS; kind++)
-        if (may_speak(&lines->of_kind[kind], amd, false)) chosen = &lines->of_kind[kind];
-    if (!chosen && vague && !r->n_matches && may_speak(&lines->file, amd, true))
+        if (may_speak(lines, &lines->of_kind[kind], amd, false)) chosen = &lines->of_kind[kind];
+    if (!chosen && vague && !r->n_matches && may_speak(lines, &lines->file, amd, true))
         chosen = &lines->file;
     if (!chosen && vague && broken) chosen = &lines->traced;
     for (int kind = 0; vague && !chosen && kind < EXPLAIN_MOST_KINDS; kind++)
-        if (may_speak(&lines->of_kind[kind], amd, !r->n_matches)) chosen = &lines->of_kind[kind];
+        if (may_speak(lines, &lines->of_kind[kind], amd, !r->n_matches))
+            chosen = &lines->of_kind[kind];
     if (!chosen || (!vague && chosen->line <= last_line)) return;
     struct explain_form_match m;
     const bool form = explain_match_form(chosen->text, chosen->length, NULL, &m);

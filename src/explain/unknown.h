@@ -26,6 +26,7 @@ struct explain_unexplained {
     size_t n_any;
     struct explain_frame frame;
     struct explain_unexplained_line traced;           /* the last line of a traceback */
+    uint64_t well;                                    /* the last line in which it runs */
     uint64_t raised;                                  /* the last line that names an exception */
     const struct explain_unexplained_line *preferred; /* whose form says no more than its words */
 };
