@@ -24,8 +24,12 @@ bool explain_is_service(const char *line, size_t length)
     enum { REACHES = 100 };
     if (!explain_is_system_log(line, length) || *line == '[') return false;
     if (length > REACHES) length = REACHES;
-    for (size_t at = 0; at + 3 <= length; at++)
-        if (!memcmp(line + at, "]: ", 3)) return true;
+    for (size_t at = 1; at + 3 <= length; at++) {
+        if (memcmp(line + at, "]: ", 3)) continue;
+        size_t n = at; /* "sshd[42]: " */
+        while (n && isdigit((unsigned char)line[n - 1])) n--;
+        return n < at && n && line[n - 1] == '[';
+    }
     return false;
 }
 

@@ -122,6 +122,14 @@ static bool any_found(const struct explain_result *r, const char *ids)
     return false;
 }
 
+/* May two findings be two names of the same lines? Those of what is harmless are counted alone. */
+static bool may_be_same(const struct explain_match *a, const struct explain_match *b)
+{
+    enum { NEAR = 3 }; /* lines between the two halves of a message */
+    return a->signature->weight < EXPLAIN_HARMLESS ||
+           (a->line <= b->last + NEAR && b->line <= a->last + NEAR);
+}
+
 static void leave_out_superfluous(struct explain_result *r)
 {
     for (const struct explain_relation *relation = explain_relations; relation->cause; relation++) {
@@ -142,7 +150,8 @@ static void leave_out_superfluous(struct explain_result *r)
         const uint64_t count = relation->kind == EXPLAIN_HIDES ? UINT64_MAX : cause->count;
         for (size_t i = r->n_matches; i-- > 0;)
             if (is_in(r->matches[i].signature->id, relation->others) &&
-                r->matches[i].count <= count)
+                r->matches[i].count <= count &&
+                (relation->kind == EXPLAIN_HIDES || may_be_same(cause, &r->matches[i])))
                 leave_out(r, i);
     }
 }

@@ -103,7 +103,8 @@ static bool all_vague(const struct explain_result *r, uint64_t raised, bool brok
     for (size_t i = 0; i < r->n_matches; i++) {
         const struct explain_match *m = &r->matches[i];
         const bool before = m->last < raised;
-        vague &= explain_is_vague(m->signature) || (before && (m->warning || m->plain)) ||
+        vague &= explain_is_vague(m->signature) ||
+                 (before && (m->warning || (m->plain && !m->exception))) ||
                  (before && broken && explain_is_general(m->signature));
         if (m->last > *last_line) *last_line = m->last;
     }
