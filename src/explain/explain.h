@@ -90,6 +90,7 @@ struct explain_match {
     bool plain;                 /* known by words that any program may print, alone  */
     bool quiet;                 /* its lines start with words of what goes well, all  */
     bool error;                 /* the line calls itself one */
+    bool logged;                /* the first line is the kernel's, or a system log's */
     bool exception;             /* one of its lines is an exception */
     bool raised;                /* one of its lines is an exception, or calls itself an error */
     bool by_form;               /* read by the form of its line alone                */

@@ -166,6 +166,12 @@ static int by_weight(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
+/* Do both stand in the system's log, whose lines are in the order of time, and the cause later? */
+static bool is_later(const struct explain_match *cause, const struct explain_match *effect)
+{
+    return cause->logged && effect->logged && cause->line > effect->line;
+}
+
 /* Every effect of `cause` that stands before it, to behind it. */
 static void move_effects(struct explain_result *r, const struct explain_relation *relation)
 {
@@ -173,6 +179,7 @@ static void move_effects(struct explain_result *r, const struct explain_relation
         const struct explain_match *cause = find(r, relation->cause);
         if (!cause || &r->matches[i] >= cause) return;
         if (!is_in(r->matches[i].signature->id, relation->others)) continue;
+        if (is_later(cause, &r->matches[i])) continue;
         const struct explain_match effect = r->matches[i];
         const size_t to = (size_t)(cause - r->matches);
         memmove(&r->matches[i], &r->matches[i + 1], (to - i) * sizeof *r->matches);
@@ -227,14 +234,17 @@ void explain_order(struct explain_result *result)
     leave_out_superfluous(result);
     qsort(result->matches, result->n_matches, sizeof *result->matches, by_weight);
     move_warnings(result);
-    for (const struct explain_relation *relation = explain_relations; relation->cause; relation++)
-        if (relation->kind == EXPLAIN_CAUSES) move_effects(result, relation);
+    enum { CHAIN = 4 }; /* causes of causes */
+    for (int n = 0; n < CHAIN; n++)
+        for (const struct explain_relation *r = explain_relations; r->cause; r++)
+            if (r->kind == EXPLAIN_CAUSES) move_effects(result, r);
     for (size_t i = 0; i < result->n_matches; i++)
         for (const struct explain_relation *r = explain_relations; r->cause; r++) {
             const struct explain_match *cause =
                 r->kind == EXPLAIN_CAUSES ? find(result, r->cause) : NULL;
             if (!cause || cause >= &result->matches[i] || result->matches[i].follows) continue;
-            if (is_in(result->matches[i].signature->id, r->others))
+            if (is_in(result->matches[i].signature->id, r->others) &&
+                !is_later(cause, &result->matches[i]))
                 result->matches[i].follows = (size_t)(cause - result->matches) + 1;
         }
 }

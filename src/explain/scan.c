@@ -171,13 +171,15 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
     if (!known) {
         if (r->n_matches == EXPLAIN_MOST) return;
         r->n_matches++;
-        *match = (struct explain_match){ .signature = p->signature,
-                                         .line = r->lines + 1,
-                                         .warning = true,
-                                         .plain = true,
-                                         .quiet = true,
-                                         .error = explain_is_called_error(s->buffer + line,
-                                                                          end - line + ahead) };
+        *match = (struct explain_match){
+            .signature = p->signature,
+            .line = r->lines + 1,
+            .warning = true,
+            .plain = true,
+            .quiet = true,
+            .logged = explain_is_system_log(s->buffer + line, end - line + ahead),
+            .error = explain_is_called_error(s->buffer + line, end - line + ahead)
+        };
         explain_excerpt(match->excerpt, s->buffer + line, end - p->first - line,
                         end - line + ahead);
     }
