@@ -45,6 +45,16 @@ bool explain_is_exception(const char *line, size_t length)
            (n > 9 && !strncmp(line + n - 9, "Exception", 9));
 }
 
+bool explain_ends_trace(const char *line, size_t length)
+{
+    size_t n = 0, part = 0; /* where the last part of the name starts */
+    for (; n < length && (isalnum((unsigned char)line[n]) || strchr("_.", line[n])); n++)
+        if (line[n] == '.') part = n + 1;
+    if (n < part + 4 || !isupper((unsigned char)line[part]) || !islower((unsigned char)line[n - 1]))
+        return false;
+    return n == length || (n + 1 < length && line[n] == ':' && line[n + 1] == ' ');
+}
+
 /* Does the text start with a word that programs put before errors, "ERROR: …"? */
 static bool is_level(const char *text, size_t length)
 {

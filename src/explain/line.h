@@ -14,6 +14,9 @@ bool explain_is_service(const char *line, size_t length);
 /* Does it start with the name of an exception, "torch.cuda.OutOfMemoryError: …"? */
 bool explain_is_exception(const char *line, size_t length);
 
+/* Does it look as the last line of a traceback, which names an exception of any name? */
+bool explain_ends_trace(const char *line, size_t length);
+
 /* Does it call itself an error, "[12:00:01] ERROR: …", "main: error: …", "level=ERROR …"? */
 bool explain_is_called_error(const char *line, size_t length);
 

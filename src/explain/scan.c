@@ -252,6 +252,13 @@ static void found_answer(struct scanner *s, const char *line, size_t length)
                     s->line_start - s->last_start + length);
 }
 
+/* Was a traceback's last file in one of the lines before, whose exception is not named yet? */
+static bool in_trace(const struct explain_unexplained *lines, uint64_t number)
+{
+    enum { CODE = 4 }; /* lines between a file and what ends the traceback */
+    return lines->traced.line > lines->raised && number <= lines->traced.line + CODE;
+}
+
 /* The line ends before buffer[at], or with the text. */
 static void end_line(struct scanner *s, size_t at)
 {
@@ -259,7 +266,9 @@ static void end_line(struct scanner *s, size_t at)
     const size_t length = at - s->line_start;
     const bool aside =
         length && (*line == ' ' || *line == '\t' || explain_is_system_log(line, length));
-    if (explain_is_exception(line, length)) {
+    const uint64_t number = s->result->lines + 1;
+    if (explain_is_exception(line, length) ||
+        (in_trace(&s->unexplained, number) && explain_ends_trace(line, length))) {
         s->words.raised = true;
         s->words.quiet = false;
     }
@@ -275,7 +284,6 @@ static void end_line(struct scanner *s, size_t at)
                           explain_is_speech(line, length) || explain_is_other_device(line, length);
     const bool service = told && explain_is_service(line, length);
     if (service) explain_note_service(&s->words);
-    const uint64_t number = s->result->lines + 1;
     if (s->words.file) {
         explain_note_frame(&s->unexplained.frame, number, line, length);
         explain_note_trace(&s->unexplained, true, number, line, length);

@@ -342,7 +342,7 @@ void explain_quote_general(struct explain_result *r)
     const bool raised = unknown->exception && unknown->line > best->last; /* the last trouble */
     const bool more = unknown->behind || (unknown->about && says_its_words(unknown->about) &&
                                           !says_its_words(best->signature));
-    const bool little = explain_is_vague(best->signature) ||
+    const bool little = (explain_is_vague(best->signature) && !unknown->broken) ||
                         (explain_is_notice(best) && !best->warning && !best->quiet);
     if (!unknown->about || (more && !(raised && little))) r->unknown = as_unknown(r, best);
     r->unknown.behind = false;
