@@ -416,7 +416,8 @@ rmcp_status explain_read(int fd, struct explain_result *result, explain_progress
         explain_refine(&s->unexplained, result);
         explain_find_unknown(&s->unexplained, &s->words, result);
         explain_quote_general(result);
-        if (explain_read_facts(&s->evidence.facts, result)) explain_order(result);
+        if (explain_read_facts(&s->evidence.facts, s->unexplained.well > 0, result))
+            explain_order(result);
         explain_note_facts(&s->evidence.facts, result);
         result->card_matters = explain_card_matters(result);
     }
