@@ -85,6 +85,7 @@ struct explain_card {
 struct explain_match {
     const struct explain_signature *signature;
     uint64_t count, line, last; /* in how many lines; the first and the last of them */
+    uint64_t calm;              /* lines without trouble up to the last of them      */
     char excerpt[240];          /* printable, shortened                              */
     bool warning;               /* all of these lines call themselves warnings       */
     bool plain;                 /* known by words that any program may print, alone  */

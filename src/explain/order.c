@@ -217,13 +217,21 @@ static void move_warnings(struct explain_result *r)
     }
 }
 
-void explain_leave_out_noticed(uint64_t well, bool harmless, struct explain_result *r)
+bool explain_went_on(const struct explain_course *course, uint64_t line, uint64_t calm, bool error)
+{
+    enum { FEW = 6, MANY = 16 }; /* lines without trouble that follow what ended a program */
+    return line < course->well || course->calm - calm > (error ? MANY : FEW);
+}
+
+void explain_leave_out_noticed(const struct explain_course *course, bool harmless,
+                               struct explain_result *r)
 {
     for (size_t i = r->n_matches; i-- > 0;) {
         const struct explain_match *m = &r->matches[i];
         const bool thin = explain_is_thin(m) || is_marked(m->signature, EXPLAIN_NOTICE);
         const bool noticed = harmless ? m->signature->weight < EXPLAIN_HARMLESS : thin;
-        if (m->last < well && !m->exception && noticed) leave_out(r, i);
+        const bool over = explain_went_on(course, m->last, m->calm, m->raised);
+        if (noticed && !m->exception && over) leave_out(r, i);
     }
 }
 

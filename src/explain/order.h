@@ -8,10 +8,20 @@
  * makes superfluous or that speak of other chips. */
 void explain_order(struct explain_result *result);
 
+/* How the program went on. */
+struct explain_course {
+    uint64_t well; /* the last line in which it says that it runs or did its work; 0: none */
+    uint64_t calm; /* lines so far that tell of no trouble */
+};
+
+/* Did it go on after line `line`, behind `calm` such lines? What calls itself an error is believed
+ * longer. */
+bool explain_went_on(const struct explain_course *course, uint64_t line, uint64_t calm, bool error);
+
 /* Leave out what stands on little or was only noticed (or what is `harmless`, which has to be asked
- * behind explain_order), where it stands before line `well`, in which the program runs or did its
- * work. */
-void explain_leave_out_noticed(uint64_t well, bool harmless, struct explain_result *result);
+ * behind explain_order), and after which the program went on. */
+void explain_leave_out_noticed(const struct explain_course *course, bool harmless,
+                               struct explain_result *result);
 
 enum { EXPLAIN_HARMLESS = 30 }; /* weights below it: signatures_kernel.inc */
 

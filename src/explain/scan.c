@@ -291,12 +291,19 @@ static void end_line(struct scanner *s, size_t at)
     found_answer(s, line, length);
     explain_note_stack(&s->stack, number, line, length);
     struct explain_line about = explain_end_line(&s->words, aside);
-    if (about.well) s->unexplained.well = number;
+    if (about.well) s->unexplained.course.well = number;
     about.warned &= !service; /* another program's, and it goes on */
     if (about.exception) explain_note_trace(&s->unexplained, false, number, line, length);
     const bool harmless = s->known && s->known < EXPLAIN_HARMLESS;
     if ((about.kind >= 0 || about.told || about.warned || s->known) && !s->understood && !harmless)
         explain_note_unexplained(&s->unexplained, &about, s->known, number, line, length);
+    if (!s->known && !about.told && !about.warned && about.kind < 0 && length > 1 &&
+        (isalnum((unsigned char)*line) || *line == '['))
+        s->unexplained.course.calm++; /* no code of a traceback, and no frame of a stack */
+    for (size_t i = 0; s->known && i < s->result->n_matches; i++)
+        if (s->result->matches[i].last == number) {
+            s->result->matches[i].calm = s->unexplained.course.calm;
+        }
     s->understood = false;
     s->known = 0;
 }
@@ -408,15 +415,15 @@ rmcp_status explain_read(int fd, struct explain_result *result, explain_progress
     if (!status) status = read_all(s, fd);
     if (!status) {
         explain_conclude(&s->evidence, result);
-        explain_leave_out_noticed(s->unexplained.well, false, result);
+        explain_leave_out_noticed(&s->unexplained.course, false, result);
         explain_order(result);
-        explain_leave_out_noticed(s->unexplained.well, true, result);
+        explain_leave_out_noticed(&s->unexplained.course, true, result);
         if (explain_read_forms(&s->unexplained, &s->words, result)) explain_order(result);
         if (explain_read_stack(&s->stack, result)) explain_order(result);
         explain_refine(&s->unexplained, result);
         explain_find_unknown(&s->unexplained, &s->words, result);
         explain_quote_general(result);
-        if (explain_read_facts(&s->evidence.facts, s->unexplained.well > 0, result))
+        if (explain_read_facts(&s->evidence.facts, s->unexplained.course.well > 0, result))
             explain_order(result);
         explain_note_facts(&s->evidence.facts, result);
         result->card_matters = explain_card_matters(result);

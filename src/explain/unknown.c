@@ -35,11 +35,12 @@ static const struct explain_signature *signature_of(int kind)
     return signature_named(explain_kind_id(kind, &needs_amd, &last));
 }
 
-static void keep(struct explain_unexplained_line *l, const struct explain_line *about,
-                 uint64_t number, const char *line, size_t length)
+static void keep(const struct explain_unexplained *lines, struct explain_unexplained_line *l,
+                 const struct explain_line *about, uint64_t number, const char *line, size_t length)
 {
     l->about = *about;
     l->line = number;
+    l->calm = lines->course.calm;
     l->length = length < sizeof l->text ? length : sizeof l->text;
     memcpy(l->text, line, l->length);
 }
@@ -52,7 +53,7 @@ static void keep_any(struct explain_unexplained *lines, const struct explain_lin
     const size_t last = n < EXPLAIN_FIRST ? 0 : EXPLAIN_FIRST + (n - EXPLAIN_FIRST) % EXPLAIN_LAST;
     struct explain_unexplained_line *l = &lines->any[n < EXPLAIN_FIRST ? n : last];
     l->count = 1;
-    keep(l, about, number, line, length);
+    keep(lines, l, about, number, line, length);
 }
 
 void explain_note_unexplained(struct explain_unexplained *lines, const struct explain_line *about,
@@ -67,7 +68,7 @@ void explain_note_unexplained(struct explain_unexplained *lines, const struct ex
                                          : about->exception ? &lines->exception
                                                             : &lines->of_kind[about->kind];
     if (l->count++ && !about->exception && !about->file) return;
-    keep(l, about, number, line, length);
+    keep(lines, l, about, number, line, length);
 }
 
 void explain_note_trace(struct explain_unexplained *lines, bool file, uint64_t number,
@@ -80,14 +81,22 @@ void explain_note_trace(struct explain_unexplained *lines, bool file, uint64_t n
     struct explain_line about;
     explain_broken_trace(&about);
     lines->traced.count = 1;
-    keep(&lines->traced, &about, number, line, length);
+    keep(lines, &lines->traced, &about, number, line, length);
+}
+
+/* Did the program go on after this line? */
+static bool went_on(const struct explain_unexplained *lines,
+                    const struct explain_unexplained_line *l)
+{
+    return !l->about.exception &&
+           explain_went_on(&lines->course, l->line, l->calm, l->about.called);
 }
 
 static bool may_speak(const struct explain_unexplained *lines,
                       const struct explain_unexplained_line *l, bool amd, bool alone)
 {
     bool needs_amd, last;
-    if (l->line < lines->well && !l->about.exception) return false; /* it went on */
+    if (went_on(lines, l)) return false;
     if (!l->count || !explain_kind_id(l->about.kind, &needs_amd, &last)) return false;
     return l->about.exception || l->about.called || ((amd || !needs_amd) && (alone || !last));
 }
@@ -187,7 +196,7 @@ static const struct explain_unexplained_line *best_form(const struct explain_une
     for (size_t i = 0; i < n; i++) {
         const struct explain_unexplained_line *l = &lines->any[i];
         struct explain_form_match m;
-        if (l->line < lines->well && !l->about.exception) continue; /* it went on */
+        if (went_on(lines, l)) continue;
         if (!explain_match_form(l->text, l->length, NULL, &m)) continue;
         const struct explain_signature *class = class_of(l, &m);
         const bool weak = class && class->weight < LEAST_ASIDE;
