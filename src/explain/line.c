@@ -114,6 +114,15 @@ bool explain_has_warning_mark(const char *line, size_t length)
     return digits > 2 && n < length && line[n] == ' ';
 }
 
+bool explain_has_address(const char *line, size_t length)
+{
+    enum { REACHES = 80 };
+    if (length > REACHES) length = REACHES;
+    for (size_t at = 0; at + 6 < length; at++)
+        if (line[at] == '0' && line[at + 1] == 'x') return true;
+    return false;
+}
+
 bool explain_is_refusal(const char *line, size_t length, const char *before, size_t size)
 {
     enum { REACHES = 400 };

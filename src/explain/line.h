@@ -23,6 +23,9 @@ bool explain_is_called_error(const char *line, size_t length);
 /* Does it start with a logger's mark of a warning, "W0220 20:11:07", "[W207 16:20:11"? */
 bool explain_has_warning_mark(const char *line, size_t length);
 
+/* Does it have an address, "0x7f01", as registers and frames of a crash's dump have? */
+bool explain_has_address(const char *line, size_t length);
+
 /* Is the line "False" or "0", and asks the one before whether PyTorch has a GPU? */
 bool explain_is_refusal(const char *line, size_t length, const char *before, size_t size);
 

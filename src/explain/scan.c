@@ -298,8 +298,8 @@ static void end_line(struct scanner *s, size_t at)
     if ((about.kind >= 0 || about.told || about.warned || s->known) && !s->understood && !harmless)
         explain_note_unexplained(&s->unexplained, &about, s->known, number, line, length);
     if (!s->known && !about.told && !about.warned && about.kind < 0 && length > 1 &&
-        (isalnum((unsigned char)*line) || *line == '['))
-        s->unexplained.course.calm++; /* no code of a traceback, and no frame of a stack */
+        (isalnum((unsigned char)*line) || *line == '[') && !explain_has_address(line, length))
+        s->unexplained.course.calm++; /* no code of a traceback, and nothing of a crash's dump */
     for (size_t i = 0; s->known && i < s->result->n_matches; i++)
         if (s->result->matches[i].last == number) {
             s->result->matches[i].calm = s->unexplained.course.calm;
