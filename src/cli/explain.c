@@ -52,10 +52,17 @@ static void print_line(int indent, const char *label, const char *format, ...)
     cli_print_wrapped(line_width() ? line_width() : 10 * WIDTH, indent, label, text);
 }
 
+/* Is the override the first suspect for the error that is quoted? */
+static bool quote_by_override(const struct explain_result *r)
+{
+    return r->foreign && r->unknown.thin && r->unknown.about->depends == EXPLAIN_FOREIGN;
+}
+
 static void print_card(const struct explain_result *r)
 {
     bool explains = false;
     for (size_t i = 0; i < r->n_matches; i++) explains |= explain_by_override(r, &r->matches[i]);
+    explains |= quote_by_override(r);
     const struct explain_card *card = &r->card;
     if (r->program) print_line(0, "program: ", "%s", r->program->name);
     if (*card->chip)
@@ -113,6 +120,10 @@ static void print_unknown(const struct explain_result *r)
         print_line(0, "?. ",
                    "A traceback that breaks off: the line that names the exception is "
                    "not in the text.");
+    else if (u->thin)
+        print_line(0, "?. ", "An error whose cause is not certain; its line reads like this: %s%s",
+                   u->reading ? u->reading->what : u->about->what,
+                   quote_by_override(r) ? " (0)" : "");
     else
         print_line(0, "?. ", "%s that I do not know%s%s%s%s%s.",
                    u->exception ? "An exception" : "An error", *u->topic ? "; it speaks of " : "",
@@ -125,11 +136,13 @@ static void print_unknown(const struct explain_result *r)
                              : "");
     print_seen(u->line, u->count, u->excerpt);
     if (*u->where) print_block("where", u->where);
-    if (u->reading) print_block("form", u->reading->what);
+    char code[256];
+    if (explain_code_text(u->excerpt, code, sizeof code)) print_block("code", code);
+    if (u->reading && !u->thin) print_block("form", u->reading->what);
     if (u->broken)
         print_block("next", "Give me the lines behind it: the last one says what happened.");
     else
-        print_block("next", u->reading ? u->reading->remedy : u->about->remedy);
+        print_block("next", explain_next(r));
     if (r->program && r->program->next) print_block("try", r->program->next);
     print_block(
         "more",
@@ -166,7 +179,7 @@ static void print_text(const struct explain_result *r, const char *name)
         print_seen(m->line, m->count, m->excerpt);
         if (*m->where) print_block("where", m->where);
         char code[256];
-        if (explain_code_text(m, code, sizeof code)) print_block("code", code);
+        if (explain_code_text(m->excerpt, code, sizeof code)) print_block("code", code);
         print_block("why", m->signature->why);
         print_block("do", explain_remedy(r, m));
         if (m->signature->depends == EXPLAIN_NO_CODE && r->family && !advised) {
@@ -228,8 +241,12 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddBoolToObject(unknown, "broken", u->broken);
         cJSON_AddStringToObject(unknown, "where", u->where);
         cJSON_AddStringToObject(unknown, "form", u->reading ? u->reading->what : "");
-        cJSON_AddStringToObject(unknown, "next",
-                                u->reading ? u->reading->remedy : u->about->remedy);
+        cJSON_AddBoolToObject(unknown, "likely", u->thin);
+        cJSON_AddStringToObject(unknown, "what",
+                                u->reading ? u->reading->what
+                                : u->thin  ? u->about->what
+                                           : "");
+        cJSON_AddStringToObject(unknown, "next", explain_next(r));
         if (r->program && r->program->next)
             cJSON_AddStringToObject(unknown, "try", r->program->next);
     }
@@ -251,7 +268,8 @@ static cJSON *result_json(const struct explain_result *r)
         cJSON_AddStringToObject(row, "where", m->where);
         cJSON_AddStringToObject(row, "what", m->signature->what);
         char code[256];
-        cJSON_AddStringToObject(row, "code", explain_code_text(m, code, sizeof code) ? code : "");
+        cJSON_AddStringToObject(row, "code",
+                                explain_code_text(m->excerpt, code, sizeof code) ? code : "");
         cJSON_AddStringToObject(row, "why", m->signature->why);
         cJSON_AddStringToObject(row, "do", explain_remedy(r, m));
         cJSON_AddBoolToObject(row, "override_suspected", explain_by_override(r, m));

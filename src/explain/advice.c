@@ -32,9 +32,16 @@ const char *explain_remedy(const struct explain_result *result, const struct exp
     return match->signature->remedy;
 }
 
-bool explain_code_text(const struct explain_match *match, char *text, size_t size)
+const char *explain_next(const struct explain_result *result)
 {
-    const struct explain_code *code = explain_code_in(match->excerpt);
+    const struct explain_match as_match = { .signature = result->unknown.about };
+    if (result->unknown.reading) return result->unknown.reading->remedy;
+    return explain_remedy(result, &as_match);
+}
+
+bool explain_code_text(const char *line, char *text, size_t size)
+{
+    const struct explain_code *code = explain_code_in(line);
     if (code) snprintf(text, size, "%s: %s.", code->name, code->meaning);
     return code;
 }

@@ -42,7 +42,8 @@ struct explain_relation {
         EXPLAIN_IGNORE,   /* its lines are harmless: it takes them from others, and says nothing */
         EXPLAIN_CARD,     /* it says something only where an AMD card is known, or one of the others
                              found */
-        EXPLAIN_VAGUE     /* it says so little that an unknown error is quoted beside it */
+        EXPLAIN_VAGUE,    /* it says so little that an unknown error is quoted beside it */
+        EXPLAIN_NOTICE    /* programs also print it and go on: firm in a line that is an error */
     } kind;
     const char *cause, *others; /* ids; `others` are separated by spaces */
 };
@@ -84,12 +85,17 @@ struct explain_card {
 struct explain_match {
     const struct explain_signature *signature;
     uint64_t count, line, last; /* in how many lines; the first and the last of them */
+    uint64_t calm;              /* lines without trouble up to the last of them      */
     char excerpt[240];          /* printable, shortened                              */
     bool warning;               /* all of these lines call themselves warnings       */
     bool plain;                 /* known by words that any program may print, alone  */
     bool quiet;                 /* its lines start with words of what goes well, all  */
     bool error;                 /* the line calls itself one */
+    bool logged;                /* the first line is the kernel's, or a system log's */
+    bool exception;             /* one of its lines is an exception */
+    bool raised;                /* one of its lines is an exception, or calls itself an error */
     bool by_form;               /* read by the form of its line alone                */
+    bool by_stack;              /* and that is a crash's stack, whose library tells         */
     bool by_facts;              /* no error was recognised: from what the log says of the machine */
     char where[320];            /* as in explain_unknown                             */
     size_t follows;             /* number of the match, from 1, that it is an effect of; 0: none */
@@ -108,6 +114,7 @@ struct explain_unknown {
     uint64_t line, count;
     bool exception;
     bool behind;     /* behind all findings: they may be about something else */
+    bool thin;       /* a finding that stands on little: `about`, or `reading`, says it */
     bool broken;     /* a traceback that breaks off before it names its exception */
     char where[320]; /* "raised in diffusers (loader.py, load)"; "" when unknown */
     const struct explain_signature *reading; /* what its form says; NULL: nothing */
@@ -151,10 +158,12 @@ rmcp_status explain_read(int fd, struct explain_result *result, explain_progress
 
 /* What to do about this match, for the program and the card of the log. */
 const char *explain_remedy(const struct explain_result *result, const struct explain_match *match);
+/* And about the error that is quoted. */
+const char *explain_next(const struct explain_result *result);
 
-/* What the error code in the match's line means: "hipErrorNotFound: …"; false when it has none that
+/* What the error code in a finding's line means: "hipErrorNotFound: …"; false when it has none that
  * is known. */
-bool explain_code_text(const struct explain_match *match, char *text, size_t size);
+bool explain_code_text(const char *line, char *text, size_t size);
 
 /* True when foreign code under the override is the first suspect for this match: then the texts of
  * explain_foreign stand before the signature's own. */

@@ -94,14 +94,15 @@ static enum fault find_fault(const struct explain_facts *f, const struct explain
     return NO_FAULT;
 }
 
-bool explain_read_facts(const struct explain_facts *f, struct explain_result *r)
+bool explain_read_facts(const struct explain_facts *f, bool runs, struct explain_result *r)
 {
     const enum fault fault = find_fault(f, &r->card);
+    if (fault == NOT_FOR_CHIP && runs) return false; /* it has code for it, wherever from */
     for (size_t i = 0; i < r->n_matches; i++)
         if (!explain_is_vague(r->matches[i].signature)) return false;
     if (!fault || (fault == FOR_CPU && r->card.integrated) || r->n_matches == EXPLAIN_MOST)
         return false;
-    if (r->unknown.about && r->unknown.exception) return false; /* it may be about anything */
+    if (r->unknown.about) return false; /* it may be about anything */
     const char *id = fault == NOT_FOR_CHIP ? "no-kernel-image" : "cuda-wheel";
     const struct explain_signature *s = explain_signatures;
     while (s->id && strcmp(s->id, id)) s++;

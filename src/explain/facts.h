@@ -23,7 +23,8 @@ void explain_note_fact(struct explain_facts *facts, const char *words, uint64_t 
 
 /* What is known not to work of the software with the card, where nothing in the log says more: a
  * finding. True when there is one; it stands last then. */
-bool explain_read_facts(const struct explain_facts *facts, struct explain_result *result);
+bool explain_read_facts(const struct explain_facts *facts, bool runs,
+                        struct explain_result *result);
 
 /* The notes that follow, into the result. */
 void explain_note_facts(const struct explain_facts *facts, struct explain_result *result);

@@ -51,6 +51,7 @@ static const struct words tables[] = {
 #define LEVEL(words) { words, WORD_LEVEL, 0 },
 #define WARNED(words) { words, WORD_WARNED, 0 },
 #define MAYBE(words) { words, WORD_MAYBE, 0 },
+#define WELL(words) { words, WORD_WELL, 0 },
 #include "explain/kinds.inc"
 };
 
@@ -127,6 +128,7 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
     case WORD_LEVEL: words->level = true; break;
     case WORD_WARNED: words->warned = true; break;
     case WORD_MAYBE: words->maybe = true; break;
+    case WORD_WELL: words->well = true; break;
     }
 }
 
@@ -162,6 +164,7 @@ struct explain_line explain_end_line(struct explain_words *words, bool aside)
                                  .called = words->called,
                                  .warned = warned };
     line.quiet = words->quiet;
+    line.well = words->well;
     line.told =
         line.exception || ((words->troubles || words->level || words->maybe) && !words->quiet);
     if (words->troubles && (traced || !words->quiet))
@@ -184,7 +187,7 @@ struct explain_line explain_end_line(struct explain_words *words, bool aside)
     words->topics = words->plain_topics = words->parts = 0;
     words->troubles = 0;
     words->quiet = words->exception = words->raised = words->level = words->file = words->warned =
-        words->maybe = words->called = false;
+        words->maybe = words->called = words->well = false;
     return line;
 }
 

@@ -24,6 +24,7 @@ struct explain_word {
         WORD_RAISED,    /* the same, with what it says behind it              */
         WORD_LEVEL,     /* the program itself calls the line an error         */
         WORD_WARNED,    /* or a warning                                       */
+        WORD_WELL,      /* that the program runs, or did its work             */
         WORD_MAYBE,     /* that something may have gone wrong: its form tells */
     } role;
     uint64_t bit;
@@ -38,7 +39,7 @@ struct explain_words {
     uint64_t plain_topics; /* those that are no part of a path */
     uint64_t parts;        /* those that are a folder of one   */
     uint32_t troubles;
-    bool quiet, exception, raised, level, called, warned, maybe;
+    bool quiet, exception, raised, level, called, warned, maybe, well;
     uint64_t all_topics;  /* of the text */
     uint64_t file_topics; /* of the last file of a traceback */
     bool traceback, file;
@@ -51,6 +52,7 @@ void explain_note_word(struct explain_words *words, const struct explain_word *w
 /* What the words of a line make of it. */
 struct explain_line {
     bool quiet;        /* some word says that nothing went wrong */
+    bool well;         /* the program runs, or did its work */
     int kind;          /* the lower the more is said; -1: nothing */
     bool exception;    /* an exception was raised here */
     bool aside;        /* the line is indented, or a system log's */

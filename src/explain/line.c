@@ -24,8 +24,12 @@ bool explain_is_service(const char *line, size_t length)
     enum { REACHES = 100 };
     if (!explain_is_system_log(line, length) || *line == '[') return false;
     if (length > REACHES) length = REACHES;
-    for (size_t at = 0; at + 3 <= length; at++)
-        if (!memcmp(line + at, "]: ", 3)) return true;
+    for (size_t at = 1; at + 3 <= length; at++) {
+        if (memcmp(line + at, "]: ", 3)) continue;
+        size_t n = at; /* "sshd[42]: " */
+        while (n && isdigit((unsigned char)line[n - 1])) n--;
+        return n < at && n && line[n - 1] == '[';
+    }
     return false;
 }
 
@@ -39,6 +43,16 @@ bool explain_is_exception(const char *line, size_t length)
         return false;
     return (n > 5 && !strncmp(line + n - 5, "Error", 5)) ||
            (n > 9 && !strncmp(line + n - 9, "Exception", 9));
+}
+
+bool explain_ends_trace(const char *line, size_t length)
+{
+    size_t n = 0, part = 0; /* where the last part of the name starts */
+    for (; n < length && (isalnum((unsigned char)line[n]) || strchr("_.", line[n])); n++)
+        if (line[n] == '.') part = n + 1;
+    if (n < part + 4 || !isupper((unsigned char)line[part]) || !islower((unsigned char)line[n - 1]))
+        return false;
+    return n == length || (n + 1 < length && line[n] == ':' && line[n + 1] == ' ');
 }
 
 /* Does the text start with a word that programs put before errors, "ERROR: …"? */
@@ -89,6 +103,24 @@ bool explain_is_called_error(const char *line, size_t length)
     while (n < length && n < 60 && line[n] > ' ' && line[n] != ':') n++;
     return n + 2 < length && line[n] == ':' && line[n + 1] == ' ' &&
            is_level(line + n + 2, length - n - 2);
+}
+
+bool explain_has_warning_mark(const char *line, size_t length)
+{
+    size_t n = length && *line == '[';
+    if (n + 6 > length || line[n++] != 'W') return false;
+    size_t digits = 0;
+    while (n < length && isdigit((unsigned char)line[n])) n++, digits++;
+    return digits > 2 && n < length && line[n] == ' ';
+}
+
+bool explain_has_address(const char *line, size_t length)
+{
+    enum { REACHES = 80 };
+    if (length > REACHES) length = REACHES;
+    for (size_t at = 0; at + 6 < length; at++)
+        if (line[at] == '0' && line[at + 1] == 'x') return true;
+    return false;
 }
 
 bool explain_is_refusal(const char *line, size_t length, const char *before, size_t size)

@@ -14,6 +14,7 @@ const struct explain_relation explain_relations[] = {
 #define IGNORE(id) { EXPLAIN_IGNORE, id, "" },
 #define CARD(id, others) { EXPLAIN_CARD, id, others },
 #define VAGUE(id) { EXPLAIN_VAGUE, id, "" },
+#define NOTICE(id) { EXPLAIN_NOTICE, id, "" },
 #define ONLY(id, chips)
 #include "explain/relations.inc"
 #undef CAUSES
@@ -23,6 +24,7 @@ const struct explain_relation explain_relations[] = {
 #undef IGNORE
 #undef CARD
 #undef VAGUE
+#undef NOTICE
 #undef ONLY
     { EXPLAIN_CAUSES, NULL, NULL },
 };
@@ -35,6 +37,7 @@ const struct explain_limit explain_limits[] = {
 #define IGNORE(id)
 #define CARD(id, others)
 #define VAGUE(id)
+#define NOTICE(id)
 #define ONLY(id, chips) { id, chips },
 #include "explain/relations.inc"
 #undef CAUSES
@@ -44,9 +47,18 @@ const struct explain_limit explain_limits[] = {
 #undef IGNORE
 #undef CARD
 #undef VAGUE
+#undef NOTICE
 #undef ONLY
     { NULL, NULL },
 };
+
+/* Does relations.inc say that of the signature? */
+static bool is_marked(const struct explain_signature *signature, int kind)
+{
+    for (const struct explain_relation *r = explain_relations; r->cause; r++)
+        if ((int)r->kind == kind && !strcmp(r->cause, signature->id)) return true;
+    return false;
+}
 
 static bool is_in(const char *id, const char *list)
 {
@@ -110,10 +122,20 @@ static bool any_found(const struct explain_result *r, const char *ids)
     return false;
 }
 
+/* May two findings be two names of the same lines? Those of what is harmless are counted alone. */
+static bool may_be_same(const struct explain_match *a, const struct explain_match *b)
+{
+    enum { NEAR = 3 }; /* lines between the two halves of a message */
+    return a->signature->weight < EXPLAIN_HARMLESS ||
+           (a->line <= b->last + NEAR && b->line <= a->last + NEAR);
+}
+
 static void leave_out_superfluous(struct explain_result *r)
 {
     for (const struct explain_relation *relation = explain_relations; relation->cause; relation++) {
-        if (relation->kind == EXPLAIN_CAUSES || relation->kind == EXPLAIN_VAGUE) continue;
+        if (relation->kind == EXPLAIN_CAUSES || relation->kind == EXPLAIN_VAGUE ||
+            relation->kind == EXPLAIN_NOTICE)
+            continue;
         const struct explain_match *cause = find(r, relation->cause);
         if (!cause) continue;
         const bool alone = relation->kind == EXPLAIN_FALLBACK,
@@ -128,7 +150,8 @@ static void leave_out_superfluous(struct explain_result *r)
         const uint64_t count = relation->kind == EXPLAIN_HIDES ? UINT64_MAX : cause->count;
         for (size_t i = r->n_matches; i-- > 0;)
             if (is_in(r->matches[i].signature->id, relation->others) &&
-                r->matches[i].count <= count)
+                r->matches[i].count <= count &&
+                (relation->kind == EXPLAIN_HIDES || may_be_same(cause, &r->matches[i])))
                 leave_out(r, i);
     }
 }
@@ -143,6 +166,12 @@ static int by_weight(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
+/* Do both stand in the system's log, whose lines are in the order of time, and the cause later? */
+static bool is_later(const struct explain_match *cause, const struct explain_match *effect)
+{
+    return cause->logged && effect->logged && cause->line > effect->line;
+}
+
 /* Every effect of `cause` that stands before it, to behind it. */
 static void move_effects(struct explain_result *r, const struct explain_relation *relation)
 {
@@ -150,6 +179,7 @@ static void move_effects(struct explain_result *r, const struct explain_relation
         const struct explain_match *cause = find(r, relation->cause);
         if (!cause || &r->matches[i] >= cause) return;
         if (!is_in(r->matches[i].signature->id, relation->others)) continue;
+        if (is_later(cause, &r->matches[i])) continue;
         const struct explain_match effect = r->matches[i];
         const size_t to = (size_t)(cause - r->matches);
         memmove(&r->matches[i], &r->matches[i + 1], (to - i) * sizeof *r->matches);
@@ -176,14 +206,32 @@ static void move_warnings(struct explain_result *r)
 {
     for (size_t left = r->n_matches, i = 0; left-- > 0;) {
         const struct explain_match match = r->matches[i];
-        const bool mild = match.warning || match.plain || match.quiet || explain_is_vague(match.signature) ||
-                          match.signature->weight < EXPLAIN_HARMLESS;
+        const bool mild =
+            match.plain || explain_is_thin(&match) || match.signature->weight < EXPLAIN_HARMLESS;
         if (!mild || is_cause(r, &match)) {
             i++;
             continue;
         }
         memmove(&r->matches[i], &r->matches[i + 1], (r->n_matches - i - 1) * sizeof *r->matches);
         r->matches[r->n_matches - 1] = match;
+    }
+}
+
+bool explain_went_on(const struct explain_course *course, uint64_t line, uint64_t calm, bool error)
+{
+    enum { FEW = 6, MANY = 16 }; /* lines without trouble that follow what ended a program */
+    return line < course->well || course->calm - calm > (error ? MANY : FEW);
+}
+
+void explain_leave_out_noticed(const struct explain_course *course, bool harmless,
+                               struct explain_result *r)
+{
+    for (size_t i = r->n_matches; i-- > 0;) {
+        const struct explain_match *m = &r->matches[i];
+        const bool thin = explain_is_thin(m) || is_marked(m->signature, EXPLAIN_NOTICE);
+        const bool noticed = harmless ? m->signature->weight < EXPLAIN_HARMLESS : thin;
+        const bool over = explain_went_on(course, m->last, m->calm, m->raised);
+        if (noticed && !m->exception && over) leave_out(r, i);
     }
 }
 
@@ -194,32 +242,42 @@ void explain_order(struct explain_result *result)
     leave_out_superfluous(result);
     qsort(result->matches, result->n_matches, sizeof *result->matches, by_weight);
     move_warnings(result);
-    for (const struct explain_relation *relation = explain_relations; relation->cause; relation++)
-        if (relation->kind == EXPLAIN_CAUSES) move_effects(result, relation);
+    enum { CHAIN = 4 }; /* causes of causes */
+    for (int n = 0; n < CHAIN; n++)
+        for (const struct explain_relation *r = explain_relations; r->cause; r++)
+            if (r->kind == EXPLAIN_CAUSES) move_effects(result, r);
     for (size_t i = 0; i < result->n_matches; i++)
         for (const struct explain_relation *r = explain_relations; r->cause; r++) {
             const struct explain_match *cause =
                 r->kind == EXPLAIN_CAUSES ? find(result, r->cause) : NULL;
             if (!cause || cause >= &result->matches[i] || result->matches[i].follows) continue;
-            if (is_in(result->matches[i].signature->id, r->others))
+            if (is_in(result->matches[i].signature->id, r->others) &&
+                !is_later(cause, &result->matches[i]))
                 result->matches[i].follows = (size_t)(cause - result->matches) + 1;
         }
 }
 
 bool explain_is_vague(const struct explain_signature *signature)
 {
-    if (signature->weight < EXPLAIN_HARMLESS) return true;
-    for (const struct explain_relation *r = explain_relations; r->cause; r++)
-        if (r->kind == EXPLAIN_VAGUE && !strcmp(r->cause, signature->id)) return true;
-    return false;
+    return signature->weight < EXPLAIN_HARMLESS || is_marked(signature, EXPLAIN_VAGUE);
 }
 
 bool explain_is_general(const struct explain_signature *signature)
 {
-    if (explain_is_vague(signature)) return true;
-    for (const struct explain_relation *r = explain_relations; r->cause; r++)
-        if (r->kind == EXPLAIN_FALLBACK && !strcmp(r->cause, signature->id)) return true;
-    return false;
+    return explain_is_vague(signature) || is_marked(signature, EXPLAIN_FALLBACK);
+}
+
+bool explain_is_notice(const struct explain_match *match)
+{
+    return match->warning || match->quiet ||
+           (!match->raised && !match->by_form && is_marked(match->signature, EXPLAIN_NOTICE));
+}
+
+bool explain_is_thin(const struct explain_match *match)
+{
+    if (match->by_facts || match->by_stack || match->signature->weight < EXPLAIN_HARMLESS)
+        return false;
+    return match->by_form || explain_is_notice(match) || explain_is_general(match->signature);
 }
 
 bool explain_card_matters(const struct explain_result *result)

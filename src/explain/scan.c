@@ -135,6 +135,15 @@ static bool rest_follows(struct scanner *s, const struct explain_pattern *p, siz
     return false;
 }
 
+/* General words of another service, which does not call them an error. */
+static bool says_little(const struct explain_signature *signature, const char *line, size_t length)
+{
+    if (signature->weight < EXPLAIN_HARMLESS || !explain_is_general(signature)) return false;
+    for (size_t at = 0; at + 5 < length; at++)
+        if (!memcmp(line + at, "ERROR", 5)) return false;
+    return true;
+}
+
 /* A signature's pattern has its first part before `end`, in a line that starts at `line`. */
 static void found_signature(struct scanner *s, const struct explain_pattern *p, size_t line,
                             size_t end)
@@ -151,25 +160,33 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
     if (p->alone && (end - p->first != line || !is_blank(s->buffer + end, ahead))) return;
     if (!rest_follows(s, p, end, ahead)) return;
     if (explain_is_speech(s->buffer + line, end + ahead - line)) return;
-    if (s->words.warned && explain_is_service(s->buffer + line, end + ahead - line)) return;
+    if (explain_is_service(s->buffer + line, end + ahead - line) &&
+        (s->words.warned || says_little(p->signature, s->buffer + line, end + ahead - line)))
+        return;
     const bool quiet = s->words.quiet;
+    s->words.warned |= explain_has_warning_mark(s->buffer + line, end - line);
     s->words.quiet |= p->signature->weight < EXPLAIN_HARMLESS;
     s->understood |= !p->vague;
     if (p->signature->weight > s->known) s->known = p->signature->weight;
     if (!known) {
         if (r->n_matches == EXPLAIN_MOST) return;
         r->n_matches++;
-        *match = (struct explain_match){ .signature = p->signature,
-                                         .line = r->lines + 1,
-                                         .warning = true,
-                                         .plain = true,
-                                         .quiet = true,
-                                         .error = explain_is_called_error(s->buffer + line,
-                                                                          end - line + ahead) };
+        *match = (struct explain_match){
+            .signature = p->signature,
+            .line = r->lines + 1,
+            .warning = true,
+            .plain = true,
+            .quiet = true,
+            .logged = explain_is_system_log(s->buffer + line, end - line + ahead),
+            .error = explain_is_called_error(s->buffer + line, end - line + ahead)
+        };
         explain_excerpt(match->excerpt, s->buffer + line, end - p->first - line,
                         end - line + ahead);
     }
     match->last = r->lines + 1;
+    match->exception |= explain_is_exception(s->buffer + line, end - line + ahead);
+    match->raised |=
+        match->exception || explain_is_called_error(s->buffer + line, end - line + ahead);
     match->warning &= s->words.warned;
     match->plain &= p->plain;
     match->quiet &= quiet;
@@ -235,6 +252,13 @@ static void found_answer(struct scanner *s, const char *line, size_t length)
                     s->line_start - s->last_start + length);
 }
 
+/* Was a traceback's last file in one of the lines before, whose exception is not named yet? */
+static bool in_trace(const struct explain_unexplained *lines, uint64_t number)
+{
+    enum { CODE = 4 }; /* lines between a file and what ends the traceback */
+    return lines->traced.line > lines->raised && number <= lines->traced.line + CODE;
+}
+
 /* The line ends before buffer[at], or with the text. */
 static void end_line(struct scanner *s, size_t at)
 {
@@ -242,7 +266,9 @@ static void end_line(struct scanner *s, size_t at)
     const size_t length = at - s->line_start;
     const bool aside =
         length && (*line == ' ' || *line == '\t' || explain_is_system_log(line, length));
-    if (explain_is_exception(line, length)) {
+    const uint64_t number = s->result->lines + 1;
+    if (explain_is_exception(line, length) ||
+        (in_trace(&s->unexplained, number) && explain_ends_trace(line, length))) {
         s->words.raised = true;
         s->words.quiet = false;
     }
@@ -250,6 +276,7 @@ static void end_line(struct scanner *s, size_t at)
         s->words.level = s->words.called = true;
         s->words.quiet = false;
     }
+    s->words.warned |= explain_has_warning_mark(line, length);
     const bool told =
         s->words.troubles || s->words.level || s->words.maybe || s->words.raised || s->words.warned;
     if (told)
@@ -257,7 +284,6 @@ static void end_line(struct scanner *s, size_t at)
                           explain_is_speech(line, length) || explain_is_other_device(line, length);
     const bool service = told && explain_is_service(line, length);
     if (service) explain_note_service(&s->words);
-    const uint64_t number = s->result->lines + 1;
     if (s->words.file) {
         explain_note_frame(&s->unexplained.frame, number, line, length);
         explain_note_trace(&s->unexplained, true, number, line, length);
@@ -265,11 +291,19 @@ static void end_line(struct scanner *s, size_t at)
     found_answer(s, line, length);
     explain_note_stack(&s->stack, number, line, length);
     struct explain_line about = explain_end_line(&s->words, aside);
+    if (about.well) s->unexplained.course.well = number;
     about.warned &= !service; /* another program's, and it goes on */
     if (about.exception) explain_note_trace(&s->unexplained, false, number, line, length);
     const bool harmless = s->known && s->known < EXPLAIN_HARMLESS;
     if ((about.kind >= 0 || about.told || about.warned || s->known) && !s->understood && !harmless)
         explain_note_unexplained(&s->unexplained, &about, s->known, number, line, length);
+    if (!s->known && !about.told && !about.warned && about.kind < 0 && length > 1 &&
+        (isalnum((unsigned char)*line) || *line == '[') && !explain_has_address(line, length))
+        s->unexplained.course.calm++; /* no code of a traceback, and nothing of a crash's dump */
+    for (size_t i = 0; s->known && i < s->result->n_matches; i++)
+        if (s->result->matches[i].last == number) {
+            s->result->matches[i].calm = s->unexplained.course.calm;
+        }
     s->understood = false;
     s->known = 0;
 }
@@ -381,13 +415,16 @@ rmcp_status explain_read(int fd, struct explain_result *result, explain_progress
     if (!status) status = read_all(s, fd);
     if (!status) {
         explain_conclude(&s->evidence, result);
+        explain_leave_out_noticed(&s->unexplained.course, false, result);
         explain_order(result);
+        explain_leave_out_noticed(&s->unexplained.course, true, result);
         if (explain_read_forms(&s->unexplained, &s->words, result)) explain_order(result);
         if (explain_read_stack(&s->stack, result)) explain_order(result);
         explain_refine(&s->unexplained, result);
         explain_find_unknown(&s->unexplained, &s->words, result);
         explain_quote_general(result);
-        if (explain_read_facts(&s->evidence.facts, result)) explain_order(result);
+        if (explain_read_facts(&s->evidence.facts, s->unexplained.course.well > 0, result))
+            explain_order(result);
         explain_note_facts(&s->evidence.facts, result);
         result->card_matters = explain_card_matters(result);
     }

@@ -126,14 +126,15 @@ void explain_note_stack(struct explain_stack *stack, uint64_t number, const char
 }
 
 /* The stack as a finding of that class. */
-static bool add(struct explain_result *r, const char *id, uint64_t line, const char *excerpt)
+static bool add(struct explain_result *r, const char *id, uint64_t line, const char *excerpt,
+                bool library)
 {
     const struct explain_signature *s = explain_signatures;
     while (s->id && strcmp(s->id, id)) s++;
     if (!s->id || r->n_matches == EXPLAIN_MOST) return false;
     struct explain_match *match = &r->matches[r->n_matches++];
     *match = (struct explain_match){
-        .signature = s, .line = line, .last = line, .count = 1, .by_form = true
+        .signature = s, .line = line, .last = line, .count = 1, .by_form = true, .by_stack = library
     };
     snprintf(match->excerpt, sizeof match->excerpt, "%s", excerpt);
     return true;
@@ -145,7 +146,8 @@ bool explain_read_stack(const struct explain_stack *stack, struct explain_result
                                            "bad-alloc",     "heap-corruption", "compiler-crash",
                                            "mesa-driver" };
     if (!stack->library)
-        return stack->bare && !r->n_matches && add(r, "uncaught", stack->bare, stack->bare_excerpt);
+        return stack->bare && !r->n_matches &&
+               add(r, "uncaught", stack->bare, stack->bare_excerpt, false);
     struct explain_match *match = NULL;
     bool vague = true, added = false;
     for (size_t i = 0; i < r->n_matches; i++) {
@@ -155,7 +157,7 @@ bool explain_read_stack(const struct explain_stack *stack, struct explain_result
     }
     if (!match || (vague && strcmp(match->signature->id, stack->library->id))) {
         if (!vague || r->n_matches == EXPLAIN_MOST) return false;
-        if (!add(r, stack->library->id, stack->line, stack->excerpt)) return false;
+        if (!add(r, stack->library->id, stack->line, stack->excerpt, true)) return false;
         match = &r->matches[r->n_matches - 1];
         added = true;
     }

@@ -35,11 +35,12 @@ static const struct explain_signature *signature_of(int kind)
     return signature_named(explain_kind_id(kind, &needs_amd, &last));
 }
 
-static void keep(struct explain_unexplained_line *l, const struct explain_line *about,
-                 uint64_t number, const char *line, size_t length)
+static void keep(const struct explain_unexplained *lines, struct explain_unexplained_line *l,
+                 const struct explain_line *about, uint64_t number, const char *line, size_t length)
 {
     l->about = *about;
     l->line = number;
+    l->calm = lines->course.calm;
     l->length = length < sizeof l->text ? length : sizeof l->text;
     memcpy(l->text, line, l->length);
 }
@@ -52,7 +53,7 @@ static void keep_any(struct explain_unexplained *lines, const struct explain_lin
     const size_t last = n < EXPLAIN_FIRST ? 0 : EXPLAIN_FIRST + (n - EXPLAIN_FIRST) % EXPLAIN_LAST;
     struct explain_unexplained_line *l = &lines->any[n < EXPLAIN_FIRST ? n : last];
     l->count = 1;
-    keep(l, about, number, line, length);
+    keep(lines, l, about, number, line, length);
 }
 
 void explain_note_unexplained(struct explain_unexplained *lines, const struct explain_line *about,
@@ -67,7 +68,7 @@ void explain_note_unexplained(struct explain_unexplained *lines, const struct ex
                                          : about->exception ? &lines->exception
                                                             : &lines->of_kind[about->kind];
     if (l->count++ && !about->exception && !about->file) return;
-    keep(l, about, number, line, length);
+    keep(lines, l, about, number, line, length);
 }
 
 void explain_note_trace(struct explain_unexplained *lines, bool file, uint64_t number,
@@ -80,12 +81,22 @@ void explain_note_trace(struct explain_unexplained *lines, bool file, uint64_t n
     struct explain_line about;
     explain_broken_trace(&about);
     lines->traced.count = 1;
-    keep(&lines->traced, &about, number, line, length);
+    keep(lines, &lines->traced, &about, number, line, length);
 }
 
-static bool may_speak(const struct explain_unexplained_line *l, bool amd, bool alone)
+/* Did the program go on after this line? */
+static bool went_on(const struct explain_unexplained *lines,
+                    const struct explain_unexplained_line *l)
+{
+    return !l->about.exception &&
+           explain_went_on(&lines->course, l->line, l->calm, l->about.called);
+}
+
+static bool may_speak(const struct explain_unexplained *lines,
+                      const struct explain_unexplained_line *l, bool amd, bool alone)
 {
     bool needs_amd, last;
+    if (went_on(lines, l)) return false;
     if (!l->count || !explain_kind_id(l->about.kind, &needs_amd, &last)) return false;
     return l->about.exception || l->about.called || ((amd || !needs_amd) && (alone || !last));
 }
@@ -101,7 +112,8 @@ static bool all_vague(const struct explain_result *r, uint64_t raised, bool brok
     for (size_t i = 0; i < r->n_matches; i++) {
         const struct explain_match *m = &r->matches[i];
         const bool before = m->last < raised;
-        vague &= explain_is_vague(m->signature) || (before && (m->warning || m->plain)) ||
+        vague &= explain_is_vague(m->signature) ||
+                 (before && (m->warning || (m->plain && !m->exception))) ||
                  (before && broken && explain_is_general(m->signature));
         if (m->last > *last_line) *last_line = m->last;
     }
@@ -184,6 +196,7 @@ static const struct explain_unexplained_line *best_form(const struct explain_une
     for (size_t i = 0; i < n; i++) {
         const struct explain_unexplained_line *l = &lines->any[i];
         struct explain_form_match m;
+        if (went_on(lines, l)) continue;
         if (!explain_match_form(l->text, l->length, NULL, &m)) continue;
         const struct explain_signature *class = class_of(l, &m);
         const bool weak = class && class->weight < LEAST_ASIDE;
@@ -228,7 +241,7 @@ bool explain_read_forms(struct explain_unexplained *lines, const struct explain_
     for (int kind = 0; !strcmp(class_of(l, &m)->id, "program-error") && kind < EXPLAIN_MOST_KINDS;
          kind++)
         if (*explain_line_topic(&lines->of_kind[kind].about) &&
-            may_speak(&lines->of_kind[kind], amd, true))
+            may_speak(lines, &lines->of_kind[kind], amd, true))
             return false;
     if (says_its_words(class_of(l, &m))) {
         lines->preferred = l;
@@ -272,14 +285,16 @@ void explain_find_unknown(const struct explain_unexplained *lines,
         if (r->matches[i].by_form) return;
     const bool amd = !vague || *r->card.chip || explain_about_amd(words);
     const struct explain_unexplained_line *chosen = vague ? lines->preferred : NULL;
-    if (!chosen && may_speak(&lines->exception, amd, !r->n_matches)) chosen = &lines->exception;
+    if (!chosen && may_speak(lines, &lines->exception, amd, !r->n_matches))
+        chosen = &lines->exception;
     for (int kind = 0; vague && !chosen && kind < EXPLAIN_MOST_KINDS; kind++)
-        if (may_speak(&lines->of_kind[kind], amd, false)) chosen = &lines->of_kind[kind];
-    if (!chosen && vague && !r->n_matches && may_speak(&lines->file, amd, true))
+        if (may_speak(lines, &lines->of_kind[kind], amd, false)) chosen = &lines->of_kind[kind];
+    if (!chosen && vague && !r->n_matches && may_speak(lines, &lines->file, amd, true))
         chosen = &lines->file;
     if (!chosen && vague && broken) chosen = &lines->traced;
     for (int kind = 0; vague && !chosen && kind < EXPLAIN_MOST_KINDS; kind++)
-        if (may_speak(&lines->of_kind[kind], amd, !r->n_matches)) chosen = &lines->of_kind[kind];
+        if (may_speak(lines, &lines->of_kind[kind], amd, !r->n_matches))
+            chosen = &lines->of_kind[kind];
     if (!chosen || (!vague && chosen->line <= last_line)) return;
     struct explain_form_match m;
     const bool form = explain_match_form(chosen->text, chosen->length, NULL, &m);
@@ -315,6 +330,7 @@ static struct explain_unknown as_unknown(const struct explain_result *r,
                                        .trouble = "",
                                        .line = match->line,
                                        .count = match->count,
+                                       .thin = true,
                                        .reading = composed ? s : NULL };
     memcpy(unknown.excerpt, match->excerpt, sizeof unknown.excerpt);
     memcpy(unknown.where, match->where, sizeof unknown.where);
@@ -323,12 +339,21 @@ static struct explain_unknown as_unknown(const struct explain_result *r,
 
 void explain_quote_general(struct explain_result *r)
 {
-    for (size_t i = 0; i < r->n_matches; i++)
-        if (!says_its_words(r->matches[i].signature)) return;
-    for (size_t i = r->n_matches; i-- > 0;) {
-        if (r->unknown.about && r->unknown.line != r->matches[i].line) continue;
-        if (!r->unknown.about) r->unknown = as_unknown(r, &r->matches[i]);
-        r->n_matches--;
-        memmove(&r->matches[i], &r->matches[i + 1], (r->n_matches - i) * sizeof *r->matches);
+    const struct explain_match *best = NULL;
+    for (size_t i = 0; i < r->n_matches; i++) {
+        const struct explain_match *match = &r->matches[i];
+        const bool harmless = match->signature->weight < EXPLAIN_HARMLESS;
+        if (!harmless && !explain_is_thin(match)) return;
+        if (!harmless && !best) best = match;
     }
+    if (!best) return;
+    const struct explain_unknown *unknown = &r->unknown;
+    const bool raised = unknown->exception && unknown->line > best->last; /* the last trouble */
+    const bool more = unknown->behind || (unknown->about && says_its_words(unknown->about) &&
+                                          !says_its_words(best->signature));
+    const bool little = (explain_is_vague(best->signature) && !unknown->broken) ||
+                        (explain_is_notice(best) && !best->warning && !best->quiet);
+    if (!unknown->about || (more && !(raised && little))) r->unknown = as_unknown(r, best);
+    r->unknown.behind = false;
+    r->n_matches = 0;
 }

@@ -9,10 +9,12 @@
 #include "explain/form.h"
 #include "explain/frame.h"
 #include "explain/kinds.h"
+#include "explain/order.h"
 
 struct explain_unexplained_line {
     struct explain_line about;
     uint64_t line, count;
+    uint64_t calm; /* lines without trouble before it */
     size_t length;
     char text[FORM_LINE];
 };
@@ -25,7 +27,8 @@ struct explain_unexplained {
     struct explain_unexplained_line any[EXPLAIN_FIRST + EXPLAIN_LAST];
     size_t n_any;
     struct explain_frame frame;
-    struct explain_unexplained_line traced;           /* the last line of a traceback */
+    struct explain_unexplained_line traced; /* the last line of a traceback */
+    struct explain_course course;
     uint64_t raised;                                  /* the last line that names an exception */
     const struct explain_unexplained_line *preferred; /* whose form says no more than its words */
 };

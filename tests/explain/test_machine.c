@@ -21,8 +21,10 @@ static void explain_text(const char *gpu, const char *text)
     close(ends[0]);
 }
 
+/* What the answer starts with: the class of a quoted error, or the first finding. */
 static const char *first(void)
 {
+    if (result.unknown.about && !result.unknown.behind) return result.unknown.about->id;
     return result.n_matches ? result.matches[0].signature->id : "";
 }
 
@@ -91,6 +93,7 @@ static void test_processor(void **state)
     (void)state;
     explain_text("RX 6600", "Using device: cpu\n");
     assert_string_equal(first(), "no-gpu-used");
+    assert_int_equal(result.n_matches, 0); /* quoted */
     explain_text(NULL, "Using device: cpu\n");
     assert_int_equal(result.n_matches, 0);
     explain_text("RX 6600", "python main.py --cpu\nUsing device: cpu\n");
