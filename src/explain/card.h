@@ -16,6 +16,7 @@ struct explain_clue {
         CLUE_PROCESSOR,   /* a processor's name starts here, which may have graphics      */
         CLUE_GRAPHICS,    /* a processor's graphics, where the line speaks of a GPU */
         CLUE_XT,          /* a number before it is a product                      */
+        CLUE_FIRMWARE,    /* the name of a file of firmware follows               */
         CLUE_PROGRAM,     /* written by `program`                                 */
         CLUE_CONVOLUTION, /* a convolution was executed                           */
         CLUE_FACT,        /* about the software (facts.h)                         */

@@ -48,6 +48,7 @@ bool explain_clue_at(size_t index, struct explain_clue *out)
         { "890M", CLUE_GRAPHICS, NULL },
         { "8060S", CLUE_GRAPHICS, NULL },
         { "XT", CLUE_XT, NULL },
+        { "amdgpu/", CLUE_FIRMWARE, NULL },
         { "conv1d", CLUE_CONVOLUTION, NULL },
         { "conv2d", CLUE_CONVOLUTION, NULL },
         { "conv3d", CLUE_CONVOLUTION, NULL },
@@ -223,6 +224,21 @@ static void consider_xt(const char *text, size_t at, size_t size, struct explain
     if (chip) note_product(e, chip, name);
 }
 
+/* "picasso_sdma.bin", "gc_11_0_3_pfp.bin.zst": the files of a chip begin with its name. */
+static void consider_firmware(const char *text, size_t size, struct explain_evidence *e)
+{
+    size_t n = 0, end = 0;
+    for (; n < size && n < 40 && (isalnum((unsigned char)text[n]) || text[n] == '_'); n++)
+        if (text[n] == '_') end = n;
+    if (!end || n + 4 > size || memcmp(text + n, ".bin", 4) || e->n_lookups >= MOST_LOOKUPS) return;
+    char name[48];
+    snprintf(name, sizeof name, "%.*s", (int)end, text);
+    e->n_lookups++;
+    const struct rmcp_chip *chip = rmcp_chip_by_product(name);
+    snprintf(name, sizeof name, "%.*s.bin", (int)n, text);
+    if (chip) note_product(e, chip, name);
+}
+
 static void consider_pci(const char *words, const char *text, size_t at, size_t size,
                          struct explain_evidence *e)
 {
@@ -270,6 +286,7 @@ void explain_consider(const struct explain_clue *clue, const char *text, size_t 
     case CLUE_PROCESSOR: consider_processor(text, at, size, evidence); break;
     case CLUE_GRAPHICS: consider_graphics(clue->words, text, at, size, evidence); break;
     case CLUE_XT: consider_xt(text, at, size, evidence); break;
+    case CLUE_FIRMWARE: consider_firmware(text + after, size - after, evidence); break;
     case CLUE_PROGRAM:
         if (!evidence->program || clue->program < evidence->program)
             evidence->program = clue->program; /* the table's order: the more particular first */

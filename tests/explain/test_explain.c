@@ -368,6 +368,43 @@ static void test_cards(void **state)
     assert_string_equal(result.card.chip, "");
 }
 
+/* Files of firmware are named after the chip, by its code name or its version. */
+static void test_firmware_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *chip;
+    } files[] = {
+        { "navi14_pfp.bin", "gfx1012" },
+        { "carrizo_pfp.bin", "gfx801" },
+        { "polaris10_mc.bin", "gfx803" },
+        { "vegam_smc.bin", "gfx803" },
+        { "raven2_gpu_info.bin", "gfx902" },
+        { "green_sardine_ta.bin", "gfx90c" },
+        { "cyan_skillfish2_ce.bin", "gfx1013" },
+        { "sienna_cichlid_dmcub.bin", "gfx1030" },
+        { "dimgrey_cavefish_sos.bin", "gfx1032" },
+        { "yellow_carp_toc.bin", "gfx1035" },
+        { "gc_10_3_7_me.bin", "gfx1036" },
+        { "gc_11_0_1_pfp.bin.zst", "gfx1103" },
+        { "gc_11_0_3_mes_2.bin", "gfx1101" },
+        { "gc_12_0_1_imu.bin", "gfx1201" },
+        { "dcn_3_2_0_dmcub.bin", "" },
+        { "amdgpu_device.c", "" },
+        { "picasso", "" },
+        { "_.bin", "" },
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "amdgpu 0000:03:00.0: Direct firmware load for amdgpu/%s failed with error -2\n",
+                 files[i].file);
+        explain_text(text);
+        if (strcmp(result.card.chip, files[i].chip))
+            fail_msg("%s is of '%s', not '%s'", files[i].file, files[i].chip, result.card.chip);
+    }
+}
+
 /* The same words help one family and harm another. */
 static void test_families(void **state)
 {
@@ -573,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_tables_agree),
         cmocka_unit_test(test_reports_that_were_missed),
         cmocka_unit_test(test_cards),
+        cmocka_unit_test(test_firmware_names),
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_convolutions_lead_to_rmcp),
         cmocka_unit_test(test_override_changes_the_answer),
