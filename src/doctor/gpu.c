@@ -89,6 +89,7 @@ static void take_node(struct doctor_machine *m, const struct rmcp_kfd_node *node
     gpu->version = node->version;
     gpu->chip_from_kfd = node->version != 0;
     gpu->compute_units = node->compute_units;
+    gpu->render = node->render;
     if (!gpu->mec_firmware) gpu->mec_firmware = node->firmware;
     if (!gpu->vram) gpu->vram = node->memory_bytes;
     gpu->atomics = node->link_flags & RMCP_KFD_NO_ATOMICS ? DOCTOR_NO

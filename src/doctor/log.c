@@ -17,8 +17,16 @@ static const struct {
     { DOCTOR_LOG_ATOMICS, { "skipped device 1002:", "PCI rejects atomics" } },
     { DOCTOR_LOG_UNSUPPORTED, { "not supported in kfd", "" } },
     { DOCTOR_LOG_PAGE_FAULT, { "[gfxhub", "page fault" } },
+    { DOCTOR_LOG_PAGE_FAULT, { "[mmhub", "page fault" } },
     { DOCTOR_LOG_PAGE_FAULT, { "VM_L2_PROTECTION_FAULT_STATUS", "" } },
+    { DOCTOR_LOG_PAGE_FAULT, { "VM_CONTEXT1_PROTECTION_FAULT_STATUS", "" } },
+    { DOCTOR_LOG_PAGE_FAULT, { "amdgpu", "GPU fault detected" } },
     { DOCTOR_LOG_RESET, { "ring ", "timeout, signaled seq=" } },
+    { DOCTOR_LOG_RESET, { "ring ", "timeout, but soft recovered" } },
+    { DOCTOR_LOG_RESET, { "amdgpu", "device lost from bus" } },
+    { DOCTOR_LOG_RESET, { "amdgpu: GPU reset(", "failed" } },
+    { DOCTOR_LOG_RESET, { "amdgpu", "Illegal opcode in command stream" } },
+    { DOCTOR_LOG_RESET, { "amdgpu", "SMU: I'm not done with your previous command" } },
     { DOCTOR_LOG_RESET, { "VRAM is lost due to GPU reset", "" } },
     { DOCTOR_LOG_RESET, { "amdgpu", "GPU reset begin!" } },
     { DOCTOR_LOG_PREEMPTION, { "queue_doorbell_id0 is not 0", "preemption time out" } },
@@ -26,14 +34,37 @@ static const struct {
     { DOCTOR_LOG_PREEMPTION, { "MES failed to respon", "" } },
     { DOCTOR_LOG_PREEMPTION, { "MES might be in unrecoverable state", "" } },
     { DOCTOR_LOG_PREEMPTION, { "cp queue preemption time", "" } },
+    { DOCTOR_LOG_PREEMPTION, { "qcm fence wait loop timeout", "" } },
+    { DOCTOR_LOG_PREEMPTION, { "unsuccessful queues preemption", "" } },
+    { DOCTOR_LOG_PREEMPTION, { "MES ring buffer is full", "" } },
+    { DOCTOR_LOG_PREEMPTION, { "amdgpu", "Failed to suspend process" } },
     { DOCTOR_LOG_FIRMWARE, { "Direct firmware load for amdgpu/", "failed with error" } },
     { DOCTOR_LOG_REJECTED, { "Loading of ", " is rejected" } },
     { DOCTOR_LOG_REJECTED, { "Lockdown: ", "unsigned module loading is restricted" } },
+    { DOCTOR_LOG_FAILED, { "amdgpu: probe of ", "failed with error" } },
+    { DOCTOR_LOG_FAILED, { "amdgpu", "probe with driver amdgpu failed" } },
+    { DOCTOR_LOG_FAILED, { "amdgpu", "Fatal error during GPU init" } },
+    { DOCTOR_LOG_FAILED, { "amdgpu", "amdgpu_device_ip_init failed" } },
+    { DOCTOR_LOG_FAILED, { "hw_init of IP block <", "failed" } },
+    { DOCTOR_LOG_HARDWARE, { "amdgpu", "uncorrectable hardware error" } },
+    { DOCTOR_LOG_HARDWARE, { "amdgpu", "severity=Uncorrect" } },
+    { DOCTOR_LOG_HARDWARE, { "amdgpu", "GPU is in bad status" } },
+    { DOCTOR_LOG_CRASH, { " error ", " in libamdhip64.so" } },
+    { DOCTOR_LOG_CRASH, { " error ", " in libhsa-runtime64.so" } },
+    { DOCTOR_LOG_CRASH, { " error ", " in librocblas.so" } },
+    { DOCTOR_LOG_CRASH, { " error ", " in libMIOpen.so" } },
+    { DOCTOR_LOG_CRASH, { " error ", " in libtorch_hip.so" } },
+    { DOCTOR_LOG_CRASH, { " general protection fault ", " in libamdhip64.so" } },
+    { DOCTOR_LOG_CRASH, { " general protection fault ", " in libhsa-runtime64.so" } },
+    { DOCTOR_LOG_CRASH, { " general protection fault ", " in libtorch_hip.so" } },
 };
 
 /* "process python3 pid 12": the name of a program is nobody's business. */
 static void hide_process(char *line)
 {
+    char *crash = strstr(line, "]: segfault at "), *name = crash;
+    while (name && name > line && name[-1] != ' ') name--;
+    if (name) memmove(name, crash + 3, strlen(crash + 3) + 1); /* "python3[12]: segfault …" */
     char *at = strstr(line, "process "), *pid = at ? strstr(at, " pid ") : NULL;
     if (!pid || pid <= at + 8) return;
     at[8] = '?';
@@ -78,7 +109,14 @@ void doctor_probe_log(const struct doctor_search *search)
     } else {
         n = doctor_read_end(search->view, "/rmcp/kernel.log", text, LOG_BYTES);
     }
-    search->machine->log_read = n < 0 ? DOCTOR_NO : DOCTOR_YES;
+    /* A recording says that the log was not read; one that says nothing of it has a silent log. */
+    static const char unread[] = "/rmcp/unread";
+    char said[64];
+    search->machine->log_read = n >= 0 ? DOCTOR_YES : DOCTOR_NO;
+    if (n < 0 && search->view->is_live) doctor_note(search->view, unread, "kernel log\n");
+    if (n < 0 && !search->view->is_live &&
+        (doctor_read(search->view, unread, said, sizeof said) < 0 || !strstr(said, "kernel log")))
+        search->machine->log_read = DOCTOR_UNKNOWN;
     if (n >= 0) {
         text[n] = '\0';
         scan(search, text);
