@@ -217,6 +217,10 @@ void doctor_container_command(const struct doctor_machine *m, char *out, size_t 
         snprintf(out, room,
                  "pct set ID --dev0 /dev/kfd,gid=GID --dev1 /dev/dri/renderD128,gid=GID   "
                  "# Proxmox; GID: of render, inside");
+    else if (!strcmp(m->container, "flatpak"))
+        snprintf(out, room,
+                 "flatpak override --user --device=all APPLICATION   # with --device=dri alone "
+                 "there is no /dev/kfd");
     else if (!strcmp(m->container, "kubernetes"))
         snprintf(out, room,
                  "in the pod: resources: limits: amd.com/gpu: 1   # AMD's device plugin");

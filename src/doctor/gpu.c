@@ -36,6 +36,8 @@ static void read_pci(const struct doctor_search *search, const char *address)
     if (doctor_read_number(search->view, path, &value)) gpu.vram = value;
     snprintf(path, sizeof path, "%s/%s/fw_version/mec_fw_version", pci_folder, address);
     if (doctor_read_number(search->view, path, &value)) gpu.mec_firmware = value & 0xffffffff;
+    snprintf(path, sizeof path, "%s/%s/fw_version/mes_fw_version", pci_folder, address);
+    if (doctor_read_number(search->view, path, &value)) gpu.mes_firmware = value & 0xffffffff;
     m->gpus[m->n_gpus] = gpu;
     m->n_gpus++;
 }

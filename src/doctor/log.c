@@ -49,15 +49,43 @@ static const struct {
     { DOCTOR_LOG_HARDWARE, { "amdgpu", "uncorrectable hardware error" } },
     { DOCTOR_LOG_HARDWARE, { "amdgpu", "severity=Uncorrect" } },
     { DOCTOR_LOG_HARDWARE, { "amdgpu", "GPU is in bad status" } },
-    { DOCTOR_LOG_CRASH, { " error ", " in libamdhip64.so" } },
-    { DOCTOR_LOG_CRASH, { " error ", " in libhsa-runtime64.so" } },
-    { DOCTOR_LOG_CRASH, { " error ", " in librocblas.so" } },
-    { DOCTOR_LOG_CRASH, { " error ", " in libMIOpen.so" } },
-    { DOCTOR_LOG_CRASH, { " error ", " in libtorch_hip.so" } },
-    { DOCTOR_LOG_CRASH, { " general protection fault ", " in libamdhip64.so" } },
-    { DOCTOR_LOG_CRASH, { " general protection fault ", " in libhsa-runtime64.so" } },
-    { DOCTOR_LOG_CRASH, { " general protection fault ", " in libtorch_hip.so" } },
+    { DOCTOR_LOG_HARDWARE, { "[Hardware Error]: CPU ", "Machine Check" } },
+    { DOCTOR_LOG_CRASH, { "segfault at ", " in libamdhip64.so" } },
+    { DOCTOR_LOG_CRASH, { "segfault at ", " in libhsa-runtime64.so" } },
+    { DOCTOR_LOG_CRASH, { "segfault at ", " in libroc" } },
+    { DOCTOR_LOG_CRASH, { "segfault at ", " in libhip" } },
+    { DOCTOR_LOG_CRASH, { "segfault at ", " in libMIOpen.so" } },
+    { DOCTOR_LOG_CRASH, { "segfault at ", " in libtorch_" } },
+    { DOCTOR_LOG_CRASH, { "segfault at ", " in libc10" } },
+    { DOCTOR_LOG_CRASH, { "segfault at ", " in libamd_comgr.so" } },
+    { DOCTOR_LOG_CRASH, { "general protection fault", " in libamdhip64.so" } },
+    { DOCTOR_LOG_CRASH, { "general protection fault", " in libhsa-runtime64.so" } },
+    { DOCTOR_LOG_CRASH, { "general protection fault", " in libtorch_" } },
+    { DOCTOR_LOG_CRASH, { "invalid opcode", " in libtorch_" } },
+    /* What is not known, and sounds bad: said, and to be looked at. */
+    { DOCTOR_LOG_OTHER, { "amdgpu", " hang" } },
+    { DOCTOR_LOG_OTHER, { "amdgpu", "HW Exception" } },
+    { DOCTOR_LOG_OTHER, { "amdgpu", "nrecoverable" } },
+    { DOCTOR_LOG_OTHER, { "amdgpu", "lockup" } },
+    { DOCTOR_LOG_OTHER, { "amdgpu", "poison" } },
+    { DOCTOR_LOG_OTHER, { "amdgpu", "queue evicted" } },
+    { DOCTOR_LOG_OTHER, { "amdgpu", "timeout" } },
+    { DOCTOR_LOG_OTHER, { "amdgpu", "timed out" } },
+    { DOCTOR_LOG_OTHER, { "amdgpu", "Fatal" } },
+    { DOCTOR_LOG_OTHER, { "kfd", "rror" } },
+    { DOCTOR_LOG_OTHER, { "kfd", "ailed" } },
 };
+
+/* Displays have trouble of their own, which is not that of compute. */
+static bool is_of_display(const char *line)
+{
+    static const char *const words[] = { "dmub",         "REG_WAIT", "flip_done", "link training",
+                                         "lttpr",        "vblank",   "hdcp",      "optc",
+                                         "Display Core", "[dc]" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(line, words[i])) return true;
+    return false;
+}
 
 /* "process python3 pid 12": the name of a program is nobody's business. */
 static void hide_process(char *line)
@@ -83,6 +111,7 @@ static void scan(const struct doctor_search *search, const char *text)
         for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
             if (!strstr(one, signatures[i].words[0]) || !strstr(one, signatures[i].words[1]))
                 continue;
+            if (signatures[i].kind == DOCTOR_LOG_OTHER && is_of_display(one)) break;
             hide_process(one);
             m->log[signatures[i].kind].n++;
             memcpy(m->log[signatures[i].kind].line, one, sizeof one);

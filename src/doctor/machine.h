@@ -51,6 +51,7 @@ struct doctor_gpu {
     uint32_t compute_units;
     uint64_t vram;         /* bytes */
     uint32_t mec_firmware; /* 0: unknown */
+    uint32_t mes_firmware; /* 0: unknown */
     uint32_t render;       /* minor number of its render node, 0: unknown */
     enum doctor_answer atomics;
 };
@@ -120,6 +121,7 @@ struct doctor_python {
     bool is_active;          /* in use: by PYTHONPATH, VIRTUAL_ENV, else CONDA_PREFIX */
     bool is_shadowed;        /* that of ~/.local comes before it */
     bool has_no_interpreter; /* the environment's link to a Python leads nowhere */
+    bool has_amdsmi;         /* the package amdsmi beside it */
     char vision[64];         /* of torchvision beside it */
     char audio[64];          /* of torchaudio            */
     char layer[DOCTOR_PATH]; /* the environment on top of it (--system-site-packages) that is in use
@@ -151,6 +153,7 @@ enum doctor_log {
     DOCTOR_LOG_FAILED,   /* the driver gave the card up                  */
     DOCTOR_LOG_HARDWARE, /* memory or bus errors                         */
     DOCTOR_LOG_CRASH,    /* a program died in ROCm's libraries           */
+    DOCTOR_LOG_OTHER,    /* errors of the driver that are not known      */
     DOCTOR_LOG_KINDS
 };
 

@@ -104,6 +104,8 @@ static void read_companions(const struct doctor_search *search, struct doctor_py
     snprintf(path, sizeof path, "%s/torchaudio/version.py", python->site);
     if (doctor_read(search->view, path, text, sizeof text) > 0)
         read_assignment(text, "__version__", python->audio, sizeof python->audio);
+    snprintf(path, sizeof path, "%s/amdsmi/__init__.py", python->site);
+    python->has_amdsmi = doctor_at(search->view, path) == DOCTOR_FILE;
 }
 
 /* An environment's bin/python3 is a link; an upgrade of the system may take away where it leads. */

@@ -104,6 +104,11 @@ static bool has_log(const struct doctor_machine *m, const struct doctor_gpu *gpu
                     const struct doctor_python *python, struct doctor_words *words)
 {
     (void)gpu, (void)python;
+    if (m->log[DOCTOR_LOG_OTHER].n) {
+        doctor_value(words, "sudo dmesg | rmcp explain -   # not known: %.150s",
+                     m->log[DOCTOR_LOG_OTHER].line);
+        return false;
+    }
     doctor_value(words, "sudo dmesg | rmcp explain -   # you may not read the kernel log, which "
                         "would tell of hangs");
     return m->log_read != DOCTOR_NO;

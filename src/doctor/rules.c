@@ -127,7 +127,14 @@ const struct doctor_rule doctor_rules[] = {
       .why = "Navi 1x needs MEC firmware 145 or newer to do without PCIe atomics, and newer ones "
              "have fewer hangs.",
       .fix = "{}" },
-    { RULE("igpu-visible", igpu_visible, "gpu", DOCTOR_WARNING),
+    { RULE("firmware-mes-bad", firmware_mes_bad, "gpu", DOCTOR_WARNING), .blocks = true,
+      .title = "A release of the scheduler's firmware that hangs",
+      .why = "Owners of this chip report hangs and page faults with MES firmware 0x83; older and "
+             "newer "
+             "ones are well.\n"
+             "It came with linux-firmware of November 2025.",
+      .fix = "{}" },
+    { RULE("igpu-visible", igpu_visible, "gpu", DOCTOR_WARNING), .blocks = true,
       .title = "The integrated GPU is visible to HIP",
       .why = "HIP counts it as a device, often as the first; libraries without code for it stop "
              "the whole process\n"
@@ -321,6 +328,15 @@ const struct doctor_rule doctor_rules[] = {
       .why = "Its import fails (\"operator torchvision::nms does not exist\", \"libcudart.so\"): a "
              "later pip took it from PyPI.",
       .fix = "{}" },
+    { RULE("torch-amdsmi", torch_amdsmi, "python", DOCTOR_WARNING), .blocks = true,
+      .title = "The package amdsmi beside AMD's PyTorch",
+      .why =
+          "Two copies of one library in a process: torch.cuda.device_count() is 0, or the program "
+          "ends with a double free.",
+      .fix = "{}" },
+    { RULE("path-blank", path_blank, "python", DOCTOR_WARNING), .blocks = true,
+      .title = "A blank in the path to PyTorch",
+      .why = "Libraries of ROCm do not find their files below such a folder.", .fix = "{}" },
     { RULE("torch-shadowed", torch_shadowed, "python", DOCTOR_PROBLEM), .blocks = true,
       .title = "Another PyTorch in ~/.local comes first",
       .why = "Python looks there before a conda environment's own folder and the system's.",

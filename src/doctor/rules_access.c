@@ -86,8 +86,15 @@ static bool say_log(const struct doctor_machine *m, enum doctor_log kind,
 bool doctor_if_driver_failed(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
-    doctor_value(words, "sudo dmesg | rmcp explain -   # why the driver gave the card up");
-    return gpu && !gpu->in_kfd && say_log(m, DOCTOR_LOG_FAILED, words);
+    if (!gpu || gpu->in_kfd || !say_log(m, DOCTOR_LOG_FAILED, words)) return false;
+    if (strstr(m->log[DOCTOR_LOG_FAILED].line, "error -12")) {
+        words->why = "There is no room for the card's memory on the bus (error -12).";
+        doctor_value(words, "in the firmware's set-up: Above 4G Decoding and Resizable BAR on, CSM "
+                            "off; then: sudo dmesg | grep BAR");
+    } else {
+        doctor_value(words, "sudo dmesg | rmcp explain -   # why the driver gave the card up");
+    }
+    return true;
 }
 
 bool doctor_if_log_hardware(const struct doctor_machine *m, struct doctor_words *words)
@@ -98,6 +105,23 @@ bool doctor_if_log_hardware(const struct doctor_machine *m, struct doctor_words 
 bool doctor_if_log_crash(const struct doctor_machine *m, struct doctor_words *words)
 {
     return say_log(m, DOCTOR_LOG_CRASH, words);
+}
+
+/* ---- firmware ---- */
+
+/* The release of the scheduler's firmware of late 2025 that hangs on the first RDNA 3.5. */
+static bool has_bad_mes(const struct doctor_gpu *gpu)
+{
+    return (gpu->version == 110500 || gpu->version == 110501) &&
+           (gpu->mes_firmware & 0xfff) == 0x83;
+}
+
+bool doctor_if_firmware_mes_bad(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    doctor_value(words, "%s", doctor_upgrade_command(m));
+    return gpu && has_bad_mes(gpu) &&
+           doctor_say(words, "%s, MES firmware 0x%x", gpu->name, gpu->mes_firmware & 0xfff);
 }
 
 /* ---- sizes ---- */

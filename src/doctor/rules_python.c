@@ -127,22 +127,45 @@ bool doctor_if_torch_mixed(const struct doctor_machine *m, struct doctor_words *
     if (!python || sscanf(python->version, "%3u.%3u", &torch[0], &torch[1]) != 2) return false;
     const bool vision = is_apart(python, python->vision, true);
     if (!vision && !is_apart(python, python->audio, false)) return false;
-    const char *own = strstr(python->version, "+rocm");
-    doctor_step_enter(words, python);
-    if (vision)
-        doctor_step(words,
-                    "pip install --force-reinstall --no-deps \"torchvision==0.%u.*\" "
-                    "--index-url " ADDRESS_WHEELS "%s",
-                    torch[1] + (torch[0] == 2 ? 15 : 1), own + 1);
-    else
-        doctor_step(words,
-                    "pip install --force-reinstall --no-deps \"torchaudio==%u.%u.*\" "
-                    "--index-url " ADDRESS_WHEELS "%s",
-                    torch[0], torch[1], own + 1);
-    doctor_step_rmcp(m, words, python);
+    const char *own = strstr(python->version, "+rocm") + 1;
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const bool is_official = !own[4 + strspn(own + 4, "0123456789.")];
+    if (!is_official) { /* what fits to AMD's own builds and to nightlies is in no index */
+        doctor_step_fresh(m, words);
+        doctor_step_wheel(words, gpu ? gpu->version : 0);
+    } else {
+        doctor_step_enter(words, python);
+        doctor_step(
+            words,
+            "pip install --force-reinstall --no-deps \"%s==%u.%u.*\" --index-url " ADDRESS_WHEELS
+            "%s",
+            vision ? "torchvision" : "torchaudio", vision ? 0 : torch[0],
+            vision ? torch[1] + (torch[0] == 2 ? 15 : 1) : torch[1], own);
+    }
+    doctor_step_rmcp(m, words, is_official ? python : NULL);
     return doctor_say(words, "%s %s beside PyTorch %s in %.160s",
                       vision ? "torchvision" : "torchaudio",
                       vision ? python->vision : python->audio, python->version, python->site);
+}
+
+bool doctor_if_torch_amdsmi(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_python *python = chosen(m);
+    char word[DOCTOR_PATH + 64];
+    if (!python || !python->is_sdk || !python->has_amdsmi) return false;
+    doctor_quote(python->site, word, sizeof word);
+    doctor_value(words, "mv %s/amdsmi %s/amdsmi.aside", word, word);
+    return doctor_say(words, "amdsmi beside PyTorch %s in %.250s", python->version, python->site);
+}
+
+bool doctor_if_path_blank(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_python *python = chosen(m);
+    if (!python || !*python->hip || !strchr(python->site, ' ')) return false;
+    doctor_step_fresh(m, words);
+    doctor_step_wheel(words, doctor_main_gpu(m) ? doctor_main_gpu(m)->version : 0);
+    doctor_step_rmcp(m, words, NULL);
+    return doctor_say(words, "PyTorch %s in '%.300s'", python->version, python->site);
 }
 
 bool doctor_if_torch_shadowed(const struct doctor_machine *m, struct doctor_words *words)

@@ -201,9 +201,14 @@ void doctor_say_reinstall(const struct doctor_machine *m, const struct doctor_py
     if (gpu && doctor_chip_service(gpu->version) == DOCTOR_CHIP_LEFT_BEHIND)
         doctor_value(words, "%s --index-url " ADDRESS_AMD_WHEELS " \"torch[device-%s]\"", pip,
                      gpu->chip);
-    else
+    else if (release && !release[5 + strspn(release + 5, "0123456789.")] &&
+             !strstr(python->version, "dev"))
         doctor_value(words, "%s torch==%s --index-url " ADDRESS_WHEELS "%s", pip, python->version,
-                     release ? release + 1 : "");
+                     release + 1);
+    else /* a nightly, or a build of AMD's: in no index that lasts */
+        doctor_value(words, "%s torch --index-url " ADDRESS_WHEELS "%s", pip,
+                     gpu && doctor_chip_wheel(gpu->version) ? doctor_chip_wheel(gpu->version)
+                                                            : "rocm6.4");
 }
 
 bool doctor_if_library_broken(const struct doctor_machine *m, struct doctor_words *words)

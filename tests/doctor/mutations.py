@@ -105,6 +105,18 @@ for file in "amdgpu/gc_11_0_0_pfp.bin", "amdgpu/navi21_sos.bin", "amdgpu/vega10_
     breaks("firmware", file, "firmware-missing")(
         lambda m, f=file: unbound(m).log(f"amdgpu 0000:03:00.0: Direct firmware load for {f} failed with error -2"))
 
+
+
+@breaks("firmware", "a scheduler's that hangs", "firmware-mes-bad")
+def _(m):
+    for number in m.nodes():
+        m.replace(f"{NODES}/{number}/properties", r"^gfx_target_version.*", "gfx_target_version 110501")
+    m.replace(m.library("libtorch_hip.so"), "^targets .*", "targets gfx1151")
+    m.variable("HSA_OVERRIDE_GFX_VERSION", None).put(m.main + "/fw_version/mes_fw_version", "0x00000083\n")
+    return m.put("/proc/sys/kernel/osrelease", "6.18.2\n") if m.library("librocblas.so") and \
+        m.replace(m.library("librocblas.so"), "^targets .*", "targets gfx1151") else None
+
+
 # ---- kernel ----
 
 
@@ -177,6 +189,12 @@ for variable in "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEV
     breaks("hidden cards", f"{variable} leaves the processor's graphics", "visible-other")(
         lambda m, n=variable: with_igpu(m).variable("HSA_OVERRIDE_GFX_VERSION", None)
         .variable(n, str(len(m.nodes()) - 1)) if is_card(m) else None)
+
+breaks("hidden cards", "the processor's graphics are visible, too", "igpu-visible")(
+    lambda m: with_igpu(m).variable("HIP_VISIBLE_DEVICES", None) if is_card(m) else None)
+breaks("hidden cards", "HIP_VISIBLE_DEVICES shows both", "igpu-visible")(
+    lambda m: with_igpu(m).variable("HIP_VISIBLE_DEVICES", ",".join(str(i) for i in range(len(m.nodes()))))
+    if is_card(m) else None)
 
 # ---- overrides ----
 
@@ -300,6 +318,14 @@ breaks("Python", "torchvision for CUDA", "torch-mixed")(lambda m: beside(m, "tor
 breaks("Python", "torchvision for the CPU", "torch-mixed")(lambda m: beside(m, "torchvision", other(release(m)) + "+cpu"))
 breaks("Python", "torchvision of PyPI", "torch-mixed")(lambda m: beside(m, "torchvision", other(release(m))))
 breaks("Python", "torchvision of another release", "torch-mixed")(lambda m: beside(m, "torchvision", "0.3.0+rocm6.2"))
+
+
+@breaks("Python", "amdsmi beside a PyTorch of AMD's", "torch-amdsmi")
+def _(m):
+    m.put(m.torch() + "/_rocm_sdk_core/lib/libamdhip64.so.7", "rmcp-library 1\nsize 9\ntargets none\n")
+    return m.put(m.torch() + "/amdsmi/__init__.py", "")
+
+
 breaks("Python", "torchaudio for CUDA", "torch-mixed")(lambda m: beside(m, "torchaudio", release(m) + ".0+cu121"))
 
 
@@ -409,16 +435,22 @@ LOG = {
         "amdgpu 0000:03:00.0: amdgpu: 2 uncorrectable hardware errors detected in umc block",
         "amdgpu 0000:03:00.0: AER: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer",
         "amdgpu 0000:03:00.0: amdgpu: GPU is in bad status, reserved threshold of bad pages reached",
+        "mce: [Hardware Error]: CPU 9: Machine Check: 0 Bank 5: bea0000000000108",
     ],
     "log-crash": [
         "python3[4242]: segfault at 20 ip 00007f2c sp 00007ffd error 4 in libamdhip64.so.6[7f2c+1000]",
         "python[77]: segfault at 0 ip 00007f2c sp 00007ffd error 4 in libhsa-runtime64.so.1.14.0[7f2c+1000]",
         "traps: python3[4242] general protection fault ip:7f2c sp:7ffd error:0 in libtorch_hip.so[7f2c+1000]",
+        "python3[4242]: segfault at 20 ip 00007f2c sp 00007ffd error 4 in libtorch_cpu.so[7f2c+1000]",
+        "python3[4242]: segfault at 20 ip 00007f2c sp 00007ffd error 4 in libhipblaslt.so.0[7f2c+1000]",
     ],
 }
 for finding, lines in LOG.items():
     for line in lines:
         breaks("kernel log", line[:70], finding)(lambda m, l=line: m.log("[  512.100000] " + l))
+for line in ("amdgpu 0000:03:00.0: amdgpu: HW Exception by GPU node-1", "amdgpu: Fatal something new",
+             "kfd kfd: amdgpu: Failed to do something new", "amdgpu 0000:03:00.0: something new timed out"):
+    breaks("kernel log", line)(lambda m, l=line: m.log("[  512.100000] " + l))
 breaks("kernel log", "not readable", "log-unreadable")(
     lambda m: m.remove("/rmcp/kernel.log").put("/rmcp/unread", "kernel log\n"))
 breaks("kernel log", "not supported in kfd", "log-unsupported")(
@@ -459,7 +491,6 @@ harmless("cards", "HIP_VISIBLE_DEVICES=0")(lambda m: m.variable("HIP_VISIBLE_DEV
 harmless("cards", "ROCR_VISIBLE_DEVICES=0")(lambda m: m.variable("ROCR_VISIBLE_DEVICES", "0"))
 harmless("cards", "the processor's graphics hidden")(
     lambda m: with_igpu(m).variable("HIP_VISIBLE_DEVICES", "0") if is_card(m) else None)
-harmless("cards", "the processor's graphics, too")(lambda m: with_igpu(m) if is_card(m) and not override(m) else None)
 
 
 def override(m):
@@ -475,6 +506,9 @@ def _(m):
 harmless("override", "of a device that is not there")(
     lambda m: m.variable("HSA_OVERRIDE_GFX_VERSION_77", "8.0.3"))
 harmless("kernel log", "nothing of GPUs")(lambda m: m.log("usb 1-1: new high-speed USB device").log("amdgpu: ring gfx uses VM"))
+harmless("kernel log", "displays")(
+    lambda m: m.log("amdgpu 0000:03:00.0: [drm] REG_WAIT timeout 1us * 100 tries - dcn32_program_compbuf_size line:138")
+    .log("amdgpu 0000:03:00.0: [drm] *ERROR* flip_done timed out"))
 harmless("kernel log", "optional firmware")(
     lambda m: m.log("amdgpu 0000:03:00.0: Direct firmware load for amdgpu/navi21_cap.bin failed with error -2"))
 harmless("kernel log", "a crash of another program")(

@@ -150,6 +150,10 @@ static const struct sample rules[] = {
     { "render-missing", without_render, render_denied },
     { "render-missing", render_of_another, navi21_ready },
     { "driver-failed", start_failed, other_start_failed },
+    { "driver-failed", bus_without_room, other_start_failed },
+    { "firmware-mes-bad", bad_mes, good_mes },
+    { "torch-amdsmi", with_amdsmi, amdsmi_beside_wheel },
+    { "path-blank", blank_in_path, navi21_ready },
     { "log-hardware", logged, rejected },
     { "log-crash", logged, navi21_ready },
     { "vram-small", hardly_any_room, navi21_ready },
@@ -236,6 +240,10 @@ static const struct sample options[] = {
     { "nothing", radeon_vii_ready, radeon_vii },
     { "as-seen", unseen_log, navi21_ready },
     { "as-seen", unseen_user, denied },
+    { "as-seen", unseen_error, ready_but_crashed },
+    { "fix-settings", bad_mes, good_mes },
+    { "nothing", amdsmi_beside_wheel, with_amdsmi },
+    { "nothing", good_mes, blank_in_path },
     { "as-seen", unseen_probe, ready_but_crashed },
     { "nothing", navi21_ready, unseen_log },
     { "nothing", usual_variables, unseen_preload },
@@ -304,6 +312,10 @@ static void (*const not_ready[])(struct doctor_machine *m) = {
     unseen_memory,
     unseen_chip,
     unseen_library,
+    unseen_error,
+    bad_mes,
+    with_amdsmi,
+    blank_in_path,
 };
 
 /* Machines of other families, to which nothing about RDNA1 may be said. */
