@@ -151,7 +151,22 @@ bool doctor_for_fix_open(const struct doctor_machine *m, struct doctor_words *wo
 
 bool doctor_for_wsl(const struct doctor_machine *m, struct doctor_words *words)
 {
-    (void)words;
+    const struct doctor_python *python = NULL;
+    for (size_t i = 0; i < m->n_pythons && !python; i++)
+        if (*m->pythons[i].hip) python = &m->pythons[i];
+    if (!m->has_dxg)
+        doctor_step(words, "wsl --update; wsl --shutdown   # in Windows, with AMD's newest driver: "
+                           "then /dev/dxg must be there");
+    doctor_step(words, "export HSA_ENABLE_DXG_DETECTION=1   # and in ~/.bashrc");
+    doctor_step(words, "rocminfo | grep gfx   # the chip is listed when WSL serves it; else AMD's "
+                       "guide for WSL, with librocdxg, comes first");
+    if (python) {
+        doctor_step_enter(words, python);
+    } else {
+        doctor_step_fresh(m, words);
+        doctor_step(words, "pip install torch torchvision --index-url " ADDRESS_WHEELS "rocm7.2");
+    }
+    doctor_step_rmcp(m, words, python);
     return m->is_wsl;
 }
 

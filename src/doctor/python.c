@@ -211,8 +211,7 @@ static void read_children(const struct doctor_search *search, const char *parent
     doctor_list(search->view, parent, &names);
     for (size_t i = 0; i < names.n && i < MOST_FOLDERS && !doctor_late(search); i++) {
         const char *name = names.list[i];
-        const bool hidden = *name == '.' && strcmp(name, ".venv") && strcmp(name, ".virtualenvs") &&
-                            strcmp(name, ".conda") && strcmp(name, ".pyenv");
+        const bool hidden = *name == '.' && !strstr(name, "env") && strcmp(name, ".conda");
         enum doctor_kind kind;
         if (hidden || strlen(parent) + strlen(name) > DOCTOR_PATH - 64) continue;
         snprintf(path, sizeof path, "%s/%s", parent, name);
@@ -229,7 +228,7 @@ static void read_children(const struct doctor_search *search, const char *parent
     doctor_names_deinit(&names);
 }
 
-/* Prefixes by a pattern below `parent`, in which a star is any folder. */
+/* Prefixes by a pattern below `parent`, in which a star is anything but a hidden folder. */
 static void read_pattern(const struct doctor_search *search, const char *parent,
                          const char *pattern)
 {
@@ -238,7 +237,7 @@ static void read_pattern(const struct doctor_search *search, const char *parent,
     struct doctor_names names;
     char path[2 * DOCTOR_PATH];
     if (strlen(parent) + length > DOCTOR_PATH - 64) return;
-    if (strncmp(pattern, "*", length)) {
+    if (!memchr(pattern, '*', length)) {
         snprintf(path, sizeof path, "%s/%.*s", parent, (int)length, pattern);
         if (*rest)
             read_pattern(search, path, rest);
@@ -246,9 +245,13 @@ static void read_pattern(const struct doctor_search *search, const char *parent,
             read_prefix(search, path);
         return;
     }
+    char component[64];
+    if (length >= sizeof component) return;
+    snprintf(component, sizeof component, "%.*s", (int)length, pattern);
     doctor_list(search->view, parent, &names);
     for (size_t i = 0; i < names.n && i < MOST_FOLDERS && !doctor_late(search); i++) {
-        if (*names.list[i] == '.' || strlen(parent) + strlen(names.list[i]) > DOCTOR_PATH - 64)
+        if (*names.list[i] == '.' || !doctor_like(names.list[i], component) ||
+            strlen(parent) + strlen(names.list[i]) > DOCTOR_PATH - 64)
             continue;
         snprintf(path, sizeof path, "%s/%s", parent, names.list[i]);
         if (*rest)
@@ -276,6 +279,13 @@ static void read_nests(const struct doctor_search *search, const char *home)
         "StabilityMatrix/Packages/*/venv",
         "StabilityMatrix/Data/Packages/*/venv",
         "pinokio/api/*/app/env",
+        ".local/share/*/*env*",
+        ".local/opt/*/*env*",
+        ".config/*/*env*",
+        ".var/app/*/data/*/*env*",
+        ".venvs/*/*env*",
+        "Downloads/*/*env*",
+        "Desktop/*/*env*",
     };
     static const char *const below_root[] = {
         "opt/*/venv",
@@ -288,6 +298,10 @@ static void read_nests(const struct doctor_search *search, const char *home)
         "app/.venv",
         "workspace/*",
         "workspace/*/venv",
+        "srv/*/*env*",
+        "data/*/*env*",
+        "mnt/*/*env*",
+        "mnt/*/*/*env*", /* last: these may be folders of another computer */
     };
     static const char *const parents[] = { "git",  "src",  "dev",   "code",      "projects",
                                            "ai",   "AI",   "repos", "Projects",  "apps",

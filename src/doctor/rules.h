@@ -29,7 +29,7 @@
     X(apu_memory) X(torch_known_bad) X(access_policy) X(render_missing) X(driver_failed)          \
     X(log_hardware) X(log_crash) X(vram_small) X(disk_full) X(other_cards) X(torch_incomplete)    \
     X(torch_overwritten) X(torch_mixed) X(torch_shadowed) X(python_gone) X(torch_elsewhere)       \
-    X(visible_other) X(loader_mixed) X(kernels_elsewhere) X(firmware_mes_bad) X(torch_amdsmi) X(path_blank) X(allocator_malformed)
+    X(visible_other) X(loader_mixed) X(kernels_elsewhere) X(firmware_mes_bad) X(torch_amdsmi) X(override_unread) X(path_blank) X(allocator_malformed)
 /* clang-format on */
 
 #define DOCTOR_DECLARE(name)                                                                       \

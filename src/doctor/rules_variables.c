@@ -84,6 +84,22 @@ bool doctor_if_loader_mixed(const struct doctor_machine *m, struct doctor_words 
                       m->variable_release, python->version, python->hip);
 }
 
+bool doctor_if_override_unread(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const struct doctor_python *python = doctor_ready_python(m, gpu);
+    char name[64];
+    unsigned major, minor;
+    const char *value = python ? doctor_override_of(m, gpu, name) : NULL;
+    if (!value || !strcmp(name, "HSA_OVERRIDE_GFX_VERSION") ||
+        doctor_believed(m, gpu) == gpu->version ||
+        sscanf(python->hip, "%3u.%3u", &major, &minor) != 2 || 100 * major + minor >= 602)
+        return false;
+    doctor_value(words, "HSA_OVERRIDE_GFX_VERSION=%s", value);
+    return doctor_say(words, "%s=%s, PyTorch %s has HIP %.20s", name, value, python->version,
+                      python->hip);
+}
+
 /* Allocators and such: libraries that change nothing about the GPU. */
 static bool is_harmless(const char *name, size_t length)
 {

@@ -219,6 +219,21 @@ for value in "gfx1030", "10.3", "11", "", "10.3.0.0", "v11.0.0":
     breaks("override", f"'{value}'", "override-malformed")(lambda m, v=value: m.variable("HSA_OVERRIDE_GFX_VERSION", v))
 
 
+def for_one_device(m, old):
+    """The override for its device alone, with a ROCm before or after the release that reads it."""
+    text = m.files[m.torch() + "/torch/version.py"]
+    value = re.search(r"HSA_OVERRIDE_GFX_VERSION=(.*)", m.files.get("/rmcp/environment", ""))
+    is_old = tuple(map(int, re.search(r"hip = '(\d+)\.(\d+)", text).groups())) < (6, 2)
+    if not value or is_old != old:
+        return None
+    m.variable("HSA_OVERRIDE_GFX_VERSION", None)
+    return m.variable(f"HSA_OVERRIDE_GFX_VERSION_{m.nodes()[0]}", value[1])
+
+
+breaks("override", "for its device, with an old ROCm", "override-unread")(lambda m: for_one_device(m, True))
+harmless("override", "for its device")(lambda m: for_one_device(m, False))
+
+
 @breaks("override", "the chip needs one, and has none")
 def _(m):
     if "override-family" not in " ".join(m.expected):
