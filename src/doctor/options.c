@@ -22,8 +22,8 @@ const struct doctor_option doctor_options[] = {
       "sudo lspci -vv | grep -i -E 'display|vga|AtomicOps'; then move the card to the slot at the "
       "CPU\nrmcp doctor   # again, for the next step",
       "", doctor_for_fix_slot },
-    { "fix-access", "Get access to /dev/kfd first", FREE, "a minute", "programs see the GPU",
-      "none", "{}", "", doctor_for_fix_access },
+    { "fix-access", "Get access to /dev/kfd and the render node first", FREE, "a minute",
+      "programs see the GPU", "none", "{}", "", doctor_for_fix_access },
     { "fix-open", "Get the compute driver to take the card first", FREE, "an hour, perhaps more",
       "/dev/kfd opens; until then no program computes on the card, whatever is installed",
       "a reboot; the cause is not always found", "{}", "reported by users", doctor_for_fix_open },

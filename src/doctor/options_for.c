@@ -122,7 +122,11 @@ bool doctor_for_fix_access(const struct doctor_machine *m, struct doctor_words *
         return true;
     }
     struct doctor_words found = { .seen = "" };
-    if (!doctor_if_kfd_no_access(m, &found)) return false;
+    if (!doctor_if_kfd_no_access(m, &found)) {
+        if (!rule_holds(m, doctor_if_render_missing)) return false;
+        if (!doctor_if_render_no_access(m, &found))
+            doctor_value(&found, "ls -l /dev/dri; sudo dmesg | grep -i -E 'drm|amdgpu'");
+    }
     doctor_step(words, "%s", found.value);
     doctor_step(words, "rmcp doctor   # again, for the next step");
     return true;

@@ -65,7 +65,7 @@ bool doctor_if_render_missing(const struct doctor_machine *m, struct doctor_word
     if (!gpu || !gpu->in_kfd || *m->container || !m->kfd.exists || m->kfd.open_error ||
         m->probes[DOCTOR_PROBE_ACCESS] != DOCTOR_DONE)
         return false;
-    if (render && (!render->open_error || is_denied(render))) return false;
+    if (render && !render->open_error) return false;
     if (render)
         return doctor_say(words, "opening %s: %s", render->path, strerror(render->open_error));
     if (gpu->render)

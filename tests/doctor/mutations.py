@@ -38,7 +38,7 @@ for error in "EACCES", "EPERM":
     breaks("permissions", f"kfd {error}", "kfd-no-access")(on_host(lambda m, e=error: m.device(KFD, e)))
     breaks("permissions", f"kfd {error} in the container", "container-no-groups")(
         in_container(lambda m, e=error: m.device(KFD, e)))
-    breaks("permissions", f"render {error}", "render-no-access")(on_host(lambda m, e=error: m.device(RENDER, e)))
+    breaks("permissions", f"render {error}", "render-missing")(on_host(lambda m, e=error: m.device(RENDER, e)))
     breaks("permissions", f"render {error} in the container", "container-no-render")(
         in_container(lambda m, e=error: m.device(RENDER, e)))
 breaks("permissions", "kfd of root alone", "kfd-no-access")(on_host(lambda m: m.device(KFD, "EACCES", "600")))
@@ -431,6 +431,8 @@ LOG = {
         "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 timeout, but soft recovered",
         "amdgpu 0000:03:00.0: amdgpu: ring comp_1.0.0 timeout, signaled seq=3, emitted seq=5",
         "amdgpu 0000:03:00.0: amdgpu: device lost from bus!",
+        "amdgpu 0000:03:00.0: amdgpu: GPU reset succeeded, trying to resume",
+        "amdgpu 0000:03:00.0: amdgpu: IP block:gfx_v11_0 is hung!",
         "[drm] VRAM is lost due to GPU reset!",
         "amdgpu 0000:03:00.0: amdgpu: Illegal opcode in command stream",
         "amdgpu 0000:03:00.0: amdgpu: SMU: I'm not done with your previous command: SMN_C2PMSG_66:0x00000006",
@@ -439,6 +441,8 @@ LOG = {
         "amdgpu: qcm fence wait loop timeout expired",
         "amdgpu: The cp might be in an unrecoverable state due to an unsuccessful queues preemption",
         "amdgpu: cp queue preemption time out.",
+        "amdgpu: failed to remove hardware queue from MES, doorbell=0x1002",
+        "[drm:mes_v11_0_submit_pkt_and_poll_completion.constprop.0 [amdgpu]] *ERROR* MES failed to response msg=3",
         "amdgpu 0000:03:00.0: amdgpu: MES failed to respond to msg=REMOVE_QUEUE",
         "amdgpu 0000:03:00.0: amdgpu: MES ring buffer is full.",
         "amdgpu: Failed to evict process queues",
