@@ -147,10 +147,9 @@ const struct doctor_rule doctor_rules[] = {
           "has was not started well.",
       .fix = "sudo dmesg | grep -i -E 'vram|bar'" },
     { RULE("other-cards", other_cards, "gpu", DOCTOR_WARNING),
-      .title = "A card that another PyTorch serves",
-      .why =
-          "The PyTorch for the first card has no code for it: it needs an environment of its own,\n"
-          "and programs are shown one card or the other.",
+      .title = "A card that needs another PyTorch, or a setting of its own",
+      .why = "What serves the first card has no code for it as it is; programs are shown one card "
+             "or the other.",
       .fix = "{}" },
     /* ---- kernel ---- */
     { RULE("kernel-old", kernel_old, "kernel", DOCTOR_WARNING), .blocks = true,

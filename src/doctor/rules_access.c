@@ -156,7 +156,16 @@ static void advise_card(const struct doctor_machine *m, const struct doctor_gpu 
         doctor_step(words, "rmcp devices   # %s: OpenCL, where a driver is installed", gpu->name);
         return;
     }
-    if (python) {
+    unsigned major = 0, minor = 0;
+    if (!python && service == DOCTOR_CHIP_FAMILY && (python = doctor_python_for(m, sibling))) {
+        const bool reads_one =
+            sscanf(python->hip, "%3u.%3u", &major, &minor) == 2 && 100 * major + minor >= 602;
+        char node[16] = "";
+        if (reads_one) snprintf(node, sizeof node, "_%u", gpu->node);
+        doctor_step_enter(words, python);
+        doctor_step(words, "export HSA_OVERRIDE_GFX_VERSION%s=%u.%u.%u", node, sibling / 10000,
+                    sibling / 100 % 100, sibling % 100);
+    } else if (python) {
         doctor_step_enter(words, python);
     } else {
         doctor_step(words, "python3 -m venv ~/torch-%s && . ~/torch-%s/bin/activate   # for %s",
