@@ -76,9 +76,25 @@ static bool take_back(const struct doctor_machine *m, struct doctor_words *words
     return true;
 }
 
+/* Another module has the card; radeon is the driver of old ones. */
+static void step_aside(const struct doctor_machine *m, struct doctor_words *words)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (!gpu || !*gpu->driver || !strcmp(gpu->driver, "amdgpu") || !strcmp(gpu->driver, "radeon") ||
+        strspn(gpu->driver, plain) != strlen(gpu->driver))
+        return;
+    doctor_step(
+        words,
+        "echo 'blacklist %s' | sudo tee /etc/modprobe.d/no-%s.conf && %s && sudo reboot   # "
+        "%s has the card",
+        gpu->driver, gpu->driver, doctor_initramfs_command(m), gpu->driver);
+}
+
 bool doctor_for_fix_driver(const struct doctor_machine *m, struct doctor_words *words)
 {
     if (take_back(m, words)) return true;
+    step_aside(m, words);
     bool (*const causes[])(const struct doctor_machine *, struct doctor_words *) = {
         doctor_if_cmdline_nomodeset, doctor_if_gpu_blacklisted, doctor_if_firmware_missing,
         doctor_if_driver_rejected,   doctor_if_driver_failed,   doctor_if_kernel_old

@@ -284,8 +284,8 @@ static void read_nests(const struct doctor_search *search, const char *home)
         ".config/*/*env*",
         ".var/app/*/data/*/*env*",
         ".venvs/*/*env*",
-        "Downloads/*/*env*",
-        "Desktop/*/*env*",
+        "*/*/*env*",
+        "*/*/.venv",
     };
     static const char *const below_root[] = {
         "opt/*/venv",
@@ -303,16 +303,6 @@ static void read_nests(const struct doctor_search *search, const char *home)
         "mnt/*/*env*",
         "mnt/*/*/*env*", /* last: these may be folders of another computer */
     };
-    static const char *const parents[] = { "git",  "src",  "dev",   "code",      "projects",
-                                           "ai",   "AI",   "repos", "Projects",  "apps",
-                                           "data", "work", "tools", "workspace", "Documents" };
-    char path[DOCTOR_PATH];
-    for (size_t i = 0; *home && strcmp(home, "/") && i < sizeof parents / sizeof *parents; i++) {
-        snprintf(path, sizeof path, "%s/*/venv", parents[i]);
-        read_pattern(search, home, path);
-        snprintf(path, sizeof path, "%s/*/.venv", parents[i]);
-        read_pattern(search, home, path);
-    }
     for (size_t i = 0; *home && strcmp(home, "/") && i < sizeof below_home / sizeof *below_home;
          i++)
         read_pattern(search, home, below_home[i]);
