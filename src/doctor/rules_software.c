@@ -242,7 +242,7 @@ static bool has_hip_build(const struct doctor_machine *m)
 bool doctor_if_torch_none(const struct doctor_machine *m, struct doctor_words *words)
 {
     return !m->n_pythons && m->probes[DOCTOR_PROBE_PYTHON] == DOCTOR_DONE &&
-           doctor_say(words, "no PyTorch in the usual places, $VIRTUAL_ENV, $CONDA_PREFIX or two "
+           doctor_say(words, "no PyTorch in the usual places, $VIRTUAL_ENV, $CONDA_PREFIX or three "
                              "levels below home");
 }
 
