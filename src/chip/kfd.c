@@ -104,7 +104,8 @@ static bool read_node(const struct rmcp_sysfs *sysfs, const char *folder, uint32
                       struct rmcp_kfd_node *out)
 {
     static const char lines[] = "cpu_cores_count simd_ gfx_target_version vendor_id device_id "
-                                "location_id domain fw_version max_engine_clk_fcompute";
+                                "location_id domain fw_version max_engine_clk_fcompute "
+                                "drm_render_minor";
     char path[RMCP_SYSFS_PATH], text[MOST_FILE];
     if (!format(path, "%s/%" PRIu32 "/properties", folder, number)) return false;
     if (!read_lines(sysfs, path, lines, text)) return false;
@@ -123,6 +124,7 @@ static bool read_node(const struct rmcp_sysfs *sysfs, const char *folder, uint32
         .compute_units = per_unit ? simds / per_unit : 0,
         .clock_mhz = property32(text, "max_engine_clk_fcompute"),
         .firmware = property32(text, "fw_version"),
+        .render = property32(text, "drm_render_minor"),
     };
     out->is_gpu = simds || out->version;
     if (!rmcp_chip_name(out->version, out->chip)) out->chip[0] = '\0';

@@ -27,6 +27,7 @@ struct rmcp_kfd_node {
     uint32_t compute_units;
     uint32_t clock_mhz; /* highest */
     uint32_t firmware;  /* of the command processor */
+    uint32_t render;    /* minor number of its render node: 128 is /dev/dri/renderD128 */
     /* By rmcp_kfd_read_details: */
     uint64_t memory_bytes; /* of its own */
     uint32_t link_flags;   /* of all links from it and to it, together */

@@ -71,8 +71,12 @@ static void print_finding(const struct doctor_finding *finding, bool in_full, bo
     print_wrapped(INDENT, "", finding->seen);
     if (!in_full) return;
     if (*finding->why) print_wrapped(INDENT, "why: ", finding->why);
-    if (*finding->fix)
-        printf("%*sfix: %s\n", INDENT, "", finding->fix); /* to be copied: one line */
+    for (const char *line = finding->fix; *line;) { /* to be copied: not broken */
+        const size_t length = strcspn(line, "\n");
+        printf("%*s%s%.*s\n", INDENT, "", line == finding->fix ? "fix: " : "     ", (int)length,
+               line);
+        line += length + (line[length] == '\n');
+    }
 }
 
 static void print_option(const struct doctor_advice *advice, size_t rank, bool in_full)

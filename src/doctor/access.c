@@ -44,6 +44,8 @@ static void read_live(struct doctor_machine *m)
     int n = getgroups(DOCTOR_GROUPS, groups);
     m->has_user = true;
     m->uid = geteuid();
+    const char *sudo = getenv("SUDO_UID");
+    m->is_for_other = !m->uid && sudo && *sudo && strcmp(sudo, "0");
     m->groups[m->n_groups++] = getegid();
     for (int i = 0; i < n && m->n_groups < DOCTOR_GROUPS; i++) m->groups[m->n_groups++] = groups[i];
 }
@@ -130,6 +132,11 @@ static void read_container(const struct doctor_search *search)
         snprintf(m->container, sizeof m->container, "podman");
     } else if (doctor_at(search->view, "/.singularity.d") == DOCTOR_FOLDER) {
         snprintf(m->container, sizeof m->container, "apptainer");
+    } else if (doctor_at(search->view, "/.flatpak-info") == DOCTOR_FILE) {
+        snprintf(m->container, sizeof m->container, "flatpak");
+    } else if (doctor_at(search->view, "/var/run/secrets/kubernetes.io") == DOCTOR_FOLDER ||
+               doctor_at(search->view, "/run/secrets/kubernetes.io") == DOCTOR_FOLDER) {
+        snprintf(m->container, sizeof m->container, "kubernetes");
     } else if (doctor_read(&quiet, "/run/systemd/container", text, sizeof text) > 0) {
         doctor_copy_line(m->container, sizeof m->container, text);
         doctor_note(search->view, "/run/systemd/container", m->container);
@@ -152,4 +159,7 @@ void doctor_probe_access(const struct doctor_search *search)
         read_recorded(search);
     }
     read_container(search);
+    uint64_t enforcing;
+    search->machine->is_enforcing =
+        doctor_read_number(search->view, "/sys/fs/selinux/enforce", &enforcing) && enforcing;
 }

@@ -141,14 +141,59 @@ const char *doctor_variable(const struct doctor_machine *machine, const char *na
     return NULL;
 }
 
+/* How many GPUs of KFD are before this one. */
+static unsigned long ordinal_of(const struct doctor_machine *m, const struct doctor_gpu *gpu)
+{
+    unsigned long n = 0;
+    for (size_t i = 0; i < m->n_gpus; i++)
+        n += m->gpus[i].vendor == DOCTOR_AMD && m->gpus[i].in_kfd && m->gpus[i].node < gpu->node;
+    return n;
+}
+
+/* The place that a list gives to a device, counted from 0; -1: none. It ends with the first entry
+ * that is none of the `n`; an id ("GPU-0123456789abcdef") may be any. */
+static long place_in(const char *list, unsigned long device, unsigned long n)
+{
+    for (long place = 0;; place++) {
+        char *end = NULL;
+        list += strspn(list, " ");
+        if (!strncmp(list, "GPU-", 4)) return place;
+        if (*list < '0' || *list > '9') return -1;
+        const unsigned long number = strtoul(list, &end, 10);
+        if (number == device) return place;
+        if (number >= n || *end != ',') return -1;
+        list = end + 1;
+    }
+}
+
+bool doctor_is_visible(const struct doctor_machine *m, const struct doctor_gpu *gpu)
+{
+    const char *const rocr = doctor_variable(m, "ROCR_VISIBLE_DEVICES");
+    const char *hip = doctor_variable(m, "HIP_VISIBLE_DEVICES");
+    const char *const opencl = doctor_variable(m, "GPU_DEVICE_ORDINAL");
+    unsigned long n = 0;
+    if (!gpu->in_kfd) return true;
+    for (size_t i = 0; i < m->n_gpus; i++)
+        n += m->gpus[i].vendor == DOCTOR_AMD && m->gpus[i].in_kfd;
+    long place = (long)ordinal_of(m, gpu);
+    if (rocr) place = place_in(rocr, (unsigned long)place, n);
+    if (!hip) hip = doctor_variable(m, "CUDA_VISIBLE_DEVICES");
+    if (place >= 0 && hip) place = place_in(hip, (unsigned long)place, n);
+    if (place >= 0 && opencl && *opencl) place = place_in(opencl, (unsigned long)place, n);
+    return place >= 0;
+}
+
 const struct doctor_gpu *doctor_main_gpu(const struct doctor_machine *machine)
 {
     const struct doctor_gpu *best = NULL;
     for (size_t i = 0; i < machine->n_gpus; i++) {
         const struct doctor_gpu *gpu = &machine->gpus[i];
         if (gpu->vendor != DOCTOR_AMD) continue;
+        const bool is_seen = doctor_is_visible(machine, gpu);
+        const bool best_is_seen = best && doctor_is_visible(machine, best);
         if (!best || (best->is_integrated && !gpu->is_integrated) ||
-            (best->is_integrated == gpu->is_integrated && gpu->compute_units > best->compute_units))
+            (best->is_integrated == gpu->is_integrated &&
+             (is_seen != best_is_seen ? is_seen : gpu->compute_units > best->compute_units)))
             best = gpu;
     }
     return best;

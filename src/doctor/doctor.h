@@ -22,6 +22,7 @@ struct doctor_words {
 struct doctor_rule {
     const char *id, *topic;
     enum doctor_verdict verdict;
+    bool blocks; /* less than a problem, and in the way of the PyTorch that would be used */
     const char *title;
     const char *why; /* at most two lines                               */
     const char *fix; /* the command; "" when there is nothing to do     */
@@ -90,6 +91,8 @@ const struct doctor_python *doctor_python_for(const struct doctor_machine *m, ui
 const struct doctor_library *doctor_rocblas_without(const struct doctor_machine *m,
                                                     const struct doctor_python *python,
                                                     const char *chip);
+/* What a PyTorch over that of ROCm is for: "CUDA", "the CPU"; NULL: nothing was put over it. */
+const char *doctor_overwritten(const struct doctor_python *python);
 /* A PyTorch that computes on the GPU as things are: code for it, and no override in the way. */
 const struct doctor_python *doctor_ready_python(const struct doctor_machine *m,
                                                 const struct doctor_gpu *gpu);

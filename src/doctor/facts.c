@@ -57,6 +57,14 @@ bool doctor_is_conda(const char *prefix)
     return false;
 }
 
+bool doctor_is_conda_site(const struct doctor_machine *m, const struct doctor_python *python)
+{
+    const char *prefix = doctor_variable(m, "CONDA_PREFIX");
+    const size_t n = prefix ? strlen(prefix) : 0;
+    return (n && !strncmp(python->site, prefix, n) && python->site[n] == '/') ||
+           doctor_is_conda(python->site);
+}
+
 bool doctor_is_user_site(const char *prefix)
 {
     const size_t n = strlen(prefix);
@@ -100,24 +108,37 @@ const struct doctor_library *doctor_rocblas_without(const struct doctor_machine 
     for (size_t i = 0; i < m->n_python_libraries; i++) {
         const struct doctor_library *library = &m->python_libraries[i];
         if (library->kind == DOCTOR_LIB_ROCBLAS && library->owner == owner &&
-            library->has_targets && *library->targets &&
+            library->has_targets && !*library->trouble &&
             !doctor_targets_have(library->targets, chip))
             return library;
     }
     return NULL;
 }
 
+const char *doctor_overwritten(const struct doctor_python *python)
+{
+    if (python->library < 0 || *python->hip) return NULL;
+    return *python->cuda ? "CUDA" : strstr(python->version, "+cpu") ? "the CPU" : NULL;
+}
+
 const struct doctor_python *doctor_python_for(const struct doctor_machine *m, uint32_t version)
 {
+    const struct doctor_python *best = NULL;
     char chip[16];
+    int points = 0;
     if (!rmcp_chip_name(version, chip)) return NULL;
     for (size_t i = 0; i < m->n_pythons; i++) {
-        const struct doctor_library *library = doctor_torch_library(m, &m->pythons[i]);
-        if (library && !*library->trouble && doctor_targets_have(library->targets, chip) &&
-            !doctor_rocblas_without(m, &m->pythons[i], chip))
-            return &m->pythons[i];
+        const struct doctor_python *python = &m->pythons[i];
+        const struct doctor_library *library = doctor_torch_library(m, python);
+        if (!library || *library->trouble || !doctor_targets_have(library->targets, chip) ||
+            doctor_rocblas_without(m, python, chip) || doctor_overwritten(python) ||
+            python->has_no_interpreter)
+            continue;
+        const int worth = 1 + 2 * !python->is_shadowed + 4 * python->is_active;
+        if (worth > points) best = python;
+        if (worth > points) points = worth;
     }
-    return NULL;
+    return best;
 }
 
 const struct doctor_python *doctor_ready_python(const struct doctor_machine *m,
@@ -196,6 +217,10 @@ void doctor_container_command(const struct doctor_machine *m, char *out, size_t 
         snprintf(out, room,
                  "pct set ID --dev0 /dev/kfd,gid=GID --dev1 /dev/dri/renderD128,gid=GID   "
                  "# Proxmox; GID: of render, inside");
+    else if (!strcmp(m->container, "flatpak"))
+        snprintf(out, room,
+                 "flatpak override --user --device=all APPLICATION   # with --device=dri alone "
+                 "there is no /dev/kfd");
     else if (!strcmp(m->container, "kubernetes"))
         snprintf(out, room,
                  "in the pod: resources: limits: amd.com/gpu: 1   # AMD's device plugin");

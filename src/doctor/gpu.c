@@ -36,6 +36,8 @@ static void read_pci(const struct doctor_search *search, const char *address)
     if (doctor_read_number(search->view, path, &value)) gpu.vram = value;
     snprintf(path, sizeof path, "%s/%s/fw_version/mec_fw_version", pci_folder, address);
     if (doctor_read_number(search->view, path, &value)) gpu.mec_firmware = value & 0xffffffff;
+    snprintf(path, sizeof path, "%s/%s/fw_version/mes_fw_version", pci_folder, address);
+    if (doctor_read_number(search->view, path, &value)) gpu.mes_firmware = value & 0xffffffff;
     m->gpus[m->n_gpus] = gpu;
     m->n_gpus++;
 }
@@ -89,6 +91,7 @@ static void take_node(struct doctor_machine *m, const struct rmcp_kfd_node *node
     gpu->version = node->version;
     gpu->chip_from_kfd = node->version != 0;
     gpu->compute_units = node->compute_units;
+    gpu->render = node->render;
     if (!gpu->mec_firmware) gpu->mec_firmware = node->firmware;
     if (!gpu->vram) gpu->vram = node->memory_bytes;
     gpu->atomics = node->link_flags & RMCP_KFD_NO_ATOMICS ? DOCTOR_NO

@@ -51,6 +51,8 @@ struct doctor_gpu {
     uint32_t compute_units;
     uint64_t vram;         /* bytes */
     uint32_t mec_firmware; /* 0: unknown */
+    uint32_t mes_firmware; /* 0: unknown */
+    uint32_t render;       /* minor number of its render node, 0: unknown */
     enum doctor_answer atomics;
 };
 
@@ -116,7 +118,12 @@ struct doctor_python {
     char hip[48], cuda[32];  /* "" when it was not built with it */
     bool bundles_rocm;       /* brings its own HIP and MIOpen  */
     bool is_sdk;             /* TheRock: ROCm as Python packages */
-    bool is_active;          /* in the environment in use: VIRTUAL_ENV, else CONDA_PREFIX */
+    bool is_active;          /* in use: by PYTHONPATH, VIRTUAL_ENV, else CONDA_PREFIX */
+    bool is_shadowed;        /* that of ~/.local comes before it */
+    bool has_no_interpreter; /* the environment's link to a Python leads nowhere */
+    bool has_amdsmi;         /* the package amdsmi beside it */
+    char vision[64];         /* of torchvision beside it */
+    char audio[64];          /* of torchaudio            */
     char layer[DOCTOR_PATH]; /* the environment on top of it (--system-site-packages) that is in use
                               */
     bool has_rmcp;           /* the package rmcp lies beside it, or in that one */
@@ -143,6 +150,10 @@ enum doctor_log {
     DOCTOR_LOG_PREEMPTION,
     DOCTOR_LOG_FIRMWARE,
     DOCTOR_LOG_REJECTED, /* a module that is not signed with a known key */
+    DOCTOR_LOG_FAILED,   /* the driver gave the card up                  */
+    DOCTOR_LOG_HARDWARE, /* memory or bus errors                         */
+    DOCTOR_LOG_CRASH,    /* a program died in ROCm's libraries           */
+    DOCTOR_LOG_OTHER,    /* errors of the driver that are not known      */
     DOCTOR_LOG_KINDS
 };
 
@@ -189,6 +200,8 @@ struct doctor_machine {
     size_t n_render;
     char container[24]; /* "docker", "podman" …, "" outside */
     bool is_wsl, has_dxg;
+    bool is_enforcing;    /* SELinux */
+    bool is_for_other;    /* root by sudo: what the user may do is not known */
     bool has_user;
     uint32_t uid, groups[DOCTOR_GROUPS];
     size_t n_groups;
@@ -214,6 +227,8 @@ struct doctor_machine {
     char loader_hip[DOCTOR_PATH]; /* the libamdhip64 that ld.so takes, resolved */
     char loader_miopen[DOCTOR_PATH];
     char variable_miopen[DOCTOR_PATH]; /* the MIOpen that LD_LIBRARY_PATH brings in */
+    char variable_rocm[DOCTOR_PATH];   /* another library of ROCm that it brings in */
+    char variable_release[32];         /* the release of ROCm that the two are of, "" unknown */
     size_t n_system_libraries;
     struct doctor_library system_libraries[DOCTOR_LIBRARIES];
     size_t n_pythons;
@@ -227,9 +242,15 @@ struct doctor_machine {
     struct doctor_icd icds[DOCTOR_ICDS];
 };
 
+/* Whether a PyTorch lies in a conda environment. */
+bool doctor_is_conda_site(const struct doctor_machine *machine, const struct doctor_python *python);
 /* The value of a variable, or NULL. */
 const char *doctor_variable(const struct doctor_machine *machine, const char *name);
-/* The GPU to compute on: AMD, discrete before integrated, the most compute units; NULL: none. */
+/* Whether programs see a GPU of KFD, by the variables that hide some; lists of names that cannot be
+ * told are taken to have it. */
+bool doctor_is_visible(const struct doctor_machine *machine, const struct doctor_gpu *gpu);
+/* The GPU to compute on: AMD, discrete before integrated, visible, the most compute units; NULL:
+ * none. */
 const struct doctor_gpu *doctor_main_gpu(const struct doctor_machine *machine);
 
 /* ---- chips.c ---- */

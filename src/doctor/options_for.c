@@ -1,5 +1,6 @@
 /* options_for.c: the machines that each way to compute suits, and the commands that lead there. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "chip/addresses.h"
@@ -40,8 +41,18 @@ static bool is_nvidia(const struct doctor_machine *m)
 bool doctor_for_reinstall(const struct doctor_machine *m, struct doctor_words *words)
 {
     struct doctor_words found = { .seen = "" };
-    if (!doctor_if_library_broken(m, &found)) return false;
-    doctor_value(words, "%s", found.value);
+    const char *part;
+    const struct doctor_python *python = doctor_incomplete(m, &part);
+    if (doctor_if_library_broken(m, &found)) {
+        doctor_step(words, "%s", found.value);
+    } else if (python && part && doctor_has_vendor(m, DOCTOR_AMD, false)) {
+        doctor_step_enter(words, python);
+        doctor_say_reinstall(m, python, &found);
+        doctor_step(words, "%s", found.value);
+    } else {
+        return false;
+    }
+    doctor_step(words, "rmcp doctor   # again, for the next step");
     return true;
 }
 
@@ -65,16 +76,32 @@ static bool take_back(const struct doctor_machine *m, struct doctor_words *words
     return true;
 }
 
+/* Another module has the card; radeon is the driver of old ones. */
+static void step_aside(const struct doctor_machine *m, struct doctor_words *words)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    if (!gpu || !*gpu->driver || !strcmp(gpu->driver, "amdgpu") || !strcmp(gpu->driver, "radeon") ||
+        strspn(gpu->driver, plain) != strlen(gpu->driver))
+        return;
+    doctor_step(
+        words,
+        "echo 'blacklist %s' | sudo tee /etc/modprobe.d/no-%s.conf && %s && sudo reboot   # "
+        "%s has the card",
+        gpu->driver, gpu->driver, doctor_initramfs_command(m), gpu->driver);
+}
+
 bool doctor_for_fix_driver(const struct doctor_machine *m, struct doctor_words *words)
 {
     if (take_back(m, words)) return true;
+    step_aside(m, words);
     bool (*const causes[])(const struct doctor_machine *, struct doctor_words *) = {
         doctor_if_cmdline_nomodeset, doctor_if_gpu_blacklisted, doctor_if_firmware_missing,
-        doctor_if_driver_rejected, doctor_if_kernel_old
+        doctor_if_driver_rejected,   doctor_if_driver_failed,   doctor_if_kernel_old
     };
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         struct doctor_words found = { .seen = "" };
-        if (causes[i](m, &found)) doctor_step(words, "%s", found.value);
+        if (causes[i](m, &found) && *found.value) doctor_step(words, "%s", found.value);
     }
     if (!*words->value) doctor_step(words, "sudo modprobe amdgpu; sudo dmesg | grep -i amdgpu");
     doctor_step(words, "rmcp doctor   # again, for the next step");
@@ -111,7 +138,11 @@ bool doctor_for_fix_access(const struct doctor_machine *m, struct doctor_words *
         return true;
     }
     struct doctor_words found = { .seen = "" };
-    if (!doctor_if_kfd_no_access(m, &found)) return false;
+    if (!doctor_if_kfd_no_access(m, &found)) {
+        if (!rule_holds(m, doctor_if_render_missing)) return false;
+        if (!doctor_if_render_no_access(m, &found))
+            doctor_value(&found, "ls -l /dev/dri; sudo dmesg | grep -i -E 'drm|amdgpu'");
+    }
     doctor_step(words, "%s", found.value);
     doctor_step(words, "rmcp doctor   # again, for the next step");
     return true;
@@ -140,7 +171,22 @@ bool doctor_for_fix_open(const struct doctor_machine *m, struct doctor_words *wo
 
 bool doctor_for_wsl(const struct doctor_machine *m, struct doctor_words *words)
 {
-    (void)words;
+    const struct doctor_python *python = NULL;
+    for (size_t i = 0; i < m->n_pythons && !python; i++)
+        if (*m->pythons[i].hip) python = &m->pythons[i];
+    if (!m->has_dxg)
+        doctor_step(words, "wsl --update; wsl --shutdown   # in Windows, with AMD's newest driver: "
+                           "then /dev/dxg must be there");
+    doctor_step(words, "export HSA_ENABLE_DXG_DETECTION=1   # and in ~/.bashrc");
+    doctor_step(words, "rocminfo | grep gfx   # the chip is listed when WSL serves it; else AMD's "
+                       "guide for WSL, with librocdxg, comes first");
+    if (python) {
+        doctor_step_enter(words, python);
+    } else {
+        doctor_step_fresh(m, words);
+        doctor_step(words, "pip install torch torchvision --index-url " ADDRESS_WHEELS "rocm7.2");
+    }
+    doctor_step_rmcp(m, words, python);
     return m->is_wsl;
 }
 
@@ -193,31 +239,42 @@ bool doctor_for_unset(const struct doctor_machine *m, struct doctor_words *words
 bool doctor_for_match_rocm(const struct doctor_machine *m, struct doctor_words *words)
 {
     struct doctor_words found = { .seen = "" };
-    const bool differs = doctor_if_torch_rocm_mismatch(m, &found);
-    doctor_value(words, "%s", differs ? found.value : "unset LD_LIBRARY_PATH");
-    return differs || rule_holds(m, doctor_if_torch_two_miopens);
+    const struct doctor_python *python = doctor_ready_python(m, doctor_main_gpu(m));
+    if (!doctor_if_torch_rocm_mismatch(m, &found) && !doctor_if_loader_mixed(m, &found)) {
+        if (!rule_holds(m, doctor_if_torch_two_miopens)) return false;
+        doctor_value(&found, "unset LD_LIBRARY_PATH");
+    }
+    doctor_step(words, "%s", found.value);
+    if (!python) return true;
+    doctor_step_enter(words, python);
+    doctor_step_rmcp(m, words, python);
+    return true;
 }
 
-/* A finding that is in the way of every PyTorch: problems, but for those of single PyTorches. */
-static bool is_disturbed(const struct doctor_machine *m, struct doctor_words *words)
+/* The commands that cure what is in the way of the PyTorch that would be used, one a finding. */
+static void cure(const struct doctor_machine *m, struct doctor_words *words)
 {
-    for (size_t i = 0; i < doctor_n_rules; i++) {
-        struct doctor_words found = { .seen = "" };
-        const struct doctor_rule *rule = &doctor_rules[i];
-        if (rule->verdict != DOCTOR_PROBLEM || !strcmp(rule->topic, "python") ||
-            !rule->applies(m, &found))
-            continue;
-        doctor_step(words, "rmcp doctor -v   # %s", rule->title);
-        return true;
+    struct doctor_finding *findings = calloc(doctor_n_rules, sizeof *findings);
+    const size_t n = findings ? doctor_find(m, findings, doctor_n_rules) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct doctor_finding *one = &findings[i];
+        if (!doctor_blocks(one->rule) || !strncmp(one->fix, "see ", 4)) continue;
+        if (strstr(words->value, one->fix) && *one->fix) continue; /* one command for two of them */
+        if (!*one->fix)
+            doctor_step(words, "rmcp doctor -v   # %s", one->rule->title);
+        else if (strchr(one->fix, '\n') || strstr(one->fix, "   # "))
+            doctor_step(words, "%s", one->fix);
+        else
+            doctor_step(words, "%s   # %s", one->fix, one->rule->title);
     }
-    return false;
+    free(findings);
 }
 
 /* The kernel log tells of a GPU that hung or faulted: whatever did it may do it again. */
 static bool has_crashed(const struct doctor_machine *m)
 {
     return m->log[DOCTOR_LOG_RESET].n || m->log[DOCTOR_LOG_PREEMPTION].n ||
-           m->log[DOCTOR_LOG_PAGE_FAULT].n;
+           m->log[DOCTOR_LOG_PAGE_FAULT].n || m->log[DOCTOR_LOG_CRASH].n;
 }
 
 /* Whether a PyTorch is of an older release than the one that is recommended for the chip. */
@@ -230,16 +287,19 @@ static bool is_behind(const struct doctor_python *python, const struct doctor_gp
            (has[0] < wants[0] || (has[0] == wants[0] && has[1] < wants[1]));
 }
 
-bool doctor_for_nothing(const struct doctor_machine *m, struct doctor_words *words)
+/* The PyTorch that computes on the GPU as things are, with nothing in its way. */
+static const struct doctor_python *clear_python(const struct doctor_machine *m)
 {
-    struct doctor_words unused = { .seen = "" };
+    const struct doctor_python *python =
+        is_served(m) ? doctor_ready_python(m, doctor_main_gpu(m)) : NULL;
+    return python && doctor_is_clear(m, python) ? python : NULL;
+}
+
+/* Into its environment, a first product of matrices, and RMCP. */
+static void use(const struct doctor_machine *m, const struct doctor_python *python,
+                struct doctor_words *words)
+{
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
-    const struct doctor_python *python = is_served(m) ? doctor_ready_python(m, gpu) : NULL;
-    if (!python || !gpu->in_kfd || !rule_holds(m, doctor_if_access_ok) ||
-        rule_holds(m, doctor_if_render_no_access) || doctor_for_match_rocm(m, &unused) ||
-        doctor_other_in_use(m, python) || rule_holds(m, doctor_if_apu_memory) ||
-        rule_holds(m, doctor_if_torch_known_bad) || is_disturbed(m, &unused) || has_crashed(m))
-        return false;
     char name[64];
     doctor_step_enter(words, python);
     doctor_step_variables(m, words, doctor_override_of(m, gpu, name) ? doctor_believed(m, gpu) : 0);
@@ -250,26 +310,42 @@ bool doctor_for_nothing(const struct doctor_machine *m, struct doctor_words *wor
     else
         doctor_step(words, "pip install rmcp-*.whl && rmcp check   # where RMCP's convolutions are "
                            "wanted: docs/install.md");
+}
+
+bool doctor_for_nothing(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_python *python = clear_python(m);
+    if (!python || doctor_unseen(m, python, NULL)) return false;
+    use(m, python, words);
+    return true;
+}
+
+bool doctor_for_as_seen(const struct doctor_machine *m, struct doctor_words *words)
+{
+    const struct doctor_python *python = clear_python(m);
+    if (!python || !doctor_unseen(m, python, words)) return false;
+    use(m, python, words);
     return true;
 }
 
 bool doctor_for_settings(const struct doctor_machine *m, struct doctor_words *words)
 {
     struct doctor_words unused = { .seen = "" };
-    if (!is_served(m) || !doctor_ready_python(m, doctor_main_gpu(m)) ||
-        doctor_for_nothing(m, &unused) || doctor_for_match_rocm(m, &unused))
-        return false;
-    if (rule_holds(m, doctor_if_torch_known_bad) && !is_disturbed(m, &unused) && !has_crashed(m))
-        return false; /* another PyTorch is the cure */
-    const struct doctor_python *python = doctor_ready_python(m, doctor_main_gpu(m));
-    struct doctor_words memory = { .seen = "" };
-    if (!is_disturbed(m, words) && has_crashed(m))
-        doctor_step(words, "sudo dmesg | rmcp explain -   # what the card did");
-    if (doctor_if_apu_memory(m, &memory))
-        doctor_step(words, "in the firmware's set-up: UMA frame buffer, 4 GB or more; or: %s",
-                    memory.value);
-    if (doctor_other_in_use(m, python)) doctor_step_enter(words, python);
-    if (!*words->value) doctor_step(words, "rmcp doctor -v   # what is in the way");
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const struct doctor_python *python = is_served(m) ? doctor_ready_python(m, gpu) : NULL;
+    if (!python || doctor_is_clear(m, python) || doctor_for_match_rocm(m, &unused)) return false;
+    if (rule_holds(m, doctor_if_torch_known_bad) && is_behind(python, gpu)) {
+        size_t n = 0; /* where nothing else is in the way, another PyTorch is the cure */
+        for (size_t i = 0; i < doctor_n_rules; i++) {
+            struct doctor_words found = { .seen = "" };
+            n += doctor_blocks(&doctor_rules[i]) && doctor_rules[i].applies(m, &found);
+        }
+        if (n == 1) return false;
+    }
+    if (has_crashed(m)) doctor_step(words, "sudo dmesg | rmcp explain -   # what the card did");
+    cure(m, words);
+    if (strstr(words->value, "rmcp check")) return true;
+    doctor_step_enter(words, python);
     doctor_step_rmcp(m, words, python);
     return true;
 }

@@ -94,6 +94,31 @@ static void read_rmcp(const struct doctor_search *search, struct doctor_python *
     python->has_hook = doctor_read(search->view, path, text, sizeof text) >= 0;
 }
 
+/* Packages that must be of the same build as torch. */
+static void read_companions(const struct doctor_search *search, struct doctor_python *python)
+{
+    char path[DOCTOR_PATH + 64], text[4096];
+    snprintf(path, sizeof path, "%s/torchvision/version.py", python->site);
+    if (doctor_read(search->view, path, text, sizeof text) > 0)
+        read_assignment(text, "__version__", python->vision, sizeof python->vision);
+    snprintf(path, sizeof path, "%s/torchaudio/version.py", python->site);
+    if (doctor_read(search->view, path, text, sizeof text) > 0)
+        read_assignment(text, "__version__", python->audio, sizeof python->audio);
+    snprintf(path, sizeof path, "%s/amdsmi/__init__.py", python->site);
+    python->has_amdsmi = doctor_at(search->view, path) == DOCTOR_FILE;
+}
+
+/* An environment's bin/python3 is a link; an upgrade of the system may take away where it leads. */
+static bool has_no_interpreter(const struct doctor_search *search, const char *site)
+{
+    char path[DOCTOR_PATH + 32], target[DOCTOR_PATH];
+    const char *lib = strstr(site, "/lib/python");
+    if (!lib) return false;
+    snprintf(path, sizeof path, "%.*s/bin/python3", (int)(lib - site), site);
+    return doctor_read_link(search->view, path, target, sizeof target) &&
+           doctor_at(search->view, path) == DOCTOR_NOTHING;
+}
+
 static void read_site(const struct doctor_search *search, const char *site)
 {
     struct doctor_machine *m = search->machine;
@@ -118,6 +143,8 @@ static void read_site(const struct doctor_search *search, const char *site)
         read_sdk(search, &python, owner);
     }
     read_rmcp(search, &python);
+    read_companions(search, &python);
+    python.has_no_interpreter = has_no_interpreter(search, python.site);
     m->pythons[m->n_pythons++] = python;
 }
 
@@ -184,8 +211,7 @@ static void read_children(const struct doctor_search *search, const char *parent
     doctor_list(search->view, parent, &names);
     for (size_t i = 0; i < names.n && i < MOST_FOLDERS && !doctor_late(search); i++) {
         const char *name = names.list[i];
-        const bool hidden = *name == '.' && strcmp(name, ".venv") && strcmp(name, ".virtualenvs") &&
-                            strcmp(name, ".conda") && strcmp(name, ".pyenv");
+        const bool hidden = *name == '.' && !strstr(name, "env") && strcmp(name, ".conda");
         enum doctor_kind kind;
         if (hidden || strlen(parent) + strlen(name) > DOCTOR_PATH - 64) continue;
         snprintf(path, sizeof path, "%s/%s", parent, name);
@@ -202,7 +228,7 @@ static void read_children(const struct doctor_search *search, const char *parent
     doctor_names_deinit(&names);
 }
 
-/* Prefixes by a pattern below `parent`, in which a star is any folder. */
+/* Prefixes by a pattern below `parent`, in which a star is anything but a hidden folder. */
 static void read_pattern(const struct doctor_search *search, const char *parent,
                          const char *pattern)
 {
@@ -211,7 +237,7 @@ static void read_pattern(const struct doctor_search *search, const char *parent,
     struct doctor_names names;
     char path[2 * DOCTOR_PATH];
     if (strlen(parent) + length > DOCTOR_PATH - 64) return;
-    if (strncmp(pattern, "*", length)) {
+    if (!memchr(pattern, '*', length)) {
         snprintf(path, sizeof path, "%s/%.*s", parent, (int)length, pattern);
         if (*rest)
             read_pattern(search, path, rest);
@@ -219,9 +245,13 @@ static void read_pattern(const struct doctor_search *search, const char *parent,
             read_prefix(search, path);
         return;
     }
+    char component[64];
+    if (length >= sizeof component) return;
+    snprintf(component, sizeof component, "%.*s", (int)length, pattern);
     doctor_list(search->view, parent, &names);
     for (size_t i = 0; i < names.n && i < MOST_FOLDERS && !doctor_late(search); i++) {
-        if (*names.list[i] == '.' || strlen(parent) + strlen(names.list[i]) > DOCTOR_PATH - 64)
+        if (*names.list[i] == '.' || !doctor_like(names.list[i], component) ||
+            strlen(parent) + strlen(names.list[i]) > DOCTOR_PATH - 64)
             continue;
         snprintf(path, sizeof path, "%s/%s", parent, names.list[i]);
         if (*rest)
@@ -249,6 +279,13 @@ static void read_nests(const struct doctor_search *search, const char *home)
         "StabilityMatrix/Packages/*/venv",
         "StabilityMatrix/Data/Packages/*/venv",
         "pinokio/api/*/app/env",
+        ".local/share/*/*env*",
+        ".local/opt/*/*env*",
+        ".config/*/*env*",
+        ".var/app/*/data/*/*env*",
+        ".venvs/*/*env*",
+        "*/*/*env*",
+        "*/*/.venv",
     };
     static const char *const below_root[] = {
         "opt/*/venv",
@@ -261,22 +298,66 @@ static void read_nests(const struct doctor_search *search, const char *home)
         "app/.venv",
         "workspace/*",
         "workspace/*/venv",
+        "srv/*/*env*",
+        "data/*/*env*",
+        "mnt/*/*env*",
+        "mnt/*/*/*env*", /* last: these may be folders of another computer */
     };
-    static const char *const parents[] = { "git",  "src",  "dev",   "code",      "projects",
-                                           "ai",   "AI",   "repos", "Projects",  "apps",
-                                           "data", "work", "tools", "workspace", "Documents" };
-    char path[DOCTOR_PATH];
-    for (size_t i = 0; *home && strcmp(home, "/") && i < sizeof parents / sizeof *parents; i++) {
-        snprintf(path, sizeof path, "%s/*/venv", parents[i]);
-        read_pattern(search, home, path);
-        snprintf(path, sizeof path, "%s/*/.venv", parents[i]);
-        read_pattern(search, home, path);
-    }
     for (size_t i = 0; *home && strcmp(home, "/") && i < sizeof below_home / sizeof *below_home;
          i++)
         read_pattern(search, home, below_home[i]);
     for (size_t i = 0; i < sizeof below_root / sizeof *below_root; i++)
         read_pattern(search, "", below_root[i]);
+}
+
+/* The folders that PYTHONPATH puts before all others; whether one of them has a PyTorch. */
+static bool read_pythonpath(const struct doctor_search *search)
+{
+    struct doctor_machine *m = search->machine;
+    const char *list = doctor_variable(m, "PYTHONPATH");
+    char folder[DOCTOR_PATH];
+    for (size_t n; list && *list; list += n + (list[n] != '\0')) {
+        n = strcspn(list, ":");
+        doctor_copy(folder, sizeof folder, list, n);
+        const size_t before = m->n_pythons;
+        if (*folder == '/') read_site(search, folder);
+        if (m->n_pythons == before) continue;
+        m->pythons[before].is_active = true;
+        return true;
+    }
+    return false;
+}
+
+/* "python3.12" of ".../lib/python3.12/site-packages"; "" for the folders of all releases. */
+static void release_of(const char *site, char release[static 32])
+{
+    const char *at = strstr(site, "/python3.");
+    snprintf(release, 32, "%.*s", at ? (int)strcspn(at + 1, "/") : 0, at ? at + 1 : "");
+}
+
+/* Python looks in ~/.local before the folders of a conda environment and those of the system, but
+ * not in an environment of venv. */
+static void note_shadows(struct doctor_machine *m)
+{
+    char local[DOCTOR_PATH + 16], one[32], other[32];
+    if (doctor_variable(m, "PYTHONNOUSERSITE") || !*m->home) return;
+    snprintf(local, sizeof local, "%s/.local/lib/", m->home);
+    for (size_t i = 0; i < m->n_pythons; i++) {
+        struct doctor_python *user = &m->pythons[i];
+        if (strncmp(user->site, local, strlen(local))) continue;
+        release_of(user->site, one);
+        for (size_t k = 0; k < m->n_pythons; k++) {
+            struct doctor_python *python = &m->pythons[k];
+            const bool is_system = !strncmp(python->site, "/usr/", 5);
+            release_of(python->site, other);
+            if (python == user || (!is_system && !doctor_is_conda_site(m, python)) ||
+                (*other && strcmp(one, other)))
+                continue;
+            python->is_shadowed = true;
+            if (python->is_active) user->is_active = true;
+            python->is_active = false;
+        }
+    }
 }
 
 void doctor_probe_python(const struct doctor_search *search)
@@ -285,9 +366,10 @@ void doctor_probe_python(const struct doctor_search *search)
     static const char *const prefixes[] = { "/usr/local", "/usr", "/opt/venv", "/opt/conda" };
     const struct doctor_machine *m = search->machine;
     char path[DOCTOR_PATH + 32];
+    const bool is_first = read_pythonpath(search);
     for (size_t i = 0; i < 2; i++) {
         const char *value = doctor_variable(m, variables[i]);
-        const bool is_used = value && (i == 0 || !doctor_variable(m, variables[0]));
+        const bool is_used = value && !is_first && (i == 0 || !doctor_variable(m, variables[0]));
         const size_t first = m->n_pythons;
         if (value && *value == '/') read_prefix(search, value);
         for (size_t k = first; is_used && k < m->n_pythons; k++)
@@ -313,4 +395,5 @@ void doctor_probe_python(const struct doctor_search *search)
     read_nests(search, m->home);
     const char *active = doctor_variable(m, "VIRTUAL_ENV");
     if (active && *active == '/') read_layer(search, active);
+    note_shadows(search->machine);
 }

@@ -207,6 +207,22 @@ static uint32_t read_system_clang(const struct doctor_search *search)
     return (uint32_t)best;
 }
 
+/* "6.2.0" of /srv/rocm/lib/libamdhip64.so.6, by the file that a whole ROCm has. */
+static void read_release(const struct doctor_search *search, const char *library)
+{
+    struct doctor_machine *m = search->machine;
+    char path[DOCTOR_PATH + 32], text[256];
+    snprintf(path, sizeof path, "%s", library);
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(path, '/');
+        if (!slash) return;
+        *slash = '\0';
+    }
+    doctor_append(path, sizeof path, "", "/.info/version");
+    if (doctor_read(search->view, path, text, sizeof text) > 0)
+        doctor_copy_line(m->variable_release, sizeof m->variable_release, text);
+}
+
 void doctor_probe_rocm(const struct doctor_search *search)
 {
     static const char *const variables[] = { "ROCM_PATH", "ROCM_HOME", "HIP_PATH" };
@@ -230,4 +246,9 @@ void doctor_probe_rocm(const struct doctor_search *search)
     doctor_loader_find(search, "libamdhip64.so", false, m->loader_hip, sizeof m->loader_hip);
     doctor_loader_find(search, "libMIOpen.so", false, m->loader_miopen, sizeof m->loader_miopen);
     doctor_loader_find(search, "libMIOpen.so", true, m->variable_miopen, sizeof m->variable_miopen);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted && !*m->variable_rocm; i++)
+        if (wanted[i].kind != DOCTOR_LIB_MIOPEN)
+            doctor_loader_find(search, wanted[i].prefix, true, m->variable_rocm,
+                               sizeof m->variable_rocm);
+    read_release(search, *m->variable_rocm ? m->variable_rocm : m->variable_miopen);
 }

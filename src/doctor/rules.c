@@ -77,6 +77,12 @@ const struct doctor_rule doctor_rules[] = {
       .why = "Without it the card cannot be started. The package is not installed, or older than "
              "the card.",
       .fix = "{}" },
+    { RULE("driver-failed", driver_failed, "log", DOCTOR_PROBLEM),
+      .title = "The driver gave the card up",
+      .why = "It was loaded, and could not start the card: a kernel that is too old or has a bug, "
+             "firmware, no room for\n"
+             "its memory on the bus, or a card that does not sit well.",
+      .fix = "{}" },
     { RULE("driver-rejected", driver_rejected, "log", DOCTOR_PROBLEM),
       .title = "Secure Boot rejects a driver",
       .why = "A driver built on this machine (AMD's, by DKMS) is signed with a key that the "
@@ -84,7 +90,7 @@ const struct doctor_rule doctor_rules[] = {
              "Make the key known, or remove that driver (the kernel's own is signed), or switch "
              "Secure Boot off.",
       .fix = "{}" },
-    { RULE("apu-memory", apu_memory, "gpu", DOCTOR_WARNING),
+    { RULE("apu-memory", apu_memory, "gpu", DOCTOR_WARNING), .blocks = true,
       .title = "Little memory for the processor's graphics",
       .why = "Before Linux 6.10, HIP gets only what the firmware sets aside: large tensors end "
              "with \"out of memory\".\n"
@@ -121,14 +127,33 @@ const struct doctor_rule doctor_rules[] = {
       .why = "Navi 1x needs MEC firmware 145 or newer to do without PCIe atomics, and newer ones "
              "have fewer hangs.",
       .fix = "{}" },
-    { RULE("igpu-visible", igpu_visible, "gpu", DOCTOR_WARNING),
+    { RULE("firmware-mes-bad", firmware_mes_bad, "gpu", DOCTOR_WARNING), .blocks = true,
+      .title = "A release of the scheduler's firmware that hangs",
+      .why = "Owners of this chip report hangs and page faults with MES firmware 0x83; older and "
+             "newer "
+             "ones are well.\n"
+             "It came with linux-firmware of November 2025.",
+      .fix = "{}" },
+    { RULE("igpu-visible", igpu_visible, "gpu", DOCTOR_WARNING), .blocks = true,
       .title = "The integrated GPU is visible to HIP",
       .why = "HIP counts it as a device, often as the first; libraries without code for it stop "
              "the whole process\n"
              "(hipErrorNoBinaryForGpu), and an override hits it as well.",
       .fix = "export HIP_VISIBLE_DEVICES={}" },
+    { RULE("vram-small", vram_small, "gpu", DOCTOR_WARNING), .blocks = true,
+      .title = "Hardly any memory on the card",
+      .why =
+          "PyTorch's libraries alone take some hundred MiB of it; a card that shows less than it "
+          "has was not started well.",
+      .fix = "sudo dmesg | grep -i -E 'vram|bar'" },
+    { RULE("other-cards", other_cards, "gpu", DOCTOR_WARNING),
+      .title = "A card that needs another PyTorch, or a setting of its own",
+      .why = "What serves the first card has no code for it as it is; programs are shown one card "
+             "or the other.",
+      .fix = "{}" },
     /* ---- kernel ---- */
-    { RULE("kernel-old", kernel_old, "kernel", DOCTOR_WARNING), .title = "Old kernel for this chip",
+    { RULE("kernel-old", kernel_old, "kernel", DOCTOR_WARNING), .blocks = true,
+      .title = "Old kernel for this chip",
       .why =
           "Compute on RDNA cards was repaired over many kernels; a kernel older than the chip does "
           "not take it at all, or fails in queues and resets.",
@@ -171,11 +196,22 @@ const struct doctor_rule doctor_rules[] = {
       .title = "/dev/kfd does not open",
       .why = "It is no matter of permission: KFD has no usable GPU, or is out of something.",
       .fix = "{}" },
-    { RULE("render-no-access", render_no_access, "access", DOCTOR_WARNING),
+    { RULE("render-no-access", render_no_access, "access", DOCTOR_WARNING), .blocks = true,
       .title = "You may not open a render node",
       .why = "ROCm allocates memory through it; OpenCL and Vulkan use it, too.", .fix = "{}" },
     { RULE("access-ok", access_ok, "access", DOCTOR_OK), .title = "The GPU can be opened",
       .why = "", .fix = "" },
+    { RULE("access-policy", access_policy, "access", DOCTOR_PROBLEM),
+      .title = "/dev/kfd is refused although its group and mode let you in",
+      .why =
+          "A rule beyond file permissions is in the way: SELinux, a sandbox, a service's list of "
+          "devices.\n"
+          "Another group does not help.",
+      .fix = "{}" },
+    { RULE("render-missing", render_missing, "access", DOCTOR_PROBLEM),
+      .title = "The card has no render node that opens",
+      .why = "ROCm allocates memory through /dev/dri/renderD*: HIP finds no device without it.",
+      .fix = "ls -l /dev/dri; sudo dmesg | grep -i -E 'drm|amdgpu'" },
     { RULE("wsl", wsl, "access", DOCTOR_NOTE), .title = "Windows Subsystem for Linux",
       .why = "/dev/kfd does not exist there, by design: ROCm for WSL goes through /dev/dxg, for "
              "few chips (gfx1100 and newer).\n"
@@ -252,7 +288,7 @@ const struct doctor_rule doctor_rules[] = {
              "TensileLibrary.dat\").\n"
              "ROCm 6.4 dropped gfx900 and gfx906 there; the wheels of ROCm 6.3 still have them.",
       .fix = "see the recommendation" },
-    { RULE("torch-known-bad", torch_known_bad, "python", DOCTOR_WARNING),
+    { RULE("torch-known-bad", torch_known_bad, "python", DOCTOR_WARNING), .blocks = true,
       .title = "A release that is known to fail on this chip", .why = "", .fix = "{}" },
     { RULE("torch-cpu-build", torch_cpu_build, "python", DOCTOR_WARNING),
       .title = "PyTorch without any GPU support",
@@ -275,6 +311,44 @@ const struct doctor_rule doctor_rules[] = {
       .why = "PyTorch brings its own; LD_LIBRARY_PATH brings another for whatever else is loaded.\n"
              "Mixed releases die at start, or say \"cuDNN version incompatibility\".",
       .fix = "unset LD_LIBRARY_PATH" },
+    { RULE("torch-incomplete", torch_incomplete, "python", DOCTOR_PROBLEM), .blocks = true,
+      .title = "Parts of this PyTorch are missing",
+      .why = "\"import torch\" ends with \"cannot open shared object file\": an interrupted "
+             "installation, or a ROCm that was\n"
+             "taken away.",
+      .fix = "{}" },
+    { RULE("torch-overwritten", torch_overwritten, "python", DOCTOR_PROBLEM),
+      .title = "One PyTorch was installed over another",
+      .why = "An installer put a build for something else over that for ROCm; its files are a "
+             "mixture of both.",
+      .fix = "{}" },
+    { RULE("torch-mixed", torch_mixed, "python", DOCTOR_PROBLEM), .blocks = true,
+      .title = "torchvision or torchaudio is of another build than PyTorch",
+      .why = "Its import fails (\"operator torchvision::nms does not exist\", \"libcudart.so\"): a "
+             "later pip took it from PyPI.",
+      .fix = "{}" },
+    { RULE("torch-amdsmi", torch_amdsmi, "python", DOCTOR_WARNING), .blocks = true,
+      .title = "The package amdsmi beside AMD's PyTorch",
+      .why =
+          "Two copies of one library in a process: torch.cuda.device_count() is 0, or the program "
+          "ends with a double free.",
+      .fix = "{}" },
+    { RULE("path-blank", path_blank, "python", DOCTOR_WARNING), .blocks = true,
+      .title = "A blank in the path to PyTorch",
+      .why = "Libraries of ROCm do not find their files below such a folder.", .fix = "{}" },
+    { RULE("torch-shadowed", torch_shadowed, "python", DOCTOR_PROBLEM), .blocks = true,
+      .title = "Another PyTorch in ~/.local comes first",
+      .why = "Python looks there before a conda environment's own folder and the system's.",
+      .fix = "export PYTHONNOUSERSITE=1" },
+    { RULE("python-gone", python_gone, "python", DOCTOR_WARNING),
+      .title = "An environment whose Python is gone",
+      .why = "An upgrade of the system brought another Python; what was installed for the old one "
+             "cannot be used.",
+      .fix = "{}" },
+    { RULE("torch-elsewhere", torch_elsewhere, "python", DOCTOR_WARNING), .blocks = true,
+      .title = "The environment in use has no PyTorch",
+      .why = "Programs started now do not find the one that would compute on the card.",
+      .fix = "" },
     /* ---- RMCP's MIOpen ---- */
     { RULE("dropin-installed", dropin_installed, "python", DOCTOR_OK),
       .title = "RMCP's MIOpen is installed in a PyTorch", .why = "", .fix = "" },
@@ -327,6 +401,10 @@ const struct doctor_rule doctor_rules[] = {
       .title = "The override says what the chip is",
       .why = "It does no harm and is not needed; it would be wrong for another card.",
       .fix = "unset {}" },
+    { RULE("override-unread", override_unread, "environment", DOCTOR_WARNING), .blocks = true,
+      .title = "An override for one device, which this ROCm does not read",
+      .why = "ROCm reads HSA_OVERRIDE_GFX_VERSION_n since 6.2; before, the chip stays what it is.",
+      .fix = "export {}" },
     { RULE("override-mixed", override_mixed, "environment", DOCTOR_WARNING),
       .title = "The override also hits another GPU",
       .why = "It holds for all GPUs; on one of another family it loads foreign code.",
@@ -334,6 +412,26 @@ const struct doctor_rule doctor_rules[] = {
     { RULE("visible-none", visible_none, "environment", DOCTOR_PROBLEM),
       .title = "A variable hides every GPU",
       .why = "Programs see no device, although all is installed.", .fix = "unset {}" },
+    { RULE("visible-other", visible_other, "environment", DOCTOR_PROBLEM),
+      .title = "A variable hides the card and shows the processor's graphics",
+      .why =
+          "Programs compute on what is left, which is slow, or has no code; numbers count GPUs as "
+          "KFD lists them.",
+      .fix = "{}" },
+    { RULE("loader-mixed", loader_mixed, "environment", DOCTOR_WARNING), .blocks = true,
+      .title = "Libraries of another ROCm are loaded into PyTorch",
+      .why = "Two releases in one process die at start, or later, in ways that look like a broken "
+             "card.",
+      .fix = "{}" },
+    { RULE("kernels-elsewhere", kernels_elsewhere, "environment", DOCTOR_WARNING), .blocks = true,
+      .title = "A variable sends rocBLAS or hipBLASLt to other kernels",
+      .why = "Those of another release or chip do not load, or compute nonsense: \"Cannot read "
+             "TensileLibrary.dat\".",
+      .fix = "unset {}" },
+    { RULE("allocator-malformed", allocator_malformed, "environment", DOCTOR_PROBLEM),
+      .title = "PyTorch does not take the options of its allocator",
+      .why = "The first allocation ends with \"Unrecognized CachingAllocator option\".",
+      .fix = "unset {}" },
     { RULE("preload-shim", preload_shim, "environment", DOCTOR_PROBLEM),
       .title = "A shim around HIP's memory is loaded into every program",
       .why = "Changing how memory is allocated cures nothing (memory types are not what fails),\n"
@@ -364,18 +462,28 @@ const struct doctor_rule doctor_rules[] = {
       .title = "A start-up file sets the override", .why = "It comes back with the next terminal.",
       .fix = "" },
     /* ---- kernel log ---- */
-    { RULE("log-page-fault", log_page_fault, "log", DOCTOR_WARNING),
+    { RULE("log-page-fault", log_page_fault, "log", DOCTOR_WARNING), .blocks = true,
       .title = "The kernel log has GPU page faults",
       .why = "A kernel used a wild address: foreign code under an override, or a bug in a library.",
       .fix = "sudo dmesg | rmcp explain -" },
-    { RULE("log-reset", log_reset, "log", DOCTOR_WARNING), .title = "The GPU was reset",
+    { RULE("log-reset", log_reset, "log", DOCTOR_WARNING), .blocks = true,
+      .title = "The GPU was reset",
       .why = "A kernel hung. After a reset with lost VRAM only a reboot gives a clean state.",
       .fix = "sudo reboot" },
-    { RULE("log-preemption", log_preemption, "log", DOCTOR_WARNING),
+    { RULE("log-preemption", log_preemption, "log", DOCTOR_WARNING), .blocks = true,
       .title = "Compute queues could not be preempted",
       .why =
           "A wave hung, or the scheduler's firmware did; everything after it fails until a reset.",
       .fix = "{}" },
+    { RULE("log-hardware", log_hardware, "log", DOCTOR_WARNING), .blocks = true,
+      .title = "The card or its bus has errors",
+      .why = "Errors that cannot be corrected: a card that does not sit well, a riser, power, or "
+             "memory that wears out.",
+      .fix = "sudo dmesg | rmcp explain -" },
+    { RULE("log-crash", log_crash, "log", DOCTOR_WARNING), .blocks = true,
+      .title = "A program died in ROCm's libraries",
+      .why = "Two releases in one process, an override, or a release with a bug for this chip.",
+      .fix = "sudo dmesg | rmcp explain -" },
     { RULE("log-unsupported", log_unsupported, "log", DOCTOR_PROBLEM),
       .title = "KFD says that the chip is not supported",
       .why = "Neither HIP nor ROCm's OpenCL will ever work on it; Mesa's OpenCL and Vulkan may.",
@@ -404,6 +512,10 @@ const struct doctor_rule doctor_rules[] = {
       .title = "Little memory for building PyTorch",
       .why = "Count 2 to 4 GiB for each parallel job.",
       .fix = "export MAX_JOBS=2   # for the build" },
+    { RULE("disk-full", disk_full, "resources", DOCTOR_WARNING), .blocks = true,
+      .title = "The disk is full",
+      .why = "MIOpen keeps what it compiled at home; it and pip fail when nothing can be written.",
+      .fix = "df -h ~; du -xsh ~/.cache/*" },
     { RULE("build-disk", build_disk, "resources", DOCTOR_NOTE),
       .title = "Little disk for building PyTorch", .why = "Sources and objects take about 40 GB.",
       .fix = "" },

@@ -26,13 +26,33 @@
     X(dropin_preloaded) X(dropin_everywhere) X(adapter_installed) X(adapter_enabled)            \
     X(registers_refused) X(registers_risk) X(torch_no_rocblas) X(torch_repaired)                      \
     X(repair_stale) X(container_no_render) X(firmware_missing) X(gpu_blacklisted) X(driver_rejected)                       \
-    X(apu_memory) X(torch_known_bad)
+    X(apu_memory) X(torch_known_bad) X(access_policy) X(render_missing) X(driver_failed)          \
+    X(log_hardware) X(log_crash) X(vram_small) X(disk_full) X(other_cards) X(torch_incomplete)    \
+    X(torch_overwritten) X(torch_mixed) X(torch_shadowed) X(python_gone) X(torch_elsewhere)       \
+    X(visible_other) X(loader_mixed) X(kernels_elsewhere) X(firmware_mes_bad) X(torch_amdsmi) X(override_unread) X(path_blank) X(allocator_malformed)
 /* clang-format on */
 
 #define DOCTOR_DECLARE(name)                                                                       \
     bool doctor_if_##name(const struct doctor_machine *m, struct doctor_words *words);
 DOCTOR_CONDITIONS(DOCTOR_DECLARE)
 #undef DOCTOR_DECLARE
+
+/* Whether a PyTorch was built for ROCm. */
+bool doctor_is_hip_build(const struct doctor_python *python);
+/* The command that installs a PyTorch anew. */
+void doctor_say_reinstall(const struct doctor_machine *m, const struct doctor_python *python,
+                          struct doctor_words *words);
+/* The render node of a GPU, or one that opens where that is not told; NULL: it is not there. */
+const struct doctor_device *doctor_render_of(const struct doctor_machine *m,
+                                             const struct doctor_gpu *gpu);
+/* Whether a device is refused although its owner, group and mode let this user in. */
+bool doctor_is_policy(const struct doctor_machine *m, const struct doctor_device *device);
+/* Whether programs certainly see a GPU: not where a variable names cards by ids. */
+bool doctor_is_shown(const struct doctor_machine *m, const struct doctor_gpu *gpu);
+/* Whether LD_PRELOAD has something that is not known to be harmless. */
+bool doctor_preloads_unknown(const struct doctor_machine *m);
+/* A PyTorch that lacks one of its libraries (`part`), or the system's ROCm (NULL); NULL: none. */
+const struct doctor_python *doctor_incomplete(const struct doctor_machine *m, const char **part);
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

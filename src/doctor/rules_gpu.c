@@ -63,7 +63,7 @@ static bool is_old(const struct doctor_gpu *gpu)
 static bool has_no_driver(const struct doctor_gpu *gpu)
 {
     return *gpu->pci && strcmp(gpu->driver, "amdgpu") && strcmp(gpu->driver, "vfio-pci") &&
-           !gpu->in_kfd;
+           (*gpu->driver || !gpu->in_kfd);
 }
 
 static bool is_passed_on(const struct doctor_gpu *gpu)
@@ -227,7 +227,7 @@ bool doctor_if_gpu_vfio(const struct doctor_machine *m, struct doctor_words *wor
 
 bool doctor_if_kfd_missing(const struct doctor_machine *m, struct doctor_words *words)
 {
-    if (m->is_wsl || *m->container || !has_amd_driver(m) || m->kfd.exists || m->has_kfd ||
+    if (m->is_wsl || *m->container || !has_amd_driver(m) || m->kfd.exists ||
         m->probes[DOCTOR_PROBE_ACCESS] != DOCTOR_DONE)
         return false;
     if (m->config_hsa == DOCTOR_NO)
@@ -236,6 +236,11 @@ bool doctor_if_kfd_missing(const struct doctor_machine *m, struct doctor_words *
                    "sudo make modules_install install && sudo reboot");
     else
         doctor_value(words, "%s", doctor_upgrade_command(m));
+    if (m->has_kfd) { /* the driver runs: the node is what is missing */
+        doctor_value(words, "sudo udevadm trigger --subsystem-match=kfd && ls -l /dev/kfd   # a "
+                            "sandbox or chroot must be given it");
+        return doctor_say(words, "KFD's topology is there, /dev/kfd is not");
+    }
     return doctor_say(words, "amdgpu is loaded, /dev/kfd is not there%s",
                       m->config_hsa == DOCTOR_NO    ? "; CONFIG_HSA_AMD is off in this kernel"
                       : m->config_hsa == DOCTOR_YES ? "; CONFIG_HSA_AMD is on in this kernel"
@@ -244,9 +249,11 @@ bool doctor_if_kfd_missing(const struct doctor_machine *m, struct doctor_words *
 
 bool doctor_if_kfd_gpu_missing(const struct doctor_machine *m, struct doctor_words *words)
 {
-    if (!m->has_kfd || *m->container || m->log[DOCTOR_LOG_ATOMICS].n ||
+    if ((!m->has_kfd && !m->kfd.exists) || m->log[DOCTOR_LOG_ATOMICS].n ||
         m->log[DOCTOR_LOG_UNSUPPORTED].n)
         return false;
+    for (size_t i = 0; i < m->n_gpus && *m->container; i++)
+        if (m->gpus[i].in_kfd) return false; /* a container may be given one of several */
     for (size_t i = 0; i < m->n_gpus; i++) {
         const struct doctor_gpu *gpu = &m->gpus[i];
         if (gpu->vendor == DOCTOR_AMD && !gpu->in_kfd && !gpu->is_integrated &&
@@ -284,16 +291,16 @@ bool doctor_if_igpu_visible(const struct doctor_machine *m, struct doctor_words 
 {
     const struct doctor_gpu *main = doctor_main_gpu(m), *built_in = NULL;
     unsigned ordinal = 0;
-    if (!main || main->is_integrated || !main->in_kfd || doctor_is_hidden(m)) return false;
+    if (!main || main->is_integrated || !main->in_kfd || !doctor_is_visible(m, main)) return false;
     for (size_t i = 0; i < m->n_gpus; i++) {
         const struct doctor_gpu *gpu = &m->gpus[i];
         if (gpu->vendor != DOCTOR_AMD || !gpu->in_kfd || gpu == main) continue;
-        if (gpu->is_integrated) built_in = gpu;
+        if (gpu->is_integrated && doctor_is_shown(m, gpu)) built_in = gpu;
         if (gpu->node < main->node) ordinal++;
     }
     if (!built_in) return false;
     doctor_value(words, "%u", ordinal);
-    return doctor_say(words, "%s (%s) beside %s (%s), and no HIP_VISIBLE_DEVICES", built_in->name,
+    return doctor_say(words, "%s (%s) beside %s (%s), and no variable hides it", built_in->name,
                       *built_in->chip ? built_in->chip : "?", main->name, main->chip);
 }
 
@@ -307,6 +314,7 @@ bool doctor_if_kernel_old(const struct doctor_machine *m, struct doctor_words *w
         unsigned major, minor;
     } first[] = { { 120000, 6, 12 }, { 110500, 6, 10 }, { 110000, 6, 0 }, { 100100, 5, 10 } };
     if (!gpu || gpu->version < 100100 || *m->amdgpu_version || m->is_wsl ||
+        strstr(m->kernel, ".el8") || strstr(m->kernel, ".el9") || /* newer drivers in old kernels */
         sscanf(m->kernel, "%u.%u", &major, &minor) != 2)
         return false;
     size_t i = 0;
@@ -348,8 +356,10 @@ bool doctor_if_module_parameters(const struct doctor_machine *m, struct doctor_w
 
 bool doctor_if_cmdline_nomodeset(const struct doctor_machine *m, struct doctor_words *words)
 {
-    doctor_boot_command(m, "nomodeset", words->value, sizeof words->value);
-    return strstr(m->command_line, "nomodeset") && doctor_has_vendor(m, DOCTOR_AMD, false) &&
+    const char *const word =
+        strstr(m->command_line, "nomodeset") ? "nomodeset" : "amdgpu.modeset=0";
+    doctor_boot_command(m, word, words->value, sizeof words->value);
+    return strstr(m->command_line, word) && doctor_has_vendor(m, DOCTOR_AMD, false) &&
            doctor_say(words, "%s", m->command_line);
 }
 
@@ -372,10 +382,14 @@ static void say_device(const struct doctor_machine *m, const struct doctor_devic
 }
 
 /* The command that opens a device: a group, where the device is open to one. */
-static void open_device(const struct doctor_device *device, struct doctor_words *words)
+static void open_device(const struct doctor_machine *m, const struct doctor_device *device,
+                        struct doctor_words *words)
 {
     static const char join[] = "sudo usermod -aG render,video \"$USER\"   # then log out and in";
-    if (device->gid && (device->mode & 0060) == 0060)
+    struct doctor_words policy = { .seen = "" };
+    if (doctor_is_policy(m, device) && doctor_if_access_policy(m, &policy))
+        doctor_value(words, "%s", policy.value);
+    else if (device->gid && (device->mode & 0060) == 0060)
         doctor_value(words, "%s", join);
     else
         doctor_value(
@@ -391,7 +405,7 @@ bool doctor_if_kfd_no_access(const struct doctor_machine *m, struct doctor_words
 {
     if (*m->container || !is_denied(&m->kfd)) return false;
     say_device(m, &m->kfd, words);
-    open_device(&m->kfd, words);
+    open_device(m, &m->kfd, words);
     return true;
 }
 
@@ -403,12 +417,16 @@ bool doctor_if_container_no_groups(const struct doctor_machine *m, struct doctor
     return true;
 }
 
-/* Are there render nodes, and is every one of them refused? */
+/* Does the render node of the GPU to compute on open, or any where that is not told? */
+static bool opens(const struct doctor_machine *m)
+{
+    const struct doctor_device *render = doctor_render_of(m, doctor_main_gpu(m));
+    return render && !render->open_error;
+}
+
 static bool are_refused(const struct doctor_machine *m)
 {
-    for (size_t i = 0; i < m->n_render; i++)
-        if (!is_denied(&m->render[i])) return false;
-    return m->n_render && !is_denied(&m->kfd);
+    return m->n_render && !opens(m) && !is_denied(&m->kfd);
 }
 
 bool doctor_if_container_no_render(const struct doctor_machine *m, struct doctor_words *words)
@@ -450,7 +468,7 @@ bool doctor_if_render_no_access(const struct doctor_machine *m, struct doctor_wo
     for (size_t i = 0; i < m->n_render; i++) {
         if (!is_denied(&m->render[i])) continue;
         say_device(m, &m->render[i], words);
-        open_device(&m->render[i], words);
+        open_device(m, &m->render[i], words);
         return true;
     }
     return false;
@@ -458,7 +476,7 @@ bool doctor_if_render_no_access(const struct doctor_machine *m, struct doctor_wo
 
 bool doctor_if_access_ok(const struct doctor_machine *m, struct doctor_words *words)
 {
-    return m->kfd.exists && !m->kfd.open_error && !are_refused(m) &&
+    return m->kfd.exists && !m->kfd.open_error && opens(m) &&
            doctor_has_vendor(m, DOCTOR_AMD, false) &&
            doctor_say(words, "/dev/kfd opens; %zu render node%s", m->n_render,
                       m->n_render == 1 ? "" : "s");

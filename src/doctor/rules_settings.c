@@ -124,9 +124,10 @@ bool doctor_if_override_mixed(const struct doctor_machine *m, struct doctor_word
 {
     const struct doctor_gpu *main = doctor_main_gpu(m);
     char name[64], own[24];
-    for (size_t i = 0; i < m->n_gpus && main && !doctor_is_hidden(m); i++) {
+    for (size_t i = 0; i < m->n_gpus && main; i++) {
         const struct doctor_gpu *gpu = &m->gpus[i];
-        if (gpu == main || gpu->vendor != DOCTOR_AMD || !gpu->in_kfd || !doctor_is_foreign(m, gpu))
+        if (!doctor_is_shown(m, gpu) || gpu == main || gpu->vendor != DOCTOR_AMD || !gpu->in_kfd ||
+            !doctor_is_foreign(m, gpu))
             continue;
         const char *value = doctor_override_of(m, gpu, name);
         version_text(gpu->version, own);
@@ -158,13 +159,13 @@ static unsigned long count_listed(const char *list, unsigned long n)
 bool doctor_if_visible_none(const struct doctor_machine *m, struct doctor_words *words)
 {
     static const char *const names[] = { "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-                                         "CUDA_VISIBLE_DEVICES" };
+                                         "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL" };
     unsigned long n = 0;
     for (size_t i = 0; i < m->n_gpus; i++)
         n += m->gpus[i].vendor == DOCTOR_AMD && m->gpus[i].in_kfd;
-    for (size_t i = 0; i < 3 && n; i++) {
+    for (size_t i = 0; i < 4 && n; i++) {
         const char *value = doctor_variable(m, names[i]), *before = doctor_variable(m, names[0]);
-        if (!value) continue;
+        if (!value || (i == 3 && !*value)) continue;
         const unsigned long left = count_listed(value, n);
         if (!left) {
             doctor_value(words, "%s", names[i]);
@@ -284,12 +285,13 @@ bool doctor_if_log_preemption(const struct doctor_machine *m, struct doctor_word
 
 bool doctor_if_log_unsupported(const struct doctor_machine *m, struct doctor_words *words)
 {
-    return say_log(m, DOCTOR_LOG_UNSUPPORTED, words);
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    return !(gpu && gpu->in_kfd) && say_log(m, DOCTOR_LOG_UNSUPPORTED, words);
 }
 
 bool doctor_if_log_unreadable(const struct doctor_machine *m, struct doctor_words *words)
 {
-    return !m->is_recorded && m->log_read == DOCTOR_NO && doctor_has_vendor(m, DOCTOR_AMD, false) &&
+    return m->log_read == DOCTOR_NO && doctor_has_vendor(m, DOCTOR_AMD, false) &&
            doctor_say(words, "this user may not read the kernel log");
 }
 

@@ -6,6 +6,11 @@
 #include "chip/addresses.h"
 #include "doctor/rules.h"
 
+bool doctor_is_hip_build(const struct doctor_python *python)
+{
+    return *python->hip || (python->library >= 0 && !doctor_overwritten(python));
+}
+
 static const struct doctor_library *library_at(const struct doctor_machine *m, size_t i)
 {
     return i < m->n_system_libraries ? &m->system_libraries[i]
@@ -153,7 +158,8 @@ bool doctor_if_torch_no_rocblas(const struct doctor_machine *m, struct doctor_wo
         const struct doctor_library *rocblas = doctor_rocblas_without(m, &m->pythons[i], chip);
         if (rocblas)
             return doctor_say(words, "%.200s of PyTorch %s has %.120s, not %s", rocblas->path,
-                              m->pythons[i].version, rocblas->targets, chip);
+                              m->pythons[i].version,
+                              *rocblas->targets ? rocblas->targets : "no code", chip);
     }
     return false;
 }
@@ -177,20 +183,32 @@ bool doctor_if_rocblas_disguised(const struct doctor_machine *m, struct doctor_w
 static void say_reinstall(const struct doctor_machine *m, const struct doctor_library *library,
                           struct doctor_words *words)
 {
-    static const char pip[] = "pip install --force-reinstall --no-cache-dir";
-    const struct doctor_gpu *gpu = doctor_main_gpu(m);
     const struct doctor_python *python =
         library->owner >= 100 ? &m->pythons[(library->owner - 100) % DOCTOR_PYTHONS] : NULL;
-    const char *release = python ? strstr(python->version, "+rocm") : NULL;
-    if (!python)
+    if (python)
+        doctor_say_reinstall(m, python, words);
+    else
         doctor_value(words, "sudo apt install --reinstall \"$(dpkg -S %.200s | cut -d: -f1)\"",
                      library->path);
-    else if (gpu && doctor_chip_service(gpu->version) == DOCTOR_CHIP_LEFT_BEHIND)
+}
+
+void doctor_say_reinstall(const struct doctor_machine *m, const struct doctor_python *python,
+                          struct doctor_words *words)
+{
+    static const char pip[] = "pip install --force-reinstall --no-cache-dir";
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const char *release = strstr(python->version, "+rocm");
+    if (gpu && doctor_chip_service(gpu->version) == DOCTOR_CHIP_LEFT_BEHIND)
         doctor_value(words, "%s --index-url " ADDRESS_AMD_WHEELS " \"torch[device-%s]\"", pip,
                      gpu->chip);
-    else
+    else if (release && !release[5 + strspn(release + 5, "0123456789.")] &&
+             !strstr(python->version, "dev"))
         doctor_value(words, "%s torch==%s --index-url " ADDRESS_WHEELS "%s", pip, python->version,
-                     release ? release + 1 : "");
+                     release + 1);
+    else /* a nightly, or a build of AMD's: in no index that lasts */
+        doctor_value(words, "%s torch --index-url " ADDRESS_WHEELS "%s", pip,
+                     gpu && doctor_chip_wheel(gpu->version) ? doctor_chip_wheel(gpu->version)
+                                                            : "rocm6.4");
 }
 
 bool doctor_if_library_broken(const struct doctor_machine *m, struct doctor_words *words)
@@ -214,22 +232,17 @@ bool doctor_if_library_unread(const struct doctor_machine *m, struct doctor_word
 
 /* ---- PyTorch ---- */
 
-static bool has_hip(const struct doctor_python *python)
-{
-    return *python->hip || python->library >= 0;
-}
-
 static bool has_hip_build(const struct doctor_machine *m)
 {
     for (size_t i = 0; i < m->n_pythons; i++)
-        if (has_hip(&m->pythons[i])) return true;
+        if (doctor_is_hip_build(&m->pythons[i])) return true;
     return false;
 }
 
 bool doctor_if_torch_none(const struct doctor_machine *m, struct doctor_words *words)
 {
     return !m->n_pythons && m->probes[DOCTOR_PROBE_PYTHON] == DOCTOR_DONE &&
-           doctor_say(words, "no PyTorch in the usual places, $VIRTUAL_ENV, $CONDA_PREFIX or two "
+           doctor_say(words, "no PyTorch in the usual places, $VIRTUAL_ENV, $CONDA_PREFIX or three "
                              "levels below home");
 }
 
@@ -340,7 +353,7 @@ bool doctor_if_torch_cpu_build(const struct doctor_machine *m, struct doctor_wor
 {
     const struct doctor_python *used = doctor_other_in_use(m, NULL);
     if (!doctor_has_vendor(m, DOCTOR_AMD, false)) return false;
-    if (used && !has_hip(used) && !*used->cuda)
+    if (used && !doctor_is_hip_build(used) && !*used->cuda)
         return doctor_say(words, "PyTorch %s in %.200s, the environment in use, is a CPU build",
                           used->version, used->site);
     if (has_hip_build(m)) return false;
@@ -356,7 +369,7 @@ bool doctor_if_torch_cuda_build(const struct doctor_machine *m, struct doctor_wo
     const struct doctor_python *used = doctor_other_in_use(m, NULL);
     if (!doctor_has_vendor(m, DOCTOR_AMD, false) || doctor_has_vendor(m, DOCTOR_NVIDIA, false))
         return false;
-    if (used && !has_hip(used) && *used->cuda)
+    if (used && !doctor_is_hip_build(used) && *used->cuda)
         return doctor_say(words,
                           "PyTorch %s in %.200s, the environment in use, is built for CUDA %s",
                           used->version, used->site, used->cuda);

@@ -18,7 +18,7 @@ const struct doctor_node doctor_tree[] = {
     /* 7 */
     { 6, "pytorch.org, for it or for a sibling that it can run as", "Is such a PyTorch installed?",
       "", "" },
-    { 7, "yes, and nothing is in the way", "Nothing to do", "free", "nothing" },
+    { 7, "yes, and nothing is in the way", "Nothing to do", "free", "nothing as-seen" },
     { 7, "yes, but a setting is in the way", "Take the override away, match ROCm, cure settings",
       "free; a minute", "unset-override match-rocm fix-settings use-sibling" },
     { 7, "no", "The wheel for this chip, in an environment of its own", "free; minutes, 4 GB",

@@ -104,7 +104,7 @@ static const struct sample rules[] = {
     { "log-page-fault", faults, rejected },
     { "log-reset", faults, rejected },
     { "log-preemption", faults, rejected },
-    { "log-unsupported", faults, rejected },
+    { "log-unsupported", unsupported, faults }, /* there of another card */
     { "log-unreadable", log_denied, navi10 },
     { "leftover-shim", leftovers, shim },
     { "leftover-rocr", leftovers, navi10 },
@@ -146,6 +146,37 @@ static const struct sample rules[] = {
     { "torch-known-bad", strix_halo_old, strix_halo_worked_around },
     { "torch-cuda-build", cuda_build_in_use, ready_in_use },
     { "torch-cpu-build", cpu_build_in_use, cuda_build_in_use },
+    { "access-policy", policy, group_missing },
+    { "render-missing", without_render, denied },
+    { "render-missing", render_denied, navi10 },
+    { "render-missing", render_of_another, navi21_ready },
+    { "driver-failed", start_failed, other_start_failed },
+    { "driver-failed", bus_without_room, other_start_failed },
+    { "override-unread", family_by_node, family_by_node_read },
+    { "firmware-mes-bad", bad_mes, good_mes },
+    { "torch-amdsmi", with_amdsmi, amdsmi_beside_wheel },
+    { "path-blank", blank_in_path, navi21_ready },
+    { "log-hardware", logged, rejected },
+    { "log-crash", logged, navi21_ready },
+    { "vram-small", hardly_any_room, navi21_ready },
+    { "disk-full", hardly_any_room, small },
+    { "other-cards", two_families, two_alike },
+    { "torch-incomplete", without_torch_library, navi21_ready },
+    { "torch-incomplete", part_of_wheel, therock_sdk },
+    { "torch-overwritten", overwritten, navi21_ready },
+    { "torch-mixed", with_cuda_vision, with_vision },
+    { "torch-mixed", with_old_audio, navi21_ready },
+    { "torch-shadowed", shadowed, cuda_build_in_use },
+    { "python-gone", interpreter_gone, navi21_ready },
+    { "torch-elsewhere", empty_in_use, ready_in_use },
+    { "torch-elsewhere", empty_in_use, conda_base_in_use },
+    { "visible-other", graphics_left, graphics_hidden },
+    { "visible-other", graphics_left, second_card_left },
+    { "igpu-visible", with_renoir, graphics_hidden },
+    { "loader-mixed", hip_by_path, same_hip_by_path },
+    { "loader-mixed", hip_preloaded, usual_variables },
+    { "kernels-elsewhere", odd_variables, usual_variables },
+    { "allocator-malformed", odd_variables, usual_variables },
 };
 
 static const struct sample options[] = {
@@ -154,6 +185,7 @@ static const struct sample options[] = {
     { "fix-kfd", no_kfd, navi10 },
     { "fix-slot", rejected, navi10 },
     { "fix-access", denied, navi10 },
+    { "fix-access", render_denied, navi10 },
     { "fix-access", container_without_devices, no_kfd },
     { "wsl-guide", in_wsl, nothing },
     { "cuda-wheel", nvidia, navi10 },
@@ -209,6 +241,27 @@ static const struct sample options[] = {
     { "nothing", raven, raven_foreign },
     { "nothing", strix_halo, phoenix },
     { "nothing", radeon_vii_ready, radeon_vii },
+    { "as-seen", unseen_log, navi21_ready },
+    { "as-seen", unseen_user, denied },
+    { "as-seen", unseen_error, ready_but_crashed },
+    { "nothing", family_by_node_read, family_by_node },
+    { "wsl-guide", in_wsl_without_dxg, navi10 },
+    { "fix-settings", bad_mes, good_mes },
+    { "nothing", amdsmi_beside_wheel, with_amdsmi },
+    { "nothing", good_mes, blank_in_path },
+    { "as-seen", unseen_probe, ready_but_crashed },
+    { "nothing", navi21_ready, unseen_log },
+    { "nothing", usual_variables, unseen_preload },
+    { "nothing", graphics_hidden, graphics_left },
+    { "nothing", second_card_left, hidden },
+    { "nothing", with_vision, with_cuda_vision },
+    { "fix-settings", graphics_left, graphics_hidden },
+    { "fix-settings", with_old_audio, with_vision },
+    { "reinstall", without_torch_library, navi21_ready },
+    { "reinstall", part_of_wheel, navi21_ready },
+    { "match-rocm", hip_by_path, same_hip_by_path },
+    { "official-wheel", overwritten, navi21_ready },
+    { "official-wheel", interpreter_gone, navi21_ready },
 };
 
 /* Machines that cannot work as they are, whatever else is right about them. */
@@ -241,6 +294,33 @@ static void (*const not_ready[])(struct doctor_machine *m) = {
     release_mismatch,
     two_miopens,
     cuda_build,
+    without_render,
+    render_of_another,
+    logged,
+    hardly_any_room,
+    without_torch_library,
+    part_of_wheel,
+    overwritten,
+    with_cuda_vision,
+    with_old_audio,
+    shadowed,
+    interpreter_gone,
+    empty_in_use,
+    graphics_left,
+    hip_by_path,
+    hip_preloaded,
+    odd_variables,
+    unseen_log,
+    unseen_user,
+    unseen_probe,
+    unseen_preload,
+    unseen_memory,
+    unseen_chip,
+    unseen_library,
+    unseen_error,
+    bad_mes,
+    with_amdsmi,
+    blank_in_path,
 };
 
 /* Machines of other families, to which nothing about RDNA1 may be said. */
@@ -380,8 +460,9 @@ static void check_commands(const char *id, const char *text)
     };
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         if (strstr(text, never[i]) || !strncmp(text, "rm ", 3)) fail_msg("%s: '%s'", id, text);
-    if (!strstr(text, "torchvision")) return;
-    if (!strstr(text, "python3 -m venv") && !strstr(text, "docker run"))
+    if (!strstr(text, "pip install") || !strstr(text, "torchvision")) return;
+    if (!strstr(text, "python3 -m venv") && !strstr(text, "docker run") &&
+        !strstr(text, "/bin/activate\n") && !strstr(text, "conda activate "))
         fail_msg("%s: no environment in '%s'", id, text);
     if (!strstr(text, "\npip install rmcp-*.whl") || !strstr(text, "\nrmcp check") ||
         !strstr(text, "\npython -m rmcp "))
