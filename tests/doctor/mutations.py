@@ -181,19 +181,26 @@ def with_igpu(m):
     return m.line("/rmcp/devices", "/dev/dri/renderD140 c 666 0 110 ok")
 
 
+def shows_all(m):
+    """Without a variable that hides cards: one that is set already decides, whatever another says."""
+    for name in "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES":
+        m.variable(name, None)
+    return m
+
+
 def is_card(m):
     return int(m.files[m.main + "/mem_info_vram_total"]) > 4 << 30 and "vega8" not in m.name and "vega11" not in m.name
 
 
 for variable in "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES":
     breaks("hidden cards", f"{variable} leaves the processor's graphics", "visible-other")(
-        lambda m, n=variable: with_igpu(m).variable("HSA_OVERRIDE_GFX_VERSION", None)
+        lambda m, n=variable: shows_all(with_igpu(m)).variable("HSA_OVERRIDE_GFX_VERSION", None)
         .variable(n, str(len(m.nodes()) - 1)) if is_card(m) else None)
 
 breaks("hidden cards", "the processor's graphics are visible, too", "igpu-visible")(
-    lambda m: with_igpu(m).variable("HIP_VISIBLE_DEVICES", None) if is_card(m) else None)
+    lambda m: shows_all(with_igpu(m)) if is_card(m) else None)
 breaks("hidden cards", "HIP_VISIBLE_DEVICES shows both", "igpu-visible")(
-    lambda m: with_igpu(m).variable("HIP_VISIBLE_DEVICES", ",".join(str(i) for i in range(len(m.nodes()))))
+    lambda m: shows_all(with_igpu(m)).variable("HIP_VISIBLE_DEVICES", ",".join(str(i) for i in range(len(m.nodes()))))
     if is_card(m) else None)
 
 # ---- overrides ----
