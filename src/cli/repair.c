@@ -270,7 +270,7 @@ static bool has_nothing(const struct repair_report *r, const char *path)
                      "chips (%zu code objects)",
                      path, r->n_other);
     else
-        cli_complain("repair", "%.400s: no GPU code in it", path);
+        cli_complain_no_code("repair", path);
     return true;
 }
 

@@ -119,6 +119,33 @@ static bool starts(const uint8_t *bytes, size_t size, const char *magic, size_t 
     return size >= length && !memcmp(bytes, magic, length);
 }
 
+const char *codeobj_packed_as(const void *bytes, size_t size, bool *compressed)
+{
+    static const struct {
+        const char *name, *magic;
+        size_t length, at;
+        bool compressed;
+    } kinds[] = {
+        { "a Debian package", "!<arch>\ndebian-binary", 21, 0, true },
+        { "a static library", "!<arch>\n", 8, 0, false },
+        { "a tar archive", "ustar", 5, 257, false },
+        { "a zip file", "PK\3\4", 4, 0, false },
+        { "compressed by gzip", "\x1f\x8b", 2, 0, true },
+        { "compressed by xz", "\3757zXZ", 5, 0, true },
+        { "compressed by zstd", "\x28\xb5\x2f\xfd", 4, 0, true },
+        { "compressed by bzip2", "BZh", 3, 0, true },
+        { "an archive of 7-Zip", "7z\xbc\xaf", 4, 0, true },
+        { "an RPM package", "\xed\xab\xee\xdb", 4, 0, true },
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (size < kinds[i].at + kinds[i].length) continue;
+        if (memcmp((const uint8_t *)bytes + kinds[i].at, kinds[i].magic, kinds[i].length)) continue;
+        *compressed = kinds[i].compressed;
+        return kinds[i].name;
+    }
+    return NULL;
+}
+
 rmcp_status walk_blob(struct walk *walk, const uint8_t *bytes, size_t size)
 {
     if (walk->depth > walk->limits.depth)

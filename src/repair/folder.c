@@ -25,10 +25,18 @@ struct entry {
     char message[512];
 };
 
+/* A folder that gets its permissions in the end: until then its owner has to write in it. */
+struct late {
+    char *path;
+    mode_t mode;
+    struct late *next;
+};
+
 struct work {
     const struct repair_how *how;
     struct entry *list;
     size_t n, room, n_left_out;
+    struct late *late;   /* the innermost first */
     atomic_bool is_over; /* a file failed: the others need not be tried */
 };
 
@@ -100,6 +108,33 @@ static rmcp_status copy_link(const char *from, const char *to)
     return to && symlink(target, to) ? failure("making the link", to) : RMCP_OK;
 }
 
+static rmcp_status make_folder(struct work *w, const char *path, mode_t mode)
+{
+    if (mkdir(path, mode | 0700)) return failure("making", path);
+    if ((mode & 0700) == 0700) return RMCP_OK;
+    struct late *late = malloc(sizeof *late);
+    if (late) *late = (struct late){ strdup(path), mode, w->late };
+    if (!late || !late->path) {
+        free(late);
+        return rmcp_fail_memory("folder", strlen(path));
+    }
+    w->late = late;
+    return RMCP_OK;
+}
+
+/* Frees the list; nothing is done after a failure, so that what was made can be removed. */
+static rmcp_status set_late_modes(struct work *w, rmcp_status status)
+{
+    while (w->late) {
+        struct late *late = w->late;
+        if (!status && chmod(late->path, late->mode)) status = failure("changing", late->path);
+        w->late = late->next;
+        free(late->path);
+        free(late);
+    }
+    return status;
+}
+
 static rmcp_status list_folder(struct work *w, const char *from, const char *to, unsigned depth);
 
 static rmcp_status list_name(struct work *w, const char *from, const char *to, const char *name,
@@ -126,7 +161,7 @@ static rmcp_status list_name(struct work *w, const char *from, const char *to, c
     if (!status && S_ISREG(about.st_mode)) return add(w, source, made, is_renamed);
     if (!status && S_ISLNK(about.st_mode) && !changes_only) status = copy_link(source, made);
     if (!status && S_ISDIR(about.st_mode)) {
-        if (made && mkdir(made, about.st_mode & 0777)) status = failure("making", made);
+        if (made) status = make_folder(w, made, about.st_mode & 0777);
         if (!status) status = list_folder(w, source, made, depth + 1);
     }
     free(source);
@@ -200,7 +235,9 @@ static rmcp_status run(struct work *w, rmcp_status status, struct repair_report 
         free(e->to);
     }
     free(w->list);
-    return status ? rmcp_fail(status, "%s", why) : RMCP_OK;
+    if (!status) return set_late_modes(w, status);
+    set_late_modes(w, status);
+    return rmcp_fail(status, "%s", why);
 }
 
 rmcp_status repair_tree(const char *from, const char *to, const struct repair_how *how,

@@ -196,6 +196,13 @@ bad 2 'no option' --frobnicate "$work/co/gfx1010.co"
 bad 1 'no GPU code in it' "$work/empty"
 bad 1 'no GPU code in it' "$work/text"
 bad 1 'no GPU code in it' "$work/nothing"
+gzip -c "$work/co/gfx1010.co" >"$work/co.gz"
+bad 1 'compressed by gzip, which is not looked into' "$work/co.gz"
+# Another file's name may begin with its own.
+cp "$work/text" "$work/co/gfx1010"
+run 1 "$work/co/gfx1010" "$work/co/gfx1010.co"
+grep -q 'gfx1010: no GPU code in it' "$work/err" || fail "a file without code beside its namesake"
+rm "$work/co/gfx1010"
 bad 1 'cut off' "$work/cut.co"
 run 1 "$work/cut.co" "$work/co/gfx1010.co" # the rest is still read
 has 'code for gfx1010: yes'

@@ -283,6 +283,42 @@ head -c 3000 calls.co >half.co
 expect 1 "$rmcp" repair --dry-run half.co
 has 'code object that is cut off'
 
+# Archives stay as they are: told where code in them has no other for the chip; what is compressed is not looked into.
+mkdir archives
+ar rc archives/code.a calls.co
+tar cf archives/code.tar calls.co
+ar rc archives/text.a library/notes.txt
+gzip -c archives/code.tar >packed.tar.gz
+(cd archives && "$python" -c 'import zipfile, sys; zipfile.ZipFile("../code.zip", "w").write("code.a")')
+expect 1 "$rmcp" repair archives --out archives2
+has ' 2  an archive: unpack it, repair what is in it' 'code objects +0 repaired, 2 refused'
+diff -r archives archives2 >log || fail "an archive was changed: $(cat log)"
+expect 1 "$rmcp" repair --dry-run packed.tar.gz
+says 'compressed by gzip, which is not looked into: unpack it first'
+expect 1 "$rmcp" repair --dry-run code.zip
+says 'a zip file, which is not looked into: unpack it first'
+expect 1 "$rmcp" repair --dry-run archives/text.a
+says 'a static library, which is not looked into'
+
+# A folder that its owner may not write in, as in Nix's store: the new one is whole, and has the same permissions.
+as_user=
+[ "$(id -u)" != 0 ] || as_user="setpriv --reuid 65534 --clear-groups"
+mkdir -p store/lib/deep there
+cp calls.co store/lib/deep
+ln -s deep/calls.co store/lib/link.co
+[ -z "$as_user" ] || { chmod 755 . && chown -R 65534 store there; }
+chmod 444 store/lib/deep/calls.co
+chmod 555 store/lib/deep store/lib store
+if $as_user "$rmcp" version >log 2>&1; then
+    expect 0 $as_user "$rmcp" repair store --out there/store
+    equal there/store/lib/deep/calls.co fixed.co
+    [ "$(readlink there/store/lib/link.co)" = deep/calls.co ] || fail "the link in a folder that is read-only"
+    (cd store && find . -type d -printf '%p %m\n' | sort) >a
+    (cd there/store && find . -type d -printf '%p %m\n' | sort) >b
+    equal a b
+fi
+chmod -R u+w store there
+
 # Damage: an error or a right file, never a crash, never something left behind.
 size=$(stat -c %s kernels.co)
 i=0
