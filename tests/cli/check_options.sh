@@ -26,7 +26,7 @@ is_json() {
 
 # ---- every option with a value, of every command: twice, and empty ----
 : >"$work/file"
-for command in check devices verify bench plan audit doctor explain run sim version 'sim --kernel x'; do
+for command in check devices verify bench plan audit doctor explain recipe repair run sim version 'sim --kernel x'; do
     # shellcheck disable=SC2086 # words
     expect 0 "$rmcp" $command --help
     quiet
@@ -110,8 +110,9 @@ if "$rmcp" devices | grep -q '^opencl '; then
 fi
 
 # ---- help of one command ----
-for command in check devices verify bench plan audit doctor explain run sim version; do
+for command in check devices verify bench plan audit doctor explain recipe repair run sim version; do
     "$rmcp" $command --help >"$work/help"
+    grep -q "^  --json " "$work/help" || fail "rmcp $command has no --json"
     for way in help --help -h; do
         expect 0 "$rmcp" $way $command
         quiet
@@ -122,6 +123,12 @@ bad "no command 'nosuch'" help nosuch
 bad "'x' is too much" help doctor x
 
 # ---- JSON ----
+is_json 0 rmcp.recipe.list/1 recipe --json
+is_json 0 rmcp.recipe/1 recipe --json docker
+"$rmcp" recipe docker >"$work/script"
+"$python" -c 'import json, sys; sys.stdout.write(json.load(open(sys.argv[1]))["script"])' "$work/out" |
+    cmp -s - "$work/script" || fail 'recipe --json has another script'
+bad '--json is for the list' recipe --json docker --plan
 is_json 0 rmcp.verify.list/1 verify --list --json --suite full
 "$rmcp" verify --list --suite full >"$work/list"
 "$python" -c 'import json, sys; print("\n".join(json.load(open(sys.argv[1]))["cases"]))' "$work/out" |
