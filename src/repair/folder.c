@@ -111,7 +111,8 @@ static rmcp_status copy_link(const char *from, const char *to)
 static rmcp_status make_folder(struct work *w, const char *path, mode_t mode)
 {
     if (mkdir(path, mode | 0700)) return failure("making", path);
-    if ((mode & 0700) == 0700) return RMCP_OK;
+    /* What is changed in place is moved out of it again. */
+    if ((mode & 0700) == 0700 || w->how->changes_only) return RMCP_OK;
     struct late *late = malloc(sizeof *late);
     if (late) *late = (struct late){ strdup(path), mode, w->late };
     if (!late || !late->path) {
