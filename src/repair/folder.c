@@ -326,10 +326,12 @@ static rmcp_status make_temporary(const char *to, char **out)
     return status;
 }
 
-/* A file is worth writing when there was anything for the chip. */
-static bool is_worth(const struct repair_report *report)
+/* A file is worth writing when there was anything for the chip; a folder also when something in it
+ * is refused, and the rest may be wanted. */
+static bool is_worth(const struct repair_report *report, bool is_folder)
 {
-    return report->n_changed_files || report->n_already || report->n_native;
+    return report->n_changed_files || report->n_already || report->n_native ||
+           (is_folder && report->n_refusals);
 }
 
 /* Into `place`, a folder of our own, which a folder becomes; a file is `place`/file. */
@@ -351,8 +353,16 @@ static rmcp_status repair_into(const char *from, bool is_folder, const char *pla
     return status;
 }
 
+static int open_one(const char *path, const struct stat *about, int kind, struct FTW *where)
+{
+    (void)where;
+    if (kind == FTW_D || kind == FTW_DNR) chmod(path, (about->st_mode & 0777) | 0700);
+    return 0;
+}
+
 void repair_remove(const char *folder)
 {
+    nftw(folder, open_one, 16, FTW_PHYS); /* what has no permission to be written in */
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -369,14 +379,15 @@ rmcp_status repair_path(const char *from, const char *to, const struct repair_op
     if (!status && !options->dry_run) status = make_temporary(to, &place);
     if (status) return status;
     status = repair_into(from, is_folder, place, options, report);
-    if (!status && place && is_folder) {
+    const bool is_kept = !status && place && is_worth(report, is_folder);
+    if (is_kept && is_folder) {
         if (chmod(place, about.st_mode & 0777) || rename(place, to))
             status = failure("renaming to", to);
-    } else if (!status && place && is_worth(report)) {
+    } else if (is_kept) {
         status = repair_join(place, "file", &file);
         if (!status && rename(file, to)) status = failure("renaming to", to);
     }
-    if (place && (status || !is_folder)) repair_remove(place);
+    if (place && (status || !is_kept || !is_folder)) repair_remove(place);
     free(file);
     free(place);
     return status;

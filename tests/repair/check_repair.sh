@@ -316,8 +316,24 @@ if $as_user "$rmcp" version >log 2>&1; then
     (cd store && find . -type d -printf '%p %m\n' | sort) >a
     (cd there/store && find . -type d -printf '%p %m\n' | sort) >b
     equal a b
+    # Without anything for the chip no folder is made, and nothing is left behind.
+    chmod u+w store/lib/deep
+    rm -f store/lib/deep/calls.co
+    chmod 555 store/lib/deep
+    expect 1 $as_user "$rmcp" repair store --out there/none
+    says 'no GPU code in it'
+    [ "$(ls -A there)" = store ] || fail "a folder without GPU code was copied: $(ls -A there)"
 fi
 chmod -R u+w store there
+# Whether something was written is said in each case.
+compile native1.co "$sources/../rewrite/calls.c" -O1 -mcpu=gfx1010
+expect 0 "$rmcp" repair native1.co --out native2.co
+has '^Written: native2.co, unchanged\.'
+equal native1.co native2.co
+compile calls.o "$sources/../rewrite/calls.c" -O1 -c
+expect 1 "$rmcp" repair calls.o --out calls2.o
+has '^Nothing was written: nothing of it could be repaired\.'
+[ ! -e calls2.o ] || fail "a relocatable object was written"
 
 # Damage: an error or a right file, never a crash, never something left behind.
 size=$(stat -c %s kernels.co)
