@@ -123,6 +123,12 @@ bad "no command 'nosuch'" help nosuch
 bad "'x' is too much" help doctor x
 
 # ---- JSON ----
+# Names and lines that are no UTF-8, which JSON always is.
+odd=$(printf 'n\377me')
+printf 'HIP error: invalid device function \377\n' >"$work/$odd"
+is_json 1 rmcp.explain/1 explain --json "$work/$odd"
+is_json 0 rmcp.sim.program/1 sim --json -- true "$odd"
+is_json 1 rmcp.audit/1 audit --json "$work/$odd"
 is_json 0 rmcp.recipe.list/1 recipe --json
 is_json 0 rmcp.recipe/1 recipe --json docker
 "$rmcp" recipe docker >"$work/script"
