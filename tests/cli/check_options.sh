@@ -97,6 +97,10 @@ bad '--threads is 0' sim --threads 0 -- true
 bad '--threads is 9999' sim --threads 9999 -- true
 bad '--limit is 0' sim --limit 0 -- true
 bad "--launches: writing '$work/no/such'" sim --launches "$work/no/such" -- true
+sed 's/^chip .*/chip gfx906/' "$(dirname "$0")/../../data/cards/rx5600xt.card" >"$work/other.card"
+bad 'card rx5600xt: code for gfx906 cannot be executed' sim --gpu "$work/other.card" -- true
+expect 0 "$rmcp" sim --gpu "$work/other.card" --write-sysfs "$work/shown"
+expect 0 "$rmcp" sim --write-sysfs "$work/shown1010"
 bad "--override is 'ten'" sim --override ten -- true
 bad "--checks is 'nosuch'" sim --checks nosuch -- true
 bad "--plant is 'hang:'" sim --plant hang: -- true
