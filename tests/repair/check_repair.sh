@@ -325,6 +325,13 @@ if $as_user "$rmcp" version >log 2>&1; then
     [ "$(ls -A there)" = store ] || fail "a folder without GPU code was copied: $(ls -A there)"
 fi
 chmod -R u+w store there
+# Names that are as long as can be.
+mkdir long
+cp calls.co "long/$(printf '%0255d' 1)"
+cp library/notes.txt "long/$(printf '%0255d' 2)"
+expect 0 "$rmcp" repair long --out long2
+equal "long2/$(printf '%0255d' 1)" fixed.co
+equal "long2/$(printf '%0255d' 2)" library/notes.txt
 # Whether something was written is said in each case.
 compile native1.co "$sources/../rewrite/calls.c" -O1 -mcpu=gfx1010
 expect 0 "$rmcp" repair native1.co --out native2.co
