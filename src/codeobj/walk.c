@@ -5,6 +5,7 @@
 
 #include "codeobj/elf.h"
 #include "codeobj/walker.h"
+#include "codeobj/zip.h"
 
 void walk_init(struct walk *walk, const struct codeobj_limits *limits, codeobj_visit visit,
                void *context)
@@ -146,6 +147,13 @@ const char *codeobj_packed_as(const void *bytes, size_t size, bool *compressed)
     return NULL;
 }
 
+/* Python's zip applications begin with a line for the shell. */
+static bool is_zip_application(const uint8_t *bytes, size_t size)
+{
+    struct zip zip;
+    return starts(bytes, size, "#!", 2) && !zip_open(&zip, bytes, size);
+}
+
 rmcp_status walk_blob(struct walk *walk, const uint8_t *bytes, size_t size)
 {
     if (walk->depth > walk->limits.depth)
@@ -154,7 +162,8 @@ rmcp_status walk_blob(struct walk *walk, const uint8_t *bytes, size_t size)
     uint16_t machine = 0;
     if (elf_is(bytes, size, &machine) && machine != EM_AMDGPU)
         return walk_host_elf(walk, bytes, size);
-    if (starts(bytes, size, "PK\3\4", 4) || starts(bytes, size, "PK\5\6", 4))
+    if (starts(bytes, size, "PK\3\4", 4) || starts(bytes, size, "PK\5\6", 4) ||
+        is_zip_application(bytes, size))
         return walk_zip(walk, bytes, size);
     if (starts(bytes, size, "SQLite format 3", 16)) return walk_kdb(walk, bytes, size);
     /* In what is a bundle from its first byte, an invalid one is damage. */
