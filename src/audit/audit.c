@@ -108,7 +108,8 @@ static size_t library_length(const struct audit *audit, const char *path)
     const char *from = path + audit->argument_length, *end = strstr(from, ": ");
     bool part = !end;
     if (!end) end = path + strlen(path);
-    if (*end && (ends_with(path, end, ".whl") || ends_with(path, end, ".zip"))) {
+    if (*end && (ends_with(path, end, ".whl") || ends_with(path, end, ".zip") ||
+                 ends_with(path, end, ".pyz"))) {
         from = end + 2;
         end = strstr(from, ": ");
         part = !end;

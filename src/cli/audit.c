@@ -43,9 +43,15 @@ static bool all_have_code(const struct audit_report *report, int n_paths, char *
     bool all = true;
     for (int i = 0; i < n_paths; i++) {
         bool found = false;
-        for (size_t j = 0; j < report->n_libraries && !found; j++)
-            found = !strncmp(report->libraries[j].name, paths[i], strlen(paths[i]));
-        if (!found) cli_complain("audit", "%.400s: no GPU code in it", paths[i]);
+        const size_t length = strlen(paths[i]);
+        for (size_t j = 0; j < report->n_libraries && !found; j++) {
+            /* It, what is below it, or a member of it: not its namesake with more behind. */
+            const char *name = report->libraries[j].name;
+            found =
+                !strncmp(name, paths[i], length) && (!name[length] || strchr("/:", name[length]) ||
+                                                     (length && paths[i][length - 1] == '/'));
+        }
+        if (!found) cli_complain_no_code("audit", paths[i]);
         all = all && found;
     }
     return all;

@@ -243,34 +243,6 @@ static void add_count(cJSON *object, const char *name, const struct audit_count 
     cJSON_AddNumberToObject(row, "functions", (double)count->functions);
 }
 
-/* Bytes of the UTF-8 character at `text`, 0 when it is none. */
-static size_t character(const unsigned char *text)
-{
-    const size_t length = *text < 0x80   ? 1
-                          : *text < 0xc2 ? 0
-                          : *text < 0xe0 ? 2
-                          : *text < 0xf0 ? 3
-                          : *text < 0xf5 ? 4
-                                         : 0;
-    for (size_t i = 1; i < length; i++)
-        if (text[i] >> 6 != 2) return 0;
-    const bool overlong = (*text == 0xe0 && text[1] < 0xa0) || (*text == 0xf0 && text[1] < 0x90);
-    const bool surrogate = *text == 0xed && text[1] > 0x9f;
-    return overlong || surrogate || (*text == 0xf4 && text[1] > 0x8f) ? 0 : length;
-}
-
-/* Names come from files in any encoding; JSON has only one. */
-static void add_name(cJSON *object, const char *key, const char *name)
-{
-    cJSON *item = cJSON_AddStringToObject(object, key, name);
-    if (!item) return;
-    for (char *c = item->valuestring; *c;) {
-        const size_t length = character((const unsigned char *)c);
-        if (!length) *c = '?';
-        c += length ? length : 1;
-    }
-}
-
 static cJSON *groups_json(const struct audit_group *groups, size_t n)
 {
     cJSON *rows = cJSON_CreateArray();
@@ -309,8 +281,8 @@ static cJSON *groups_json(const struct audit_group *groups, size_t n)
 static cJSON *worst_json(const struct audit_worst *w)
 {
     cJSON *row = cJSON_CreateObject();
-    add_name(row, "kernel", w->name);
-    add_name(row, "library", w->library);
+    cJSON_AddStringToObject(row, "kernel", w->name);
+    cJSON_AddStringToObject(row, "library", w->library);
     cJSON_AddStringToObject(row, "target", w->target);
     cJSON_AddBoolToObject(row, "is_kernel", w->is_kernel);
     cJSON_AddNumberToObject(row, "lacking", (double)w->lacking);
@@ -348,7 +320,7 @@ int audit_print_json(const struct audit_report *report)
     for (size_t i = 0; i < report->n_libraries; i++) {
         const struct audit_library *library = &report->libraries[i];
         cJSON *row = cJSON_CreateObject();
-        add_name(row, "library", library->name);
+        cJSON_AddStringToObject(row, "library", library->name);
         cJSON_AddBoolToObject(row, "has_code_for_target", audit_has_native(library));
         cJSON_AddNumberToObject(row, "bitcode_or_spirv", (double)library->n_others);
         cJSON_AddNumberToObject(row, "unreadable_pieces", (double)library->n_troubles);

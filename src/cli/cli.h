@@ -126,6 +126,9 @@ struct cli_driver_cases {
 };
 bool cli_is_driver_line(const char *text);
 rmcp_status cli_driver_line(const char *text, struct cli_driver_cases *out);
+/* There is no GPU code in a file or folder, as far as it was looked into: a line that says so. */
+void cli_complain_no_code(const char *command, const char *path);
+
 /* Fill from the lists kept in data/: a verification suite ("quick", "full"), or the layers of a
  * network. RMCP_E_ARG when there is none of that name. */
 rmcp_status cli_cases_suite(struct cli_cases *cases, const char *suite);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_OPTIONS = 32, VALUE = 128 };
+enum { MOST_OPTIONS = 32 };
 
 /* An option; those without a name of their own in a case string (-i, -V, -t …) are in `ignored`. */
 struct option {
@@ -21,7 +21,7 @@ struct option {
 struct line {
     const char *command; /* "conv" */
     const struct option *options;
-    char value[MOST_OPTIONS][VALUE];
+    const char *value[MOST_OPTIONS];
     const char *type; /* "f16" */
     struct cli_driver_cases *out;
 };
@@ -52,6 +52,13 @@ static const char *text_of(const struct line *line, char letter)
     return i < 0 ? "" : line->value[i];
 }
 
+/* A value that means nothing here. */
+static rmcp_status refuse(const struct line *line, const char *option, const char *value)
+{
+    return rmcp_fail(RMCP_E_ARG, "MIOpenDriver %.20s: '%.40s' is no %s that is known",
+                     line->command, value, option);
+}
+
 /* A whole number from 0 on; the first that is none is an error. */
 static rmcp_status number_of(const struct line *line, char letter, int64_t *out)
 {
@@ -74,28 +81,37 @@ static rmcp_status numbers_of(const struct line *line, const char *letters, int6
     return status;
 }
 
-/* Digits as they were written, if they are a number. */
+/* Which of several passes: from 0, which mostly is all of them, to `most`. */
+static rmcp_status passes_of(const struct line *line, char letter, int64_t most, int64_t *out)
+{
+    const rmcp_status status = number_of(line, letter, out);
+    if (status || *out <= most) return status;
+    return rmcp_fail(RMCP_E_ARG, "MIOpenDriver %.20s: -%c is %" PRId64 "; it must be 0 to %" PRId64,
+                     line->command, letter, *out, most);
+}
+
+enum { REAL = 64 };
+
+/* Digits as they were written, if they are a number, and fewer than REAL characters. */
 static rmcp_status check_real(const struct line *line, char letter)
 {
     const char *text = text_of(line, letter);
     char *end;
     strtod(text, &end);
-    return *text && !*end
+    return *text && !*end && end - text < REAL
                ? RMCP_OK
                : rmcp_fail(RMCP_E_ARG, "MIOpenDriver's option -%c is '%.40s'", letter, text);
 }
 
-/* The next word of `*at`; false at the end. */
-static bool next_word(const char **at, char word[static VALUE])
+/* The next word of `*at`, which is cut there; NULL at the end. */
+static const char *next_word(char **at)
 {
     while (isspace((unsigned char)**at)) ++*at;
-    size_t n = 0;
-    while (**at && !isspace((unsigned char)**at)) {
-        if (n < VALUE - 1) word[n++] = **at;
-        ++*at;
-    }
-    word[n] = '\0';
-    return n > 0;
+    char *word = *at;
+    while (**at && !isspace((unsigned char)**at)) ++*at;
+    if (*at == word) return NULL;
+    if (**at) *(*at)++ = '\0';
+    return word;
 }
 
 /* -1: none of the command's; -2: one that does not matter. */
@@ -112,20 +128,19 @@ static int option_of(const struct line *line, const char *word)
     return -1;
 }
 
-static rmcp_status read_options(struct line *line, const char *at)
+static rmcp_status read_options(struct line *line, char *at)
 {
-    char word[VALUE], value[VALUE];
-    for (int i = 0; line->options[i].name; i++)
-        snprintf(line->value[i], VALUE, "%s", line->options[i].otherwise);
-    while (next_word(&at, word)) {
+    const char *word, *value;
+    for (int i = 0; line->options[i].name; i++) line->value[i] = line->options[i].otherwise;
+    while ((word = next_word(&at))) {
         const int i = word[0] == '-' ? option_of(line, word) : -1;
         if (i == -1)
             return rmcp_fail(RMCP_E_ARG, "MIOpenDriver %s: '%.40s' is not known", line->command,
                              word);
-        if (!next_word(&at, value))
+        if (!(value = next_word(&at)))
             return rmcp_fail(RMCP_E_ARG, "MIOpenDriver %s: '%.40s' has no value", line->command,
                              word);
-        if (i >= 0) memcpy(line->value[i], value, VALUE);
+        if (i >= 0) line->value[i] = value;
     }
     const int padding = find(line, 'z');
     if (padding >= 0 && strcmp(line->value[padding], "default") != 0)
@@ -154,17 +169,58 @@ add(struct line *line, const char *format, ...)
     return RMCP_OK;
 }
 
-static bool is_last(const char *layout)
+/* Whether channels come last; "" when it was left out. */
+static rmcp_status read_layout(const struct line *line, char letter, const char **out)
 {
-    return !strcmp(layout, "NHWC") || !strcmp(layout, "NDHWC");
+    const char *text = text_of(line, letter);
+    const bool last = !strcmp(text, "NHWC") || !strcmp(text, "NDHWC");
+    *out = last ? "nhwc" : *text ? "nchw" : "";
+    if (last || !*text || !strcmp(text, "NCHW") || !strcmp(text, "NCDHW")) return RMCP_OK;
+    return refuse(line, "layout", text);
+}
+
+/* One layout for all of a convolution's tensors: logs leave out those that are NCHW, as are those
+ * with one channel or one pixel. */
+static rmcp_status read_layouts(const struct line *line, const char **out)
+{
+    *out = "";
+    for (const char *letter = "IfO"; *letter; letter++) {
+        const char *layout;
+        const rmcp_status status = read_layout(line, *letter, &layout);
+        if (status) return status;
+        if (**out && *layout && strcmp(*out, layout) != 0)
+            return rmcp_fail(RMCP_E_ARG,
+                             "MIOpenDriver %.20s: tensors of several layouts, for which "
+                             "there is no case string",
+                             line->command);
+        if (*layout) *out = layout;
+    }
+    if (!**out) *out = "nchw";
+    return RMCP_OK;
+}
+
+/* The size of the convolution's input that a transposed one makes of x; false: there is none. */
+static bool reaches(int64_t x, int64_t w, int64_t stride, int64_t pad, int64_t dilation,
+                    int64_t more, int64_t *out)
+{
+    int64_t window, reach, margin;
+    return w > 0 && x > 0 && !__builtin_mul_overflow(w - 1, dilation, &window) &&
+           !__builtin_mul_overflow(x - 1, stride, &reach) &&
+           !__builtin_mul_overflow(pad, -2, &margin) &&
+           !__builtin_add_overflow(reach, margin, &reach) &&
+           !__builtin_add_overflow(reach, window, &reach) &&
+           !__builtin_add_overflow(reach, more, &reach) && !__builtin_add_overflow(reach, 1, out) &&
+           *out > 0;
 }
 
 static rmcp_status read_conv(struct line *line)
 {
     enum { D, H, W };
     int64_t dims, forward, n, c, k, groups, x[3], w[3], stride[3], pad[3], dilation[3], more[3];
+    const char *layout = "", *mode = text_of(line, 'm');
     rmcp_status status = number_of(line, '_', &dims);
-    if (!status) status = number_of(line, 'F', &forward);
+    if (!status) status = passes_of(line, 'F', 7, &forward);
+    if (!status) status = read_layouts(line, &layout);
     if (!status) status = number_of(line, 'n', &n);
     if (!status) status = number_of(line, 'c', &c);
     if (!status) status = number_of(line, 'k', &k);
@@ -176,17 +232,14 @@ static rmcp_status read_conv(struct line *line)
     if (!status) status = numbers_of(line, "^lj", dilation);
     if (!status) status = numbers_of(line, "%YX", more);
     if (status) return status;
-    const bool deep = dims == 3, transposed = !strcmp(text_of(line, 'm'), "trans");
+    const bool deep = dims == 3, transposed = !strcmp(mode, "trans");
+    if (!transposed && strcmp(mode, "conv") != 0) return refuse(line, "mode", mode);
     if (dims != 2 && dims != 3)
         return rmcp_fail(RMCP_E_ARG, "MIOpenDriver conv: %" PRId64 " spatial dimensions", dims);
     /* The convolution that a transposed one transposes goes from its output to its input. */
-    for (int i = 0; transposed && i < 3; i++) {
-        int64_t window, reach;
-        if (__builtin_mul_overflow(w[i] - 1, dilation[i], &window) ||
-            __builtin_mul_overflow(x[i] - 1, stride[i], &reach) ||
-            __builtin_add_overflow(reach, window + 1 - 2 * pad[i] + more[i], &x[i]) || x[i] < 1)
+    for (int i = deep ? D : H; transposed && i <= W; i++)
+        if (!reaches(x[i], w[i], stride[i], pad[i], dilation[i], more[i], &x[i]))
             return rmcp_fail(RMCP_E_ARG, "MIOpenDriver conv: no such transposed convolution");
-    }
     if (transposed) {
         const int64_t swap = c;
         c = k;
@@ -209,7 +262,7 @@ static rmcp_status read_conv(struct line *line)
                      "x%" PRId64 "g%" PRId64 ":%s:%s:%s",
                      n, c, depth, x[H], x[W], k, w[H], w[W], first[0], pad[H], pad[W], first[1],
                      stride[H], stride[W], first[2], dilation[H], dilation[W], groups, line->type,
-                     is_last(text_of(line, 'I')) ? "nhwc" : "nchw", name);
+                     layout, name);
     }
     return status;
 }
@@ -240,10 +293,13 @@ static rmcp_status read_sizes(const struct line *line, char *out, size_t size)
 static rmcp_status read_norm(struct line *line)
 {
     int64_t s[5], forward, back, mode, save, run;
+    const char *layout = "";
     rmcp_status status = numbers_of(line, "ncDHW", s);
-    if (!status) status = number_of(line, 'F', &forward);
-    if (!status) status = number_of(line, 'b', &back);
+    if (!status) status = passes_of(line, 'F', 2, &forward);
+    if (!status) status = passes_of(line, 'b', 1, &back);
     if (!status) status = number_of(line, 'm', &mode);
+    if (!status) status = read_layout(line, 'L', &layout);
+    if (!status && mode > 1) status = refuse(line, "mode", text_of(line, 'm'));
     if (!status) status = number_of(line, 's', &save);
     if (!status) status = number_of(line, 'r', &run);
     if (status) return status;
@@ -251,8 +307,8 @@ static rmcp_status read_norm(struct line *line)
     if (s[2]) snprintf(depth, sizeof depth, "t%" PRId64, s[2]);
     snprintf(head, sizeof head,
              "batchnorm:n%" PRId64 "c%" PRId64 "%sh%" PRId64 "w%" PRId64 ":%s:%s:%s%s", s[0], s[1],
-             depth, s[3], s[4], line->type, is_last(text_of(line, 'L')) ? "nhwc" : "nchw",
-             mode ? "spatial" : "activation", save ? ":saved" : "");
+             depth, s[3], s[4], line->type, layout, mode ? "spatial" : "activation",
+             save ? ":saved" : "");
     if (forward == 1) status = add(line, "%s:train%s", head, run ? ":running" : "");
     if (!status && forward == 2) status = add(line, "%s:infer", head);
     if (!status && (back || !forward)) status = add(line, "%s:bwd", head);
@@ -263,7 +319,7 @@ static rmcp_status read_norm(struct line *line)
 static rmcp_status both_ways(struct line *line, const char *head, const char *tail)
 {
     int64_t forward;
-    rmcp_status status = number_of(line, 'F', &forward);
+    rmcp_status status = passes_of(line, 'F', 2, &forward);
     if (!status && forward != 2) status = add(line, "%s:fwd%s", head, tail);
     if (!status && (forward == 0 || forward == 2)) status = add(line, "%s:bwd%s", head, tail);
     return status;
@@ -278,7 +334,9 @@ static rmcp_status read_pool(struct line *line)
     if (!status) status = numbers_of(line, "Zyx", window);
     if (!status) status = numbers_of(line, "svu", stride);
     if (!status) status = numbers_of(line, "opq", pad);
-    if (!status) status = number_of(line, 'M', &place);
+    if (!status) status = passes_of(line, 'M', 1, &place);
+    if (!status && strcmp(mode, "max") && strcmp(mode, "avg") && strcmp(mode, "avg_in"))
+        status = refuse(line, "mode", mode);
     if (status) return status;
     static const char *const bits[] = { "8", "16", "32", "64" };
     const char *width = bits[place ? 2 : 0]; /* logs do not say: wide enough */
@@ -308,7 +366,7 @@ static rmcp_status read_activation(struct line *line)
     static const char *const modes[] = { "passthru", "logistic", "tanh",  "relu", "softrelu", "abs",
                                          "power",    "clipped",  "leaky", "elu",  "clamp" };
     int64_t mode;
-    char sizes[96], head[128], tail[3 * VALUE + 64];
+    char sizes[96], head[128], tail[3 * REAL + 64];
     rmcp_status status = read_sizes(line, sizes, sizeof sizes);
     if (!status) status = number_of(line, 'm', &mode);
     for (const char *p = "ABG"; *p && !status; p++) status = check_real(line, *p);
@@ -326,7 +384,7 @@ static rmcp_status read_softmax(struct line *line)
     static const char *const algorithms[] = { "fast", "accurate", "log" };
     static const char *const modes[] = { "instance", "channel" };
     int64_t algorithm, mode;
-    char sizes[96], head[128], tail[2 * VALUE + 64];
+    char sizes[96], head[128], tail[2 * REAL + 64];
     rmcp_status status = read_sizes(line, sizes, sizeof sizes);
     if (!status) status = number_of(line, 'a', &algorithm);
     if (!status) status = number_of(line, 'm', &mode);
@@ -344,10 +402,12 @@ static rmcp_status read_softmax(struct line *line)
 static rmcp_status read_lrn(struct line *line)
 {
     int64_t n;
-    char sizes[96], head[128], tail[3 * VALUE + 64];
+    char sizes[96], head[128], tail[3 * REAL + 64];
     /* A word by hand, a number in a log. */
     const char *mode = text_of(line, 'm');
     const bool crosses = !strncmp(mode, "cross", 5) || !strcmp(mode, "1");
+    if (!crosses && strncmp(mode, "within", 6) && strcmp(mode, "0"))
+        return refuse(line, "mode", mode);
     rmcp_status status = read_sizes(line, sizes, sizeof sizes);
     if (!status) status = number_of(line, 'N', &n);
     for (const char *p = "ABK"; *p && !status; p++) status = check_real(line, *p);
@@ -405,7 +465,11 @@ static rmcp_status read_rnn(struct line *line)
     /* layers, steps, two directions, hidden, inputs, bias, skip, inference, dropout, which passes
      */
     rmcp_status status = numbers_of(line, "lkrHWbpcUF", v);
+    if (!status) status = passes_of(line, 'F', 7, &v[9]);
     if (!status) status = check_real(line, 'P');
+    if (!status && strcmp(mode, "relu") && strcmp(mode, "tanh") && strcmp(mode, "lstm") &&
+        strcmp(mode, "gru"))
+        status = refuse(line, "mode", mode);
     if (!status) status = read_batches(line, v[1], &batch, runs, sizeof runs);
     if (status) return status;
     const bool lstm = !strcmp(mode, "lstm"), drops = v[8] && strtod(text_of(line, 'P'), NULL) > 0;
@@ -463,15 +527,10 @@ bool cli_is_driver_line(const char *text)
     return strstr(text, "MIOpenDriver ") != NULL;
 }
 
-rmcp_status cli_driver_line(const char *text, struct cli_driver_cases *out)
+static rmcp_status read_line(char *at, struct cli_driver_cases *out)
 {
-    static const char program[] = "MIOpenDriver ";
-    char word[VALUE];
-    const char *at = strstr(text, program);
-    out->n = 0;
-    if (!at) return rmcp_fail(RMCP_E_ARG, "no line for MIOpenDriver");
-    at += sizeof program - 1;
-    if (!next_word(&at, word)) return rmcp_fail(RMCP_E_ARG, "MIOpenDriver without an operation");
+    const char *word = next_word(&at);
+    if (!word) return rmcp_fail(RMCP_E_ARG, "MIOpenDriver without an operation");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         const size_t length = strlen(commands[i].name);
         const char *type = strncmp(word, commands[i].name, length) ? NULL : type_of(word + length);
@@ -480,7 +539,23 @@ rmcp_status cli_driver_line(const char *text, struct cli_driver_cases *out)
             .command = word, .options = commands[i].options, .type = type, .out = out
         };
         rmcp_status status = read_options(&line, at);
-        return status ? status : commands[i].read(&line);
+        if (!status) status = commands[i].read(&line);
+        if (!status && !out->n)
+            status = rmcp_fail(RMCP_E_ARG, "MIOpenDriver %.20s: no pass is asked for", word);
+        return status;
     }
     return rmcp_fail(RMCP_E_ARG, "MIOpenDriver's operation '%.40s' is not known", word);
+}
+
+rmcp_status cli_driver_line(const char *text, struct cli_driver_cases *out)
+{
+    static const char program[] = "MIOpenDriver ";
+    const char *at = strstr(text, program);
+    out->n = 0;
+    if (!at) return rmcp_fail(RMCP_E_ARG, "no line for MIOpenDriver");
+    char *words = strdup(at + sizeof program - 1);
+    if (!words) return rmcp_fail_memory("line", strlen(at));
+    const rmcp_status status = read_line(words, out);
+    free(words);
+    return status;
 }

@@ -207,6 +207,32 @@ int cli_open(const char *command, const char *spec, uint64_t threads, rmcp_devic
     return CLI_USAGE;
 }
 
+/* Bytes of the UTF-8 character at `text`, 0 when it is none. */
+static size_t character(const unsigned char *text)
+{
+    const size_t length = *text < 0x80   ? 1
+                          : *text < 0xc2 ? 0
+                          : *text < 0xe0 ? 2
+                          : *text < 0xf0 ? 3
+                          : *text < 0xf5 ? 4
+                                         : 0;
+    for (size_t i = 1; i < length; i++)
+        if (text[i] >> 6 != 2) return 0;
+    const bool overlong = (*text == 0xe0 && text[1] < 0xa0) || (*text == 0xf0 && text[1] < 0x90);
+    const bool surrogate = *text == 0xed && text[1] > 0x9f;
+    return overlong || surrogate || (*text == 0xf4 && text[1] > 0x8f) ? 0 : length;
+}
+
+/* Names and lines come from files in any encoding; JSON has only one. */
+static void mend(char *text)
+{
+    while (*text) {
+        const size_t length = character((const unsigned char *)text);
+        if (!length) *text = '?';
+        text += length ? length : 1;
+    }
+}
+
 int cli_print_json(cJSON *object, const char *schema)
 {
     char *text = NULL;
@@ -216,6 +242,7 @@ int cli_print_json(cJSON *object, const char *schema)
         fprintf(stderr, "rmcp: out of memory while writing JSON\n");
         return CLI_INTERNAL;
     }
+    mend(text);
     puts(text);
     free(text);
     return CLI_OK;

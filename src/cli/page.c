@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -67,9 +69,25 @@ static bool may_write(const char *file, const char *mark)
     return n == length && !memcmp(start, mark, n);
 }
 
+/* Whether the file, or one in its folder, can be written; else errno says why not. */
+static bool can_write(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    const bool can =
+        folder && (!access(file, W_OK) || (errno == ENOENT && !access(folder, W_OK | X_OK)));
+    const int error = errno;
+    free(folder);
+    errno = error;
+    return can;
+}
+
 int cli_page_check(const char *command, const char *mark, const char *file)
 {
-    if (!file || may_write(file, mark)) return CLI_OK;
+    if (!file) return CLI_OK;
+    if (!can_write(file))
+        return cli_complain(command, "cannot write %.200s: %s", file, strerror(errno));
+    if (may_write(file, mark)) return CLI_OK;
     return cli_complain(command, "%.200s is there already, and no page of rmcp %s", file, command);
 }
 

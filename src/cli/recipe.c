@@ -14,8 +14,33 @@ enum { MOST_TEMPLATE = 100000 }; /* a script is one argument of sh, which Linux 
 struct request {
     struct recipe_wish wish;
     const char *root, *template;
-    bool run, plan, yes;
+    bool run, plan, yes, json;
 };
+
+static int print_list(void)
+{
+    char name[RECIPE_NAME], title[RECIPE_TITLE];
+    cJSON *object = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(object, "recipes");
+    for (size_t i = 0; recipe_name(i, name); i++) {
+        cJSON *one = cJSON_CreateObject();
+        recipe_title(recipe_text(name), title);
+        cJSON_AddStringToObject(one, "name", name);
+        cJSON_AddStringToObject(one, "title", title);
+        cJSON_AddItemToArray(list, one);
+    }
+    return cli_print_json(object, "rmcp.recipe.list/1");
+}
+
+static int print_script(const char *name, const char *text, const char *script)
+{
+    char title[RECIPE_TITLE];
+    cJSON *object = cJSON_CreateObject();
+    recipe_title(text, title);
+    cJSON_AddStringToObject(object, "name", name);
+    cJSON_AddStringToObject(object, "title", title);
+    cJSON_AddStringToObject(object, "script", script);
+    return cli_print_json(object, "rmcp.recipe/1");
+}
 
 static int list_recipes(void)
 {
@@ -96,6 +121,8 @@ static int make(const struct request *r, const char *text)
         exit_status = cli_failed("recipe", status);
     else if (r->run || r->plan)
         exit_status = execute(r, script);
+    else if (r->json)
+        exit_status = print_script(r->wish.name, text, script);
     else
         fputs(script, stdout);
     free(script);
@@ -132,6 +159,7 @@ int cli_recipe(int argc, char **argv)
         { "yes", CLI_FLAG, &r.yes, NULL, "do not ask before it begins", NULL },
         { "root", CLI_TEXT, &r.root, "PATH", "print it for a recorded machine (rmcp doctor)",
           NULL },
+        { "json", CLI_FLAG, &r.json, NULL, "print JSON: the list, or a script as text", NULL },
         { "template", CLI_TEXT, &r.template, "FILE", NULL, NULL },
         { 0 },
     };
@@ -155,8 +183,10 @@ int cli_recipe(int argc, char **argv)
         if ((status = cli_refuse(&usage, "plan run folder chip wheel yes root template",
                                  "is for one recipe: rmcp recipe NAME")))
             return status;
-        return list_recipes();
+        return r.json ? print_list() : list_recipes();
     }
+    if (r.json && (r.run || r.plan))
+        return cli_complain("recipe", "--json is for the list and for printing a script");
     if (r.run && r.plan) return cli_complain("recipe", "--run and --plan: only one at a time");
     if (r.root && (r.run || r.plan))
         return cli_complain("recipe", "--root is for printing: another machine cannot be run here");

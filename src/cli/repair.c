@@ -167,6 +167,10 @@ static void print_end(const struct repair_report *r, const char *to, const char 
         printf("\nWritten: %s. Checked by rules, never on silicon.\n", to);
     else if (!in && r->n_already && !r->n_refusals)
         printf("\nWritten: %s, unchanged: it was repaired before.\n", to);
+    else if (!in && !access(to, F_OK))
+        printf("\nWritten: %s, unchanged.\n", to);
+    else if (!in)
+        printf("\nNothing was written: nothing of it could be repaired.\n");
     else if (in && (installed->n_changed || installed->n_added))
         printf("\nRepaired in place: %zu files changed, %zu added. Checked by rules, never on "
                "silicon.\nUndo: rmcp repair --restore %s\n",
@@ -270,7 +274,7 @@ static bool has_nothing(const struct repair_report *r, const char *path)
                      "chips (%zu code objects)",
                      path, r->n_other);
     else
-        cli_complain("repair", "%.400s: no GPU code in it", path);
+        cli_complain_no_code("repair", path);
     return true;
 }
 

@@ -70,6 +70,21 @@ static int check_values(const struct cli_usage *usage, const struct sim_request 
     return cli_refuse_zero(usage, "limit", r->limit);
 }
 
+/* A card whose code nothing here executes shows up, and then no kernel runs on it. */
+static int check_chips(const struct sim_machine *machine)
+{
+    for (unsigned i = 0; i < machine->n; i++) {
+        unsigned k = 0;
+        while (sim_chips[k] && strcmp(sim_chips[k], machine->cards[i].chip)) k++;
+        if (!sim_chips[k])
+            return cli_complain("sim",
+                                "card %.60s: code for %.20s cannot be executed; for gfx1010, "
+                                "gfx1011, gfx1012, gfx1013 and gfx1030 it can",
+                                machine->cards[i].card, machine->cards[i].chip);
+    }
+    return CLI_OK;
+}
+
 static int check_timing(const struct cli_usage *usage, const struct sim_request *r,
                         const struct sim_machine *machine)
 {
@@ -167,7 +182,8 @@ int cli_sim_card(int argc, char **argv)
                                                                  : cli_complain("sim", "%s", error);
     }
     if (!n) return cli_complain("sim", "which program? rmcp sim -- COMMAND");
-    if ((status = check_timing(&usage, &r, &machine)) != CLI_OK) return status;
+    if ((status = check_chips(&machine)) || (status = check_timing(&usage, &r, &machine)))
+        return status;
     argv[n] = NULL; /* there was a "--" or this is the end */
     r.command = argv;
     return sim_program_run(&machine, &r);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,15 +50,19 @@ rmcp_status codeobj_output_open(const char *path, unsigned mode, struct codeobj_
         *out = output;
         return RMCP_OK;
     }
+    /* A name that is as long as can be has no room for the suffix. */
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const size_t most = NAME_MAX + 1 - sizeof suffix, whole = strlen(path);
+    const size_t length = strlen(base) > most ? (size_t)(base - path) + most : whole;
     output->path = strdup(path);
-    output->temporary = malloc(strlen(path) + sizeof suffix);
+    output->temporary = malloc(length + sizeof suffix);
     if (!output->path || !output->temporary) {
         release(output);
-        return rmcp_fail_memory("name of a file", strlen(path));
+        return rmcp_fail_memory("name of a file", whole);
     }
     /* In the same folder, since only there a rename is atomic. */
-    memcpy(output->temporary, path, strlen(path));
-    memcpy(output->temporary + strlen(path), suffix, sizeof suffix);
+    memcpy(output->temporary, path, length);
+    memcpy(output->temporary + length, suffix, sizeof suffix);
     rmcp_status status = RMCP_OK;
     output->file = mkstemp(output->temporary);
     if (output->file < 0)

@@ -5,6 +5,7 @@
 
 #include "codeobj/elf.h"
 #include "codeobj/walker.h"
+#include "codeobj/zip.h"
 
 void walk_init(struct walk *walk, const struct codeobj_limits *limits, codeobj_visit visit,
                void *context)
@@ -119,6 +120,40 @@ static bool starts(const uint8_t *bytes, size_t size, const char *magic, size_t 
     return size >= length && !memcmp(bytes, magic, length);
 }
 
+const char *codeobj_packed_as(const void *bytes, size_t size, bool *compressed)
+{
+    static const struct {
+        const char *name, *magic;
+        size_t length, at;
+        bool compressed;
+    } kinds[] = {
+        { "a Debian package", "!<arch>\ndebian-binary", 21, 0, true },
+        { "a static library", "!<arch>\n", 8, 0, false },
+        { "a tar archive", "ustar", 5, 257, false },
+        { "a zip file", "PK\3\4", 4, 0, false },
+        { "compressed by gzip", "\x1f\x8b", 2, 0, true },
+        { "compressed by xz", "\3757zXZ", 5, 0, true },
+        { "compressed by zstd", "\x28\xb5\x2f\xfd", 4, 0, true },
+        { "compressed by bzip2", "BZh", 3, 0, true },
+        { "an archive of 7-Zip", "7z\xbc\xaf", 4, 0, true },
+        { "an RPM package", "\xed\xab\xee\xdb", 4, 0, true },
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (size < kinds[i].at + kinds[i].length) continue;
+        if (memcmp((const uint8_t *)bytes + kinds[i].at, kinds[i].magic, kinds[i].length)) continue;
+        *compressed = kinds[i].compressed;
+        return kinds[i].name;
+    }
+    return NULL;
+}
+
+/* Python's zip applications begin with a line for the shell. */
+static bool is_zip_application(const uint8_t *bytes, size_t size)
+{
+    struct zip zip;
+    return starts(bytes, size, "#!", 2) && !zip_open(&zip, bytes, size);
+}
+
 rmcp_status walk_blob(struct walk *walk, const uint8_t *bytes, size_t size)
 {
     if (walk->depth > walk->limits.depth)
@@ -127,7 +162,8 @@ rmcp_status walk_blob(struct walk *walk, const uint8_t *bytes, size_t size)
     uint16_t machine = 0;
     if (elf_is(bytes, size, &machine) && machine != EM_AMDGPU)
         return walk_host_elf(walk, bytes, size);
-    if (starts(bytes, size, "PK\3\4", 4) || starts(bytes, size, "PK\5\6", 4))
+    if (starts(bytes, size, "PK\3\4", 4) || starts(bytes, size, "PK\5\6", 4) ||
+        is_zip_application(bytes, size))
         return walk_zip(walk, bytes, size);
     if (starts(bytes, size, "SQLite format 3", 16)) return walk_kdb(walk, bytes, size);
     /* In what is a bundle from its first byte, an invalid one is damage. */

@@ -53,6 +53,10 @@ struct codeobj_source {
  * runs out (RMCP_E_NOMEM, also for total_bytes), or when there is too much trouble (RMCP_E_IO). */
 rmcp_status codeobj_walk(const struct codeobj_source *source, codeobj_visit visit, void *context);
 
+/* What a file is that others are packed in, as "a tar archive", or NULL. Code within compressed
+ * ones is not found. */
+const char *codeobj_packed_as(const void *bytes, size_t size, bool *compressed);
+
 /* The same for a regular file, which is mapped and not read into memory, or for all regular files
  * below a folder, in the order of their names; symbolic links below the folder are not followed.
  * A file that cannot be opened below a folder is trouble; `path` itself, an error. A file must not

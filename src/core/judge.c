@@ -113,17 +113,32 @@ static rmcp_status fetch(struct hearing *h, struct area *a, struct rmcp_judgemen
     return RMCP_OK;
 }
 
-static bool all_written(const struct area *a, struct rmcp_judgement *j)
+/* Whether an element is as it was before: a NaN that no arithmetic makes. */
+static bool is_unwritten(const struct area *a, int64_t i)
 {
+    static const unsigned char mark[8] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+    const uint64_t bytes = rmcp_type_bytes(a->slot.type);
+    return !memcmp(a->now + a->lead + (uint64_t)i * bytes, mark, bytes);
+}
+
+/* Every element is written, and a NaN only where the reference has one. */
+static bool all_written(const struct hearing *h, const struct rmcp_reference *reference,
+                        unsigned slot, struct rmcp_judgement *j)
+{
+    const struct area *a = &h->area[slot];
     if (rmcp_type_is_integer(a->slot.type))
         return true; /* no value is a mark: comparing finds them */
-    for (int64_t i = 0; i < a->slot.elements; i++)
-        if (isnan(rmcp_load(a->now + a->lead, a->slot.type, i))) {
-            snprintf(j->why, sizeof j->why,
-                     "%s[%" PRId64 "] of %" PRId64 " is NaN or was never written", a->slot.name, i,
-                     a->slot.elements);
-            return false;
+    for (int64_t i = 0; i < a->slot.elements; i++) {
+        if (!isnan(rmcp_load(a->now + a->lead, a->slot.type, i))) continue;
+        if (!is_unwritten(a, i)) {
+            struct rmcp_expected expected = h->operation->expect(reference, slot, i);
+            if (isnan(expected.value)) continue;
         }
+        snprintf(j->why, sizeof j->why,
+                 "%s[%" PRId64 "] of %" PRId64 " is NaN or was never written", a->slot.name, i,
+                 a->slot.elements);
+        return false;
+    }
     return true;
 }
 
@@ -166,6 +181,9 @@ static rmcp_status compare_all(const struct hearing *h, enum rmcp_data data, uin
         h->operation->reference_begin ? h->operation->reference_begin(&reference) : RMCP_OK;
     for (unsigned slot = 0; slot < h->operation->n_slots && !status && j->passed; slot++)
         if (h->area[slot].host && h->area[slot].slot.written)
+            j->passed = all_written(h, &reference, slot, j);
+    for (unsigned slot = 0; slot < h->operation->n_slots && !status && j->passed; slot++)
+        if (h->area[slot].host && h->area[slot].slot.written)
             compare(h, &reference, slot, seed, effort, j);
     if (h->operation->reference_end) h->operation->reference_end(&reference);
     return status;
@@ -194,9 +212,6 @@ rmcp_status rmcp_judge_plan(const rmcp_plan *plan, void *stream, enum rmcp_data 
         if (a->slot.written) j->outputs += a->slot.elements;
         status = fetch(&h, a, j);
     }
-    for (int slot = 0; slot < RMCP_MOST_SLOTS && !status && j->passed; slot++)
-        if (h.area[slot].host && h.area[slot].slot.written)
-            j->passed = all_written(&h.area[slot], j);
     if (!status && j->passed) status = compare_all(&h, data, seed, effort, j);
     end(&h);
     return status;

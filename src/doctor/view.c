@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "codeobj/walk.h"
+
 enum {
     LONGEST_PATH = 4096,
     MOST_LINKS = 40,
@@ -45,7 +47,11 @@ static rmcp_status read_tar(struct doctor_view *view, int file, const struct sta
         have += (size_t)n;
     rmcp_status status = doctor_view_open_tar(view, bytes, have);
     if (status) {
+        bool compressed = false;
+        const char *packed = codeobj_packed_as(bytes, have, &compressed);
         free(bytes);
+        if (packed && compressed)
+            return rmcp_fail(RMCP_E_ARG, "%.300s is %s: unpack it first", name, packed);
         return rmcp_fail(RMCP_E_ARG,
                          "%.300s is neither a folder nor a tar file of rmcp doctor --record", name);
     }

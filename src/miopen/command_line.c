@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A packed sequence has a number for each step. */
 struct text {
-    char at[768];
+    char at[16384];
     size_t length;
 };
 
@@ -24,6 +25,15 @@ add(struct text *text, const char *format, ...)
     va_end(arguments);
     size_t room = sizeof text->at - text->length - 1;
     text->length += n < 0 ? 0 : (size_t)n > room ? room : (size_t)n;
+}
+
+/* A line that was cut is marked: with what is left it would be another call. */
+static void log_text(struct text *text)
+{
+    static const char cut[] = " (too long)";
+    if (text->length == sizeof text->at - 1)
+        memcpy(text->at + sizeof text->at - sizeof cut, cut, sizeof cut);
+    mi_log_command(text->at);
 }
 
 static const char *type_suffix(uint32_t type)
@@ -52,8 +62,9 @@ void mi_command_conv(const struct mi_conv *conv)
     add(&text, "conv%s -n %lld -c %lld", type_suffix(p->type), (long long)x->size[0],
         (long long)x->size[1]);
     if (deep) add(&text, " --in_d %lld", (long long)x->size[2]);
+    /* All output channels: the weights of a transposed one have those of a group. */
     add(&text, " -H %lld -W %lld -k %lld", one ? 1LL : (long long)x->size[2 + row],
-        (long long)x->size[2 + last], (long long)conv->w.size[conv->transposed ? 1 : 0]);
+        (long long)x->size[2 + last], (long long)(conv->transposed ? p->c : conv->w.size[0]));
     if (deep) add(&text, " --fil_d %lld", (long long)p->filter[0]);
     add(&text, " -y %lld -x %lld", one ? 1LL : (long long)p->filter[row],
         (long long)p->filter[last]);
@@ -72,7 +83,7 @@ void mi_command_conv(const struct mi_conv *conv)
     add_layout(&text, "out", y);
     add(&text, " -m %s -g %lld -F %d -t 1", conv->transposed ? "trans" : "conv",
         (long long)p->groups, pass);
-    mi_log_command(text.at);
+    log_text(&text);
 }
 
 void mi_command_batchnorm(const struct mi_key *key)
@@ -97,7 +108,7 @@ void mi_command_batchnorm(const struct mi_key *key)
     add(&text, " --layout %s",
         p->dims == 3 ? (p->layout == RMCP_NHWC ? "NDHWC" : "NCDHW")
                      : (p->layout == RMCP_NHWC ? "NHWC" : "NCHW"));
-    mi_log_command(text.at);
+    log_text(&text);
 }
 
 /* Sequences of each step; once when all steps have as many. */
@@ -119,7 +130,7 @@ void mi_command_rnn(const struct mi_key *key)
         pass == RMCP_RNN_BACKWARD_DATA      ? 2
         : pass == RMCP_RNN_BACKWARD_WEIGHTS ? 4
                                             : 1);
-    mi_log_command(text.at);
+    log_text(&text);
 }
 
 void mi_command_tensor(const char *operation, const struct mi_tensor *tensor, double alpha,
@@ -137,5 +148,5 @@ void mi_command_tensor(const char *operation, const struct mi_tensor *tensor, do
         add(&text, " -%c %lld", options[i], i < tensor->dims ? (long long)tensor->size[i] : 1LL);
     add(&text, " -o %d", number);
     if (number < 2) add(&text, " -v %g", alpha);
-    mi_log_command(text.at);
+    log_text(&text);
 }

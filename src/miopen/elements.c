@@ -60,14 +60,20 @@ static void put_scales(struct mi_case *c, const void *scale, const void *update)
 static void log_command(const struct mi_activation *a, const struct mi_tensor *x, int direction)
 {
     if (!mi_log_wants_commands()) return;
-    char text[256];
-    int64_t size[4];
-    for (int i = 0; i < 4; i++) size[i] = i < x->dims ? x->size[i] : 1;
-    snprintf(text, sizeof text,
-             "activ%s -n %lld -c %lld -H %lld -W %lld -m %d --forw %d -A %g -B %g -G %g",
-             x->type == miopenHalf ? "fp16" : "", (long long)size[0], (long long)size[1],
-             (long long)size[2], (long long)size[3], (int)a->mode, direction, a->alpha, a->beta,
-             a->gamma);
+    char text[512];
+    int n = snprintf(text, sizeof text, "activ%s",
+                     x->type == miopenHalf       ? "fp16"
+                     : x->type == miopenBFloat16 ? "bfp16"
+                                                 : "");
+    static const char *const options[] = { " -n", " -c", " -H", " -W" };
+    for (int i = 0; i < 4 && x->dims <= 4; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s %lld", options[i],
+                      i < x->dims ? (long long)x->size[i] : 1LL);
+    for (int i = 0; i < x->dims && x->dims > 4; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%lld", i ? "x" : " --input ",
+                      (long long)x->size[i]);
+    snprintf(text + n, sizeof text - (size_t)n, " -m %d --forw %d -A %g -B %g -G %g", (int)a->mode,
+             direction, a->alpha, a->beta, a->gamma);
     mi_log_command(text);
 }
 

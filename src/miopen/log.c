@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 static struct {
@@ -85,7 +86,13 @@ void mi_log_notice(const char *line, void *context)
 
 void mi_log_command(const char *text)
 {
-    say_plain("MIOpen(HIP): Command [LogCmd] ", "./bin/MIOpenDriver %s", text);
+    static const char before[] = "MIOpen(HIP): Command [LogCmd] ./bin/MIOpenDriver ";
+    const size_t size = sizeof before + strlen(text) + 1;
+    char *line = malloc(size);
+    if (!line) return;
+    snprintf(line, size, "%s%s\n", before, text);
+    fputs(line, stderr);
+    free(line);
 }
 
 miopenStatus_t mi_fail(miopenStatus_t status, const char *format, ...)

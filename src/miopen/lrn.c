@@ -82,9 +82,11 @@ static void log_command(const struct mi_lrn *lrn, const struct mi_tensor *x, int
     char text[384];
     snprintf(text, sizeof text,
              "lrn%s -A %g -B %g -F %d -H %lld -K %g -N %u -W %lld -c %lld -m %d -n %lld",
-             x->type == miopenHalf ? "fp16" : "", lrn->alpha, lrn->beta, pass,
-             (long long)x->size[2], lrn->k, lrn->n, (long long)x->size[3], (long long)x->size[1],
-             (int)lrn->mode, (long long)x->size[0]);
+             x->type == miopenHalf       ? "fp16"
+             : x->type == miopenBFloat16 ? "bfp16"
+                                         : "",
+             lrn->alpha, lrn->beta, pass, (long long)x->size[2], lrn->k, lrn->n,
+             (long long)x->size[3], (long long)x->size[1], (int)lrn->mode, (long long)x->size[0]);
     mi_log_command(text);
 }
 

@@ -13,7 +13,7 @@
 #include "codeobj/tensile.h"
 #include "codeobj/write.h"
 
-enum kind { KIND_OTHER, KIND_OBJECT, KIND_CONTAINER, KIND_TENSILE };
+enum kind { KIND_OTHER, KIND_OBJECT, KIND_CONTAINER, KIND_TENSILE, KIND_ARCHIVE };
 
 struct context {
     const struct repair_how *how;
@@ -180,7 +180,12 @@ static enum kind kind_of(const struct codeobj_source *file)
         return KIND_CONTAINER;
     if (file->size >= sizeof database && !memcmp(bytes, database, sizeof database))
         return KIND_CONTAINER;
-    return file->size >= 4 && !memcmp(bytes, "CCOB", 4) ? KIND_CONTAINER : KIND_OTHER;
+    if (file->size >= 4 && !memcmp(bytes, "CCOB", 4)) return KIND_CONTAINER;
+    bool compressed = false;
+    return codeobj_packed_as(bytes, file->size, &compressed) && !compressed &&
+                   memcmp(bytes, "PK", 2) != 0 /* which would have to be unpacked to know */
+               ? KIND_ARCHIVE
+               : KIND_OTHER;
 }
 
 /* A file as it is to be written. */
@@ -225,7 +230,8 @@ static rmcp_status repair_index(const struct file *f, enum repair_made *made)
 
 /* Code in a file that cannot be written again, and why not. */
 struct kept {
-    size_t n;
+    const struct context *c;
+    size_t n, n_native;
     char why[512];
 };
 
@@ -236,7 +242,9 @@ static rmcp_status count_source(void *context, const struct codeobj_item *item)
         snprintf(kept->why, sizeof kept->why, "%s", item->message);
         kept->n++;
     }
-    kept->n += item->kind == CODEOBJ_OBJECT && rank_of(&item->target) < NO_RANK;
+    if (item->kind != CODEOBJ_OBJECT) return RMCP_OK;
+    kept->n += rank_of(&item->target) < NO_RANK;
+    kept->n_native += is_for(&item->target, kept->c->target);
     return RMCP_OK;
 }
 
@@ -244,13 +252,27 @@ static rmcp_status count_source(void *context, const struct codeobj_item *item)
  * what once was some. */
 static rmcp_status keep_whole(const struct file *f, enum repair_made *made)
 {
-    struct kept kept = { .n = 0 };
+    struct kept kept = { .c = f->c };
     snprintf(kept.why, sizeof kept.why, "%s", rmcp_last_error());
     rmcp_status status = codeobj_walk(f->source, count_source, &kept);
     if (status == RMCP_E_IO) status = RMCP_OK;
     if (!status && kept.n)
         status = repair_report_refuse(f->c->report, f->source->name, kept.why, false);
     if (!status && kept.n) f->c->report->n_refused_objects += kept.n;
+    return status ? status : copy(f, made);
+}
+
+/* An archive stays as it is, and that is said when it has code that nothing in it replaces. */
+static rmcp_status keep_archive(const struct file *f, enum repair_made *made)
+{
+    static const char why[] = "an archive: unpack it, repair what is in it, pack it again";
+    struct kept kept = { .c = f->c };
+    rmcp_status status = codeobj_walk(f->source, count_source, &kept);
+    if (status == RMCP_E_IO) status = RMCP_OK;
+    if (!status && kept.n && !kept.n_native) {
+        status = repair_report_refuse(f->c->report, f->source->name, why, false);
+        f->c->report->n_refused_objects += kept.n;
+    }
     return status ? status : copy(f, made);
 }
 
@@ -291,6 +313,8 @@ rmcp_status repair_bytes(const struct codeobj_source *source, unsigned mode, con
     c.alone = kind == KIND_OBJECT;
     if (kind == KIND_TENSILE)
         status = repair_index(&file, made);
+    else if (kind == KIND_ARCHIVE)
+        status = keep_archive(&file, made);
     else if (kind == KIND_OTHER)
         status = copy(&file, made);
     else

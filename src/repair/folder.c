@@ -25,10 +25,18 @@ struct entry {
     char message[512];
 };
 
+/* A folder that gets its permissions in the end: until then its owner has to write in it. */
+struct late {
+    char *path;
+    mode_t mode;
+    struct late *next;
+};
+
 struct work {
     const struct repair_how *how;
     struct entry *list;
     size_t n, room, n_left_out;
+    struct late *late;   /* the innermost first */
     atomic_bool is_over; /* a file failed: the others need not be tried */
 };
 
@@ -100,6 +108,34 @@ static rmcp_status copy_link(const char *from, const char *to)
     return to && symlink(target, to) ? failure("making the link", to) : RMCP_OK;
 }
 
+static rmcp_status make_folder(struct work *w, const char *path, mode_t mode)
+{
+    if (mkdir(path, mode | 0700)) return failure("making", path);
+    /* What is changed in place is moved out of it again. */
+    if ((mode & 0700) == 0700 || w->how->changes_only) return RMCP_OK;
+    struct late *late = malloc(sizeof *late);
+    if (late) *late = (struct late){ strdup(path), mode, w->late };
+    if (!late || !late->path) {
+        free(late);
+        return rmcp_fail_memory("folder", strlen(path));
+    }
+    w->late = late;
+    return RMCP_OK;
+}
+
+/* Frees the list; nothing is done after a failure, so that what was made can be removed. */
+static rmcp_status set_late_modes(struct work *w, rmcp_status status)
+{
+    while (w->late) {
+        struct late *late = w->late;
+        if (!status && chmod(late->path, late->mode)) status = failure("changing", late->path);
+        w->late = late->next;
+        free(late->path);
+        free(late);
+    }
+    return status;
+}
+
 static rmcp_status list_folder(struct work *w, const char *from, const char *to, unsigned depth);
 
 static rmcp_status list_name(struct work *w, const char *from, const char *to, const char *name,
@@ -126,7 +162,7 @@ static rmcp_status list_name(struct work *w, const char *from, const char *to, c
     if (!status && S_ISREG(about.st_mode)) return add(w, source, made, is_renamed);
     if (!status && S_ISLNK(about.st_mode) && !changes_only) status = copy_link(source, made);
     if (!status && S_ISDIR(about.st_mode)) {
-        if (made && mkdir(made, about.st_mode & 0777)) status = failure("making", made);
+        if (made) status = make_folder(w, made, about.st_mode & 0777);
         if (!status) status = list_folder(w, source, made, depth + 1);
     }
     free(source);
@@ -200,7 +236,9 @@ static rmcp_status run(struct work *w, rmcp_status status, struct repair_report 
         free(e->to);
     }
     free(w->list);
-    return status ? rmcp_fail(status, "%s", why) : RMCP_OK;
+    if (!status) return set_late_modes(w, status);
+    set_late_modes(w, status);
+    return rmcp_fail(status, "%s", why);
 }
 
 rmcp_status repair_tree(const char *from, const char *to, const struct repair_how *how,
@@ -288,10 +326,12 @@ static rmcp_status make_temporary(const char *to, char **out)
     return status;
 }
 
-/* A file is worth writing when there was anything for the chip. */
-static bool is_worth(const struct repair_report *report)
+/* A file is worth writing when there was anything for the chip; a folder also when something in it
+ * is refused, and the rest may be wanted. */
+static bool is_worth(const struct repair_report *report, bool is_folder)
 {
-    return report->n_changed_files || report->n_already || report->n_native;
+    return report->n_changed_files || report->n_already || report->n_native ||
+           (is_folder && report->n_refusals);
 }
 
 /* Into `place`, a folder of our own, which a folder becomes; a file is `place`/file. */
@@ -313,8 +353,16 @@ static rmcp_status repair_into(const char *from, bool is_folder, const char *pla
     return status;
 }
 
+static int open_one(const char *path, const struct stat *about, int kind, struct FTW *where)
+{
+    (void)where;
+    if (kind == FTW_D || kind == FTW_DNR) chmod(path, (about->st_mode & 0777) | 0700);
+    return 0;
+}
+
 void repair_remove(const char *folder)
 {
+    nftw(folder, open_one, 16, FTW_PHYS); /* what has no permission to be written in */
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -331,14 +379,15 @@ rmcp_status repair_path(const char *from, const char *to, const struct repair_op
     if (!status && !options->dry_run) status = make_temporary(to, &place);
     if (status) return status;
     status = repair_into(from, is_folder, place, options, report);
-    if (!status && place && is_folder) {
+    const bool is_kept = !status && place && is_worth(report, is_folder);
+    if (is_kept && is_folder) {
         if (chmod(place, about.st_mode & 0777) || rename(place, to))
             status = failure("renaming to", to);
-    } else if (!status && place && is_worth(report)) {
+    } else if (is_kept) {
         status = repair_join(place, "file", &file);
         if (!status && rename(file, to)) status = failure("renaming to", to);
     }
-    if (place && (status || !is_folder)) repair_remove(place);
+    if (place && (status || !is_kept || !is_folder)) repair_remove(place);
     free(file);
     free(place);
     return status;

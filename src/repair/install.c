@@ -325,6 +325,40 @@ static rmcp_status settle(struct repair_place *p, bool *is_installed)
     return is_complete ? RMCP_OK : restore(p, false, &undone);
 }
 
+/* Whether two files have the same bytes; one that cannot be read has others. */
+static bool is_same(const char *left, const char *right)
+{
+    struct repair_mapped a, b;
+    bool same = false;
+    if (repair_map(left, &a)) return false;
+    if (!repair_map(right, &b)) {
+        same = a.size == b.size && (!a.size || !memcmp(a.bytes, b.bytes, a.size));
+        repair_unmap(&b);
+    }
+    repair_unmap(&a);
+    return same;
+}
+
+/* Whether all that was made below `staged` is in place below `root` already, as files with other
+ * names are that were made of the same ones before. */
+static bool is_in_place(const char *staged, const char *root)
+{
+    DIR *folder = opendir(staged);
+    bool in_place = folder != NULL;
+    for (const struct dirent *one; in_place && (one = readdir(folder));) {
+        char *made = NULL, *there = NULL;
+        struct stat about;
+        if (!strcmp(one->d_name, ".") || !strcmp(one->d_name, "..")) continue;
+        in_place = !repair_join(staged, one->d_name, &made) &&
+                   !repair_join(root, one->d_name, &there) && !lstat(made, &about) &&
+                   (S_ISDIR(about.st_mode) ? is_in_place(made, there) : is_same(made, there));
+        free(made);
+        free(there);
+    }
+    if (folder) closedir(folder);
+    return in_place;
+}
+
 static rmcp_status install(struct repair_place *p, const struct repair_how *how,
                            struct repair_report *report, struct repair_installed *out)
 {
@@ -335,7 +369,7 @@ static rmcp_status install(struct repair_place *p, const struct repair_how *how,
     clock_gettime(CLOCK_REALTIME, &began);
     if (!status) status = repair_tree(p->root, p->staged, how, report);
     if (is_installed) { /* it stays so, whatever happened */
-        if (!status && report->n_changed_files)
+        if (!status && report->n_changed_files && !is_in_place(p->staged, p->root))
             status = rmcp_fail(RMCP_E_ARG,
                                "%.300s was repaired in place before, and there is more to repair "
                                "now: rmcp repair --restore first",

@@ -113,6 +113,15 @@ done
 (cd "$work/tree/lib" && "$python" -m zipfile -c ../../a.whl libfat.so) || exit 1
 run 1 "$work/a.whl"
 has '^/.*a.whl: libfat.so$' '^  gfx1030 +1 +4 +1 +2 '
+# As Python's zipapp makes them: offsets count the first line, too.
+"$python" -c 'import sys, zipfile
+file = open(sys.argv[1], "wb")
+file.write(b"#!/usr/bin/env python3\n")
+zipfile.ZipFile(file, "w").write(sys.argv[2], "libfat.so")' "$work/a.pyz" "$work/tree/lib/libfat.so" || exit 1
+run 1 "$work/a.pyz"
+has '^/.*a.pyz: libfat.so$' '^  gfx1030 +1 +4 +1 +2 '
+echo '#!/bin/sh' >"$work/script"
+bad 1 'no GPU code in it' "$work/script"
 # Files for one target each are one library: the folder has code for the chip.
 cp "$work"/co/*.co "$work/tree/rocblas/library"
 ln -s .. "$work/tree/loop"
@@ -196,6 +205,13 @@ bad 2 'no option' --frobnicate "$work/co/gfx1010.co"
 bad 1 'no GPU code in it' "$work/empty"
 bad 1 'no GPU code in it' "$work/text"
 bad 1 'no GPU code in it' "$work/nothing"
+gzip -c "$work/co/gfx1010.co" >"$work/co.gz"
+bad 1 'compressed by gzip, which is not looked into' "$work/co.gz"
+# Another file's name may begin with its own.
+cp "$work/text" "$work/co/gfx1010"
+run 1 "$work/co/gfx1010" "$work/co/gfx1010.co"
+grep -q 'gfx1010: no GPU code in it' "$work/err" || fail "a file without code beside its namesake"
+rm "$work/co/gfx1010"
 bad 1 'cut off' "$work/cut.co"
 run 1 "$work/cut.co" "$work/co/gfx1010.co" # the rest is still read
 has 'code for gfx1010: yes'

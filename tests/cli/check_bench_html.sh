@@ -104,7 +104,11 @@ for file in empty.csv random odd.json mine; do
     one_line
 done
 [ ! -e "$work/x.html" ] || fail "a page of nothing"
-expect 3 "$rmcp" bench --html "$work/no/folder.html" --from "$work/cudnn.csv"
+# Said before anything is measured.
+expect 2 "$rmcp" bench --html "$work/no/folder.html" --from "$work/cudnn.csv"
+expect 2 "$rmcp" bench --html "$work/no/folder.html" --device cpu --repeats 1 $case
+one_line
+says 'cannot write .*/no/folder.html: No such file'
 if [ -w /dev/full ]; then
     ln -s /dev/full "$work/full.html"
     expect 2 "$rmcp" bench --html "$work/full.html" --from "$work/cudnn.csv"

@@ -50,6 +50,26 @@ means "$driver lrn -m cross -n 2 -c 8 --forw 1" lrn:2x8x32x32:fwd:f32:alpha0.001
 means "$driver lrn -m 0 -n 2 -c 8 --forw 1" lrn:2x8x32x32:fwd:within:f32:alpha0.001
 means "$driver lrn -m 1 -n 2 -c 8 -A 0.0001 --forw 1" lrn:2x8x32x32:fwd:f32
 means "$driver softmaxbfp16 -n 1 -c 10 -H 1 -W 1 -a 2" softmax:1x10x1x1:fwd:bf16:log softmax:1x10x1x1:bwd:bf16:log
+# A group of a transposed convolution has its own filters; -k are all of them.
+means "$driver conv -n 1 -c 6 -H 5 -W 4 -k 4 -y 2 -x 2 -u 2 -v 2 -m trans -g 2 -F 1" n1c4h10w8k6r2s2u2g2:f32:nchw:bwd_data
+# Sequences of sixty steps: a long line, and few runs.
+many=$(printf '32,%.0s' $(seq 50))$(printf '31,%.0s' $(seq 9))7
+means "$driver rnn -n $many -k 60 -H 8 -W 8 -F 1" rnn:t60n32i8h8:tanh:f32:train:hx:hy:batches32x50,31x9,7x1
+# Logs leave out the layout of a tensor that is both, as one with a single channel.
+means "$driver conv -n 1 -c 1 -H 9 -W 8 -k 6 -F 1 --fil_layout NHWC --out_layout NHWC" n1c1h9w8k6r3s3:f32:nhwc:fwd
+refuses "$driver conv --in_layout NHWC --out_layout NCHW" 'several layouts'
+refuses "$driver conv --in_layout NCHWc4" "'NCHWc4' is no layout"
+refuses "$driver conv -m transposed" "'transposed' is no mode"
+refuses "$driver pool -m min" "'min' is no mode"
+refuses "$driver lrn -m 2" "'2' is no mode"
+refuses "$driver bnorm -m 2" "'2' is no mode"
+refuses "$driver rnn -m elman" "'elman' is no mode"
+refuses "$driver conv -F 8" "-F is 8; it must be 0 to 7"
+refuses "$driver bnorm --forw 3" "-F is 3; it must be 0 to 2"
+refuses "$driver pool -F 3" "-F is 3; it must be 0 to 2"
+refuses "$driver rnn -c 1 -F 2" "no pass is asked for"
+refuses "$driver conv -m trans -p 4611686018427387905" "no such transposed"
+refuses "$driver activ -A $(printf '%0100d' 1)" "-A is"
 refuses "$driver foo -n 1" "operation 'foo' is not known"
 refuses "$driver conv -n" "'-n' has no value"
 refuses "$driver conv -n x" "must be a number"
@@ -64,9 +84,37 @@ refuses "$driver" "no field"
 if [ -n "$sequence" ]; then
     mkdir "$work/results"
     RMCP_DEVICE=cpu RMCP_GUARD=0 RMCP_LIBRARY=$librmcp MIOPEN_ENABLE_LOGGING_CMD=1 "$sequence" --together "$library" "$work/results" \
-        'torch-2.12*/*/forward' 'torch-2.12-rnn/*/*' 'torch-norm/*/*' 'fusion/*/*' '*pool*/*/*' '*lrn*/*/*' >"$work/log" 2>&1 || die "the sequences"
+        'torch-2.12*/*/forward' 'torch-2.12-rnn/*/*' 'torch-norm/*/*' 'fusion/*/*' '*pool*/*/*' '*lrn*/*/*' '*/deconvolution-grouped/*' >"$work/log" 2>&1 || die "the sequences"
     grep -a 'MIOpenDriver \(conv\|bnorm\|rnn\|pool\|lrn\|activ\)' "$work/log" | sort -u >"$work/lines"
     [ "$(wc -l <"$work/lines")" -gt 40 ] || fail "only $(wc -l <"$work/lines") lines"
+    # Calls of types and dimensions that the original's lines do not tell.
+    RMCP_DEVICE=cpu RMCP_GUARD=0 RMCP_LIBRARY=$librmcp MIOPEN_ENABLE_LOGGING_CMD=1 "$python" - "$library" >"$work/log" 2>&1 <<'PY' || die "activations"
+import ctypes as c, sys
+m = c.CDLL(sys.argv[1])
+def call(name, *arguments):
+    assert getattr(m, name)(*arguments) == 0, name
+handle, activation = c.c_void_p(), c.c_void_p()
+call("miopenCreate", c.byref(handle))
+call("miopenCreateActivationDescriptor", c.byref(activation))
+call("miopenSetActivationDescriptor", activation, 3, c.c_double(0.5), c.c_double(1), c.c_double(1))
+for kind, size in (5, (2, 3, 4, 5)), (1, (2, 3, 2, 4, 5)), (0, (2, 3)):
+    tensor, strides, n = c.c_void_p(), [], 1
+    for length in reversed(size):
+        strides.insert(0, n)
+        n *= length
+    call("miopenCreateTensorDescriptor", c.byref(tensor))
+    array = c.c_int * len(size)
+    call("miopenSetTensorDescriptor", tensor, kind, len(size), array(*size), array(*strides))
+    x, y, one, zero = (c.c_char * (4 * n))(), (c.c_char * (4 * n))(), c.c_float(1), c.c_float(0)
+    call("miopenActivationForward", handle, activation, c.byref(one), tensor, x, c.byref(zero), tensor, y)
+PY
+    grep -a 'MIOpenDriver activ' "$work/log" >"$work/activations"
+    sed -i 's/.*\(MIOpenDriver\)/.\/bin\/\1/' "$work/activations"
+    mapfile -t activations <"$work/activations"
+    means "${activations[0]}" act:2x3x4x5:fwd:relu:bf16:alpha0.5:beta1:gamma1
+    means "${activations[1]}" act:2x3x2x4x5:fwd:relu:f32:alpha0.5:beta1:gamma1
+    means "${activations[2]}" act:2x3x1x1:fwd:relu:f16:alpha0.5:beta1:gamma1
+    grep -q 'conv -n 1 -c 6 -H 5 -W 4 -k 4 .* -m trans -g 2' "$work/lines" || fail "not all filters of a transposed convolution"
     while IFS= read -r line; do
         "$rmcp" verify --list "$line" >>"$work/cases" 2>>"$work/refused" || fail "$line: $(tail -n 1 "$work/refused")"
     done <"$work/lines"

@@ -26,7 +26,7 @@ is_json() {
 
 # ---- every option with a value, of every command: twice, and empty ----
 : >"$work/file"
-for command in check devices verify bench plan audit doctor explain run sim version 'sim --kernel x'; do
+for command in check devices verify bench plan audit doctor explain recipe repair run sim version 'sim --kernel x'; do
     # shellcheck disable=SC2086 # words
     expect 0 "$rmcp" $command --help
     quiet
@@ -97,6 +97,10 @@ bad '--threads is 0' sim --threads 0 -- true
 bad '--threads is 9999' sim --threads 9999 -- true
 bad '--limit is 0' sim --limit 0 -- true
 bad "--launches: writing '$work/no/such'" sim --launches "$work/no/such" -- true
+sed 's/^chip .*/chip gfx906/' "$(dirname "$0")/../../data/cards/rx5600xt.card" >"$work/other.card"
+bad 'card rx5600xt: code for gfx906 cannot be executed' sim --gpu "$work/other.card" -- true
+expect 0 "$rmcp" sim --gpu "$work/other.card" --write-sysfs "$work/shown"
+expect 0 "$rmcp" sim --write-sysfs "$work/shown1010"
 bad "--override is 'ten'" sim --override ten -- true
 bad "--checks is 'nosuch'" sim --checks nosuch -- true
 bad "--plant is 'hang:'" sim --plant hang: -- true
@@ -110,8 +114,9 @@ if "$rmcp" devices | grep -q '^opencl '; then
 fi
 
 # ---- help of one command ----
-for command in check devices verify bench plan audit doctor explain run sim version; do
+for command in check devices verify bench plan audit doctor explain recipe repair run sim version; do
     "$rmcp" $command --help >"$work/help"
+    grep -q "^  --json " "$work/help" || fail "rmcp $command has no --json"
     for way in help --help -h; do
         expect 0 "$rmcp" $way $command
         quiet
@@ -122,6 +127,18 @@ bad "no command 'nosuch'" help nosuch
 bad "'x' is too much" help doctor x
 
 # ---- JSON ----
+# Names and lines that are no UTF-8, which JSON always is.
+odd=$(printf 'n\377me')
+printf 'HIP error: invalid device function \377\n' >"$work/$odd"
+is_json 1 rmcp.explain/1 explain --json "$work/$odd"
+is_json 0 rmcp.sim.program/1 sim --json -- true "$odd"
+is_json 1 rmcp.audit/1 audit --json "$work/$odd"
+is_json 0 rmcp.recipe.list/1 recipe --json
+is_json 0 rmcp.recipe/1 recipe --json docker
+"$rmcp" recipe docker >"$work/script"
+"$python" -c 'import json, sys; sys.stdout.write(json.load(open(sys.argv[1]))["script"])' "$work/out" |
+    cmp -s - "$work/script" || fail 'recipe --json has another script'
+bad '--json is for the list' recipe --json docker --plan
 is_json 0 rmcp.verify.list/1 verify --list --json --suite full
 "$rmcp" verify --list --suite full >"$work/list"
 "$python" -c 'import json, sys; print("\n".join(json.load(open(sys.argv[1]))["cases"]))' "$work/out" |

@@ -79,7 +79,7 @@ echo mine >"$work/mine"
 expect 2 "$rmcp" doctor --root "$tree" --html "$work/mine"
 one_line
 [ "$(cat "$work/mine")" = mine ] || fail "a file of somebody else is overwritten"
-expect 3 "$rmcp" doctor --root "$tree" --html "$work/no/such/folder.html"
+expect 2 "$rmcp" doctor --root "$tree" --html "$work/no/such/folder.html"
 expect 2 "$rmcp" doctor --root "$tree" --html --json
 expect 2 "$rmcp" doctor --root "$tree" --html=
 expect 2 "$rmcp" doctor --root "$tree" page.html

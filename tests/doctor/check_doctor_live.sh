@@ -92,6 +92,9 @@ assert here["machine"]["gpus"] == there["machine"]["gpus"]
 PY
 live "$rmcp" doctor --record "$work/machine.tar" >/dev/null 2>"$work/err"
 [ $? -eq 2 ] && grep -q 'nothing is overwritten' "$work/err" || fail "a file was overwritten"
+gzip -c "$work/machine.tar" >"$work/machine.tar.gz" # as it is attached to a report
+"$rmcp" doctor --root "$work/machine.tar.gz" >"$work/out" 2>"$work/err"
+[ $? -eq 2 ] && grep -q 'is compressed by gzip: unpack it first' "$work/err" || fail "no word of gzip"
 
 # ---- another sysfs for this machine, as for the other commands ----
 node=$work/sysfs/class/kfd/kfd/topology/nodes/1

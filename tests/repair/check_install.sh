@@ -68,6 +68,14 @@ has 'nothing is installed'
 expect 0 "$rmcp" repair --install-into site --replace
 has '2 files changed, 2 added'
 cmp -s site/$library/Own_gfx1010.co fixed.co || fail "the chip's own file was not replaced"
+tree site >after
+expect 0 "$rmcp" repair --install-into site --replace
+has 'nothing to do'
+tree site | cmp -s - after || fail "again, replacing, changed something"
+cp calls.co site/$library/More_gfx1030.co
+expect 2 "$rmcp" repair --install-into site --replace
+says 'there is more to repair now'
+rm site/$library/More_gfx1030.co
 expect 0 "$rmcp" repair --restore site --json
 has '"files_restored":[[:space:]]*2' '"files_removed":[[:space:]]*2'
 tree site | cmp -s - before || fail "not as before"

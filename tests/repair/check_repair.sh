@@ -283,6 +283,65 @@ head -c 3000 calls.co >half.co
 expect 1 "$rmcp" repair --dry-run half.co
 has 'code object that is cut off'
 
+# Archives stay as they are: told where code in them has no other for the chip; what is compressed is not looked into.
+mkdir archives
+ar rc archives/code.a calls.co
+tar cf archives/code.tar calls.co
+ar rc archives/text.a library/notes.txt
+gzip -c archives/code.tar >packed.tar.gz
+(cd archives && "$python" -c 'import zipfile, sys; zipfile.ZipFile("../code.zip", "w").write("code.a")')
+expect 1 "$rmcp" repair archives --out archives2
+has ' 2  an archive: unpack it, repair what is in it' 'code objects +0 repaired, 2 refused'
+diff -r archives archives2 >log || fail "an archive was changed: $(cat log)"
+expect 1 "$rmcp" repair --dry-run packed.tar.gz
+says 'compressed by gzip, which is not looked into: unpack it first'
+expect 1 "$rmcp" repair --dry-run code.zip
+says 'a zip file, which is not looked into: unpack it first'
+expect 1 "$rmcp" repair --dry-run archives/text.a
+says 'a static library, which is not looked into'
+
+# A folder that its owner may not write in, as in Nix's store: the new one is whole, and has the same permissions.
+as_user=
+[ "$(id -u)" != 0 ] || as_user="setpriv --reuid 65534 --clear-groups"
+mkdir -p store/lib/deep there
+cp calls.co store/lib/deep
+ln -s deep/calls.co store/lib/link.co
+[ -z "$as_user" ] || { chmod 755 . && chown -R 65534 store there; }
+chmod 444 store/lib/deep/calls.co
+chmod 555 store/lib/deep store/lib store
+if $as_user "$rmcp" version >log 2>&1; then
+    expect 0 $as_user "$rmcp" repair store --out there/store
+    equal there/store/lib/deep/calls.co fixed.co
+    [ "$(readlink there/store/lib/link.co)" = deep/calls.co ] || fail "the link in a folder that is read-only"
+    (cd store && find . -type d -printf '%p %m\n' | sort) >a
+    (cd there/store && find . -type d -printf '%p %m\n' | sort) >b
+    equal a b
+    # Without anything for the chip no folder is made, and nothing is left behind.
+    chmod u+w store/lib/deep
+    rm -f store/lib/deep/calls.co
+    chmod 555 store/lib/deep
+    expect 1 $as_user "$rmcp" repair store --out there/none
+    says 'no GPU code in it'
+    [ "$(ls -A there)" = store ] || fail "a folder without GPU code was copied: $(ls -A there)"
+fi
+chmod -R u+w store there
+# Names that are as long as can be.
+mkdir long
+cp calls.co "long/$(printf '%0255d' 1)"
+cp library/notes.txt "long/$(printf '%0255d' 2)"
+expect 0 "$rmcp" repair long --out long2
+equal "long2/$(printf '%0255d' 1)" fixed.co
+equal "long2/$(printf '%0255d' 2)" library/notes.txt
+# Whether something was written is said in each case.
+compile native1.co "$sources/../rewrite/calls.c" -O1 -mcpu=gfx1010
+expect 0 "$rmcp" repair native1.co --out native2.co
+has '^Written: native2.co, unchanged\.'
+equal native1.co native2.co
+compile calls.o "$sources/../rewrite/calls.c" -O1 -c
+expect 1 "$rmcp" repair calls.o --out calls2.o
+has '^Nothing was written: nothing of it could be repaired\.'
+[ ! -e calls2.o ] || fail "a relocatable object was written"
+
 # Damage: an error or a right file, never a crash, never something left behind.
 size=$(stat -c %s kernels.co)
 i=0

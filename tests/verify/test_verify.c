@@ -4,6 +4,7 @@
 
 #include "base/convert.h"
 #include "conv/conv.h"
+#include "ops/tensor/tensor.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,14 +49,15 @@ static void verify_all(rmcp_device *device, const char *text, size_t *n_runs)
             for (int data = 0; data < RMCP_N_DATA; data++) {
                 struct rmcp_judgement result;
                 rmcp_status status =
-                    rmcp_conv_judge(device, &problem, (rmcp_conv_pass)pass, rmcp_algos_conv[a]->name,
-                                     (enum rmcp_data)data, 11, 0, &result);
+                    rmcp_conv_judge(device, &problem, (rmcp_conv_pass)pass,
+                                    rmcp_algos_conv[a]->name, (enum rmcp_data)data, 11, 0, &result);
                 if (status == RMCP_E_UNSUPPORTED) continue;
                 if (status)
                     fail_msg("%s pass %d, %s: %s", text, pass, rmcp_algos_conv[a]->name,
                              rmcp_last_error());
                 if (!result.passed)
-                    fail_msg("%s pass %d, %s: %s", text, pass, rmcp_algos_conv[a]->name, result.why);
+                    fail_msg("%s pass %d, %s: %s", text, pass, rmcp_algos_conv[a]->name,
+                             result.why);
                 assert_string_equal(result.algorithm, rmcp_algos_conv[a]->name);
                 assert_int_equal(result.checked, result.outputs);
                 n_algos++, ++*n_runs;
@@ -87,8 +89,8 @@ static void test_random_problems_pass(void **state)
         char text[RMCP_CASE_MAX];
         rmcp_conv_draw(seed, &problem, &pass);
         assert_int_equal(rmcp_conv_print(&problem, (int)pass, text, sizeof text), RMCP_OK);
-        if (rmcp_conv_judge(*state, &problem, pass, NULL, (enum rmcp_data)(seed % 2), seed,
-                             0, &result))
+        if (rmcp_conv_judge(*state, &problem, pass, NULL, (enum rmcp_data)(seed % 2), seed, 0,
+                            &result))
             fail_msg("%s: %s", text, rmcp_last_error());
         if (!result.passed) fail_msg("%s: %s", text, result.why);
     }
@@ -273,6 +275,60 @@ static void test_the_judge_finds_each_kind_of_damage(void **state)
     rmcp_device_close(device);
 }
 
+/* ---- results that are to be NaN ---- */
+
+static enum { LEFT, MARKED, OTHER_NAN } nan_spoil;
+static int64_t nan_at;
+
+static rmcp_status nan_submit(struct rmcp_device *device, void *stream,
+                              const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                              double *seconds)
+{
+    rmcp_status status = plot.submit(device, stream, list, memory, seconds);
+    float *c = (float *)(void *)address(memory, RMCP_TENSOR_C);
+    if (nan_spoil == MARKED) memset(&c[nan_at], 0xff, sizeof *c);
+    if (nan_spoil == OTHER_NAN) c[nan_at] = NAN;
+    return status;
+}
+
+static void test_the_judge_knows_results_that_are_nan(void **state)
+{
+    static const struct {
+        const char *text;
+        int spoil;
+        int64_t at;
+        bool passes;
+    } rows[] = {
+        { "tensor:3x5:set:alphanan", LEFT, 0, true },
+        { "tensor:3x5:set:alphanan", OTHER_NAN, 7, true },
+        { "tensor:3x5:set:alphanan", MARKED, 7, false },
+        { "tensor:3x5:set:alphanan", MARKED, 14, false },
+        { "tensor:3x5:set:alphainf", LEFT, 0, true },
+        { "tensor:3x5:set:alphainf", OTHER_NAN, 7, false },
+        { "tensor:3x5:set:alpha2", OTHER_NAN, 14, false },
+    };
+    rmcp_device *honest = *state;
+    struct rmcp_driver driver = *honest->driver;
+    struct rmcp_device device = *honest;
+    plot.submit = honest->driver->submit;
+    driver.submit = nan_submit;
+    device.driver = &driver;
+    for (size_t i = 0; i < SUPPORT_LENGTH(rows); i++) {
+        const struct rmcp_operation *operation = NULL;
+        struct rmcp_any_problem problems[RMCP_MOST_PASSES];
+        struct rmcp_judgement result;
+        size_t n = 0;
+        nan_spoil = rows[i].spoil;
+        nan_at = rows[i].at;
+        assert_int_equal(rmcp_case_parse(rows[i].text, &operation, problems, &n), RMCP_OK);
+        assert_int_equal(rmcp_judge_problem(&device, operation, &problems[0], NULL,
+                                            RMCP_DATA_INTEGERS, 1, 0, &result),
+                         RMCP_OK);
+        if (result.passed != rows[i].passes) fail_msg("row %d: %s", (int)i, result.why);
+        if (!rows[i].passes) assert_non_null(strstr(result.why, "is NaN or was never written"));
+    }
+}
+
 static void test_the_judge_finds_a_changed_bias(void **state)
 {
     (void)state;
@@ -317,7 +373,8 @@ static void test_the_judge_finds_other_bits_in_a_repetition(void **state)
                              RMCP_OK);
             assert_int_equal(result.passed, times < 3);
             if (times >= 3)
-                assert_non_null(strstr(result.why, "has other bits in execution 3 than in the first"));
+                assert_non_null(
+                    strstr(result.why, "has other bits in execution 3 than in the first"));
         }
 }
 
@@ -327,8 +384,8 @@ static void test_the_judge_looks_at_every_output(void **state)
     (void)state;
     for (int64_t at = 0; at < 5 * 6 * 6; at++) {
         struct rmcp_judgement result;
-        assert_int_equal(judge("n1c4h6w6k5r3s3p1", RMCP_CONV_FORWARD, "reference", RMCP_DATA_INTEGERS,
-                               OUTPUT_BIT, at, &result),
+        assert_int_equal(judge("n1c4h6w6k5r3s3p1", RMCP_CONV_FORWARD, "reference",
+                               RMCP_DATA_INTEGERS, OUTPUT_BIT, at, &result),
                          RMCP_OK);
         char why[32];
         snprintf(why, sizeof why, "y[%d] is ", (int)at);
@@ -372,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_every_algorithm_passes),
         cmocka_unit_test(test_random_problems_pass),
         cmocka_unit_test(test_the_judge_finds_each_kind_of_damage),
+        cmocka_unit_test(test_the_judge_knows_results_that_are_nan),
         cmocka_unit_test(test_the_judge_finds_a_changed_bias),
         cmocka_unit_test(test_the_judge_accepts_honest_results),
         cmocka_unit_test(test_the_judge_looks_at_every_output),

@@ -5,6 +5,7 @@
 #include "base/random.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 extern const struct rmcp_operation rmcp_operation_attention;
 extern const struct rmcp_algo *const rmcp_algos_attention[];
@@ -88,19 +89,85 @@ static rmcp_status parse(const char *text, void *problems, size_t *count)
 }
 
 /* Factors as networks have them, not far from 1; dropout now and then. */
-static void fill(const void *problem, unsigned slot, enum rmcp_data data, uint64_t seed, void *host)
+static void fill_factors(uint64_t seed, void *host)
 {
     struct rmcp_random r = { seed };
-    if (slot != RMCP_ATT_FACTORS) {
-        rmcp_form_fill(problem, slot, data, seed, host);
-        return;
-    }
     for (int64_t i = 0; i < RMCP_ATT_N_FACTORS; i++) {
         const double size = 0.5 * (double)rmcp_random_between(&r, 1, 3);
         const double share = 0.25 * (double)rmcp_random_below(&r, 4);
         const double value = rmcp_random_below(&r, 4) ? size : -size;
         rmcp_store_any(host, RMCP_F32, i, i == RMCP_ATT_DROP ? share : value);
     }
+}
+
+static void fill(const void *problem, unsigned slot, enum rmcp_data data, uint64_t seed,
+                 void *host);
+
+/* An input as it will be filled, packed; NULL without memory, or when the problem does not have it.
+ */
+static double *drawn(const struct rmcp_form *form, unsigned slot, enum rmcp_data data,
+                     uint64_t seed)
+{
+    const struct rmcp_form_tensor *t = &form->tensor[slot];
+    if (!t->dims) return NULL;
+    void *host = calloc((size_t)t->span, rmcp_type_bytes((rmcp_type)t->type));
+    double *values = calloc((size_t)t->elements, sizeof *values);
+    if (host && values) {
+        fill(form, slot, data, seed, host);
+        for (int64_t i = 0; i < t->elements; i++)
+            values[i] = rmcp_load_any(host, (rmcp_type)t->type, rmcp_form_place(t, i));
+    } else {
+        free(values);
+        values = NULL;
+    }
+    free(host);
+    return values;
+}
+
+/* What forward would have saved for these inputs: with any other numbers weights are no weights,
+ * and soon not finite. False without memory. */
+static bool fill_saved(const struct rmcp_form *form, unsigned slot, enum rmcp_data data,
+                       uint64_t seed, void *host)
+{
+    const struct rmcp_att_sizes s = rmcp_att_sizes(form);
+    const struct rmcp_form_tensor *t = &form->tensor[slot];
+    double *q = drawn(form, RMCP_ATT_Q, data, seed), *k = drawn(form, RMCP_ATT_K, data, seed);
+    double *bias = drawn(form, RMCP_ATT_BIAS, data, seed);
+    double *factors = drawn(form, RMCP_ATT_FACTORS, data, seed);
+    double *score = calloc((size_t)s.keys, sizeof *score), scale = form->number[RMCP_ATT_SCALE];
+    const bool done = q && k && score && (bias || !form->word[RMCP_ATT_BIASED]) &&
+                      (factors || !form->word[RMCP_ATT_SCALED]);
+    if (factors) scale *= factors[RMCP_ATT_FROM_Q] * factors[RMCP_ATT_FROM_K];
+    for (int64_t i = 0; done && i < s.heads * s.queries; i++) {
+        const int64_t query = i % s.queries, head = i / s.queries;
+        const int64_t n = form->word[RMCP_ATT_MASK] && query + 1 < s.keys ? query + 1 : s.keys;
+        double most = -INFINITY, sum = 0;
+        for (int64_t j = 0; j < n; j++) {
+            const double *key = k + (head * s.keys + j) * s.depth;
+            double dot = 0;
+            for (int64_t c = 0; c < s.depth; c++) dot += q[i * s.depth + c] * key[c];
+            score[j] = scale * dot + (bias ? bias[i * s.keys + j] : 0);
+            most = fmax(most, score[j]);
+        }
+        for (int64_t j = 0; j < n; j++) sum += exp(score[j] - most);
+        rmcp_store_any(host, (rmcp_type)t->type, rmcp_form_place(t, i),
+                       slot == RMCP_ATT_M ? most : 1 / sum);
+    }
+    free(q);
+    free(k);
+    free(bias);
+    free(factors);
+    free(score);
+    return done;
+}
+
+static void fill(const void *problem, unsigned slot, enum rmcp_data data, uint64_t seed, void *host)
+{
+    if (slot == RMCP_ATT_FACTORS)
+        fill_factors(seed, host);
+    else if ((slot != RMCP_ATT_M && slot != RMCP_ATT_ZINV) ||
+             !fill_saved(problem, slot, data, seed, host))
+        rmcp_form_fill(problem, slot, data, seed, host);
 }
 
 static double flops(const void *problem)
