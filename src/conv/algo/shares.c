@@ -140,7 +140,8 @@ static int64_t workgroups_of(const struct rmcp_shares *g, const struct tile *til
 static double seconds_of(const struct rmcp_request *request, const struct rmcp_shares *g,
                          const struct tile *tile)
 {
-    enum { SIMDS = 4, LANES = 32 };
+    enum { SIMDS = 4, LANES = 32, MANY = 32 };
+    const double crowd = 1.1; /* many a pair: large tiles gain more than their estimates say */
     const struct rmcp_caps *caps = request->caps;
     const double units = caps->compute_units ? caps->compute_units : 1;
     const double clock = caps->flops_per_second / (2 * 64 * units), pairs = fmax(1, units / 2);
@@ -152,7 +153,8 @@ static double seconds_of(const struct rmcp_request *request, const struct rmcp_s
     const double alone =
         ceil(each / tile->at_once) * (turns * (turn + tile->stall) + tile->first) / clock;
     const double traffic = tile->traffic * rmcp_traffic_seconds(request->problem, caps);
-    return sqrt(hypot(hypot(busy * busy, alone * alone), traffic * traffic)) + caps->launch_seconds;
+    const double all = sqrt(hypot(hypot(busy * busy, alone * alone), traffic * traffic));
+    return (each > MANY ? crowd : 1) * all + caps->launch_seconds;
 }
 
 /* Elsewhere than on RDNA it was not measured: taken only when it is asked for. */
