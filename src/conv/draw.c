@@ -57,6 +57,22 @@ static void draw_square(struct rmcp_random *r, rmcp_conv *p)
     }
 }
 
+/* What shares takes: 1x1 with sums of whole slices, or of the pixels of one image. */
+static void draw_shares(struct rmcp_random *r, rmcp_conv *p)
+{
+    const bool strided = chance(r, 4);
+    p->groups = 1;
+    p->c = 32 * rmcp_random_between(r, 1, 5);
+    p->k = 32 * rmcp_random_between(r, 1, 5);
+    if (chance(r, 2)) *(chance(r, 2) ? &p->c : &p->k) = 4 * rmcp_random_between(r, 1, 40);
+    if (chance(r, 2)) p->n = 1;
+    for (uint32_t i = 0; i < p->dims; i++) {
+        p->pad_begin[i] = p->pad_end[i] = 0;
+        if (!strided) p->stride[i] = 1;
+    }
+    if (p->n == 1 && !strided) p->input[p->dims - 1] = 4 * rmcp_random_between(r, 1, 12);
+}
+
 static double work(const rmcp_conv *p)
 {
     rmcp_conv_info shape = { .struct_size = sizeof shape };
@@ -75,6 +91,7 @@ void rmcp_conv_draw(uint64_t seed, rmcp_conv *problem, rmcp_conv_pass *pass)
         bool pointwise = chance(&r, 5);
         for (uint32_t i = 0; i < p.dims; i++) draw_dimension(&r, &p, i, pointwise);
         if (p.dims == 2 && chance(&r, 8)) draw_square(&r, &p);
+        if (pointwise && chance(&r, 3)) draw_shares(&r, &p);
         p.type =
             (uint32_t)(chance(&r, 2) ? RMCP_F32 : rmcp_random_between(&r, RMCP_F16, RMCP_BF16));
         p.layout = (uint32_t)rmcp_random_between(&r, RMCP_NCHW, RMCP_NHWC);

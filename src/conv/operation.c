@@ -102,6 +102,7 @@ static const char *const trials[] = {
     "n2c4h7w7k5r5s5p2:%s:nchw",
     "n1c3w40k5s37p9:%s:nchw",
     "n1c20h9w8k24r1s1u2:%s:nchw",
+    "n1c64h7w8k96r1s1:%s:nchw",
     NULL,
 };
 
