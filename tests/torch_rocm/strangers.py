@@ -135,6 +135,9 @@ def make(name):
     if not hasattr(torch.ops.torchvision, "nms"):  # see models.py; transformers asks for torchvision, too
         torch.library.define("torchvision::nms", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     model, data = (of_torchvision if name in TORCHVISION else of_transformers)(name)
+    for parameter in model.parameters():
+        if parameter.dim() > 1 and not parameter.any():  # a last layer that begins with zeros would hide all before it
+            nn.init.normal_(parameter, std=0.1)
     for module in model.modules():
         if type(module).__name__ in ("Dropout", "StochasticDepth", "SegformerDropPath"):
             module.p = module.drop_prob = 0.0
