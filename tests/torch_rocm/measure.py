@@ -87,7 +87,7 @@ class Cell:
             environment["LD_LIBRARY_PATH"] = "/torch/repaired:/torch"
         if self.way == "dropin":
             environment["TORCH_ROCM_MIOPEN"] = "/torch/rmcp/libMIOpen.so.1"
-        if self.way == "original":
+        if self.way == "original" or (self.program and self.way == "adapter"):  # whose batch norm is MIOpen's
             environment.update(ORIGINAL, MIOPEN_ENABLE_LOGGING="1")  # its functions by name, to tell which one failed
         words = ["chroot", self.root, "env", "-C", "/torch/rmcp"] + [f"{k}={v}" for k, v in environment.items()]
         words += ["./rmcp", "sim", "--json", "--stats", "--allow-reports"] + self.sim

@@ -164,6 +164,8 @@ class Watch(TorchDispatchMode):
     def judge(self, name, found, plain, right):
         self.n_judged += 1
         for one, by_type, exact in zip(found, plain, right):
+            if by_type.numel() == 0:  # the CPU leaves it empty: batch norm's saved statistics in inference
+                continue
             half = torch.float16 in (one.dtype, by_type.dtype)
             one, theirs_of, exact_of = flat(one), flat(by_type), flat(exact)
             if not by_type.dtype.is_floating_point:  # a position or a count: as the CPU's
@@ -183,7 +185,8 @@ class Watch(TorchDispatchMode):
 def main():
     torch.set_num_threads(1)
     os.chdir(os.path.dirname(os.path.abspath(program)))
-    sys.argv, sys.path[0] = [os.path.basename(program)] + rest, os.getcwd()
+    sys.argv = [os.path.basename(program)] + rest
+    sys.path.insert(0, os.getcwd())
     # As Python did before 3.14: what loads data begins as a copy of the program, without card.py in front of torch.
     multiprocessing.set_start_method("fork")
     # torchvision's own library is for another PyTorch; only its Python is used, which asks for one operator of it.
