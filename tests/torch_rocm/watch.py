@@ -148,7 +148,10 @@ class Watch(TorchDispatchMode):
             self.unjudged[f"{name} ({str(error).splitlines()[0][:80]})"] += 1
             return result
         found = tensors(result) + self.changed(function, written, args, kwargs)
-        self.judge(name, found, plain, right)
+        # Only the first result: the places of equals are free where sorting need not be stable, and what a bag keeps for
+        # its backward pass is each device's own.
+        free = 1 if function is aten.sort.default or name == "_embedding_bag" else None
+        self.judge(name, found[:free], plain, right)
         return result
 
     @staticmethod
@@ -163,8 +166,9 @@ class Watch(TorchDispatchMode):
 
     def judge(self, name, found, plain, right):
         self.n_judged += 1
-        for one, by_type, exact in zip(found, plain, right):
-            if by_type.numel() == 0:  # the CPU leaves it empty: batch norm's saved statistics in inference
+        for i, (one, by_type, exact) in enumerate(zip(found, plain, right)):
+            # One of the two leaves empty what the other saves for the backward pass: batch norm, log_sigmoid.
+            if i > 0 and 0 in (one.numel(), by_type.numel()):
                 continue
             half = torch.float16 in (one.dtype, by_type.dtype)
             one, theirs_of, exact_of = flat(one), flat(by_type), flat(exact)
