@@ -2,8 +2,8 @@
 
 TORCH_ROCM_MIOPEN names another libMIOpen, TORCH_ROCM_LIBRARY another build of PyTorch's code. Each library is loaded by
 itself: libtorch_cpu exports functions of LLVM, which AMD's compiler library must not find. A PyTorch for the CPU has no
-Python bindings of torch.cuda: what optimizers, autocast and rmcp.torch ask of these is answered here, and nothing else
-is changed."""
+Python bindings of torch.cuda: what optimizers, autocast, torch.load, copies of models and rmcp.torch ask of these is
+answered here, and nothing else is changed."""
 import ctypes
 import os
 import types
@@ -25,3 +25,17 @@ torch._C._cuda_getCurrentRawStream = lambda index: 0
 torch.cuda.is_current_stream_capturing = lambda: False
 torch.cuda.get_device_name = lambda device=None: "simulated"
 torch.cuda.synchronize = lambda device=None: torch.zeros(1, device="cuda").cpu()
+
+
+def on_card(storage, non_blocking=False):
+    return torch.empty(storage.nbytes(), dtype=torch.uint8, device="cuda").untyped_storage().copy_(storage, non_blocking)
+
+
+def to(self, *, device, non_blocking=False):
+    moves = torch.device(device).type == "cuda" and self.device.type == "cpu"
+    return on_card(self, non_blocking) if moves else theirs_to(self, device=device, non_blocking=non_blocking)
+
+
+theirs_to, theirs_clone = torch.UntypedStorage.to, torch.UntypedStorage.clone
+torch.UntypedStorage.to = to
+torch.UntypedStorage.clone = lambda self: on_card(self) if self.device.type == "cuda" else theirs_clone(self)

@@ -26,6 +26,7 @@ import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
 import models  # noqa: E402
+import strangers  # noqa: E402
 
 torch.set_num_threads(1)
 CARD = "cpu" if on_cpu else "cuda"
@@ -59,10 +60,15 @@ def optimizer_of(parameters):
     return torch.optim.SGD(parameters, lr=1e-3, momentum=0.9, foreach=foreach)
 
 
+def typed(x, dtype):
+    """Words stay whole numbers."""
+    return x.to(dtype) if x.is_floating_point() else x
+
+
 def infer(model, x, device, dtype):
     model = copy.deepcopy(model).to(device, dtype).eval()
     with torch.no_grad():
-        return model(x.to(device, dtype))
+        return model(typed(x, dtype).to(device))
 
 
 def step_of(model, x, target, device, half, scaler=None):
@@ -107,7 +113,7 @@ def on_host(model, before, x, target, dtype, seed=0, change=0.0):
         scaler = torch.amp.GradScaler("cpu", init_scale=256.0)
         outputs = step_of(model, x, target, "cpu", half, scaler)
         return [outputs], [p.grad / 256 for p in model.parameters()]
-    outputs = step_of(model, x.to(dtype), target, "cpu", half)
+    outputs = step_of(model, typed(x, dtype), target, "cpu", half)
     return [outputs], [p.grad for p in model.parameters()]
 
 
@@ -156,7 +162,7 @@ def judge(result, what, found, plain, right, moved=()):
 
 
 def main():
-    model, data = models.make(name)
+    model, data = (strangers if name in strangers.TORCHVISION + strangers.TRANSFORMERS else models).make(name)
     torch.manual_seed(2)
     x, target = data()
     if own_norm:

@@ -60,6 +60,7 @@ def rule(name, command):
 def main():
     folder, order_file, target, types = sys.argv[1:5]
     order = [w for line in open(order_file) for w in line.split("#")[0].split()]
+    needed_names = order[: order.index("--")]
     aten = "src/aten/src/ATen"
     files = sources(
         folder, "src/c10/hip/*.cpp", "src/c10/hip/impl/*.cpp", f"{aten}/hip/*.cpp", f"{aten}/hip/detail/*.cpp",
@@ -69,7 +70,7 @@ def main():
         f"{aten}/native/hip/*.hip", f"{aten}/native/*/hip/*.hip",
     )  # fmt: skip
     files = in_order(files, order)
-    n_needed = sum(stem_of(name) in order for name in files)
+    n_needed = sum(stem_of(name) in needed_names for name in files)
     lines = ["ninja_required_version = 1.5", "builddir = /torch/log"]  # one for all targets: the host's objects are shared
     for_host = "-O0 --cuda-host-only"
     for_card = f"-O3 --cuda-device-only --no-gpu-bundle-output --offload-arch={target}"

@@ -2,7 +2,7 @@
 """Links what has been compiled of PyTorch's HIP code: link.py LIBRARY TARGET…, inside the chroot.
 
 The code of all targets goes into one library, as in AMD's wheels: a bundle for each kernel file. What is still
-undefined becomes a function that prints its name and ends the program, so that a build that is under way can be used."""
+undefined becomes a function that throws its name, so that a build that is under way can be used."""
 import glob
 import os
 import pathlib
@@ -91,7 +91,7 @@ def assemble(name, lines):
 
 def main():
     objects, lines, n_kernel_files = collect()
-    run("gcc", "-fPIC", "-O1", "-c", "/torch/support.c", "-o", str(work / "support.o"))
+    run("g++", "-fPIC", "-O1", "-c", "/torch/support.cpp", "-o", str(work / "support.o"))
     objects += [assemble("bundles", lines), str(work / "support.o")]
     first = link(objects)
     missing = sorted(set(re.findall(r"undefined (?:hidden |protected )?symbol: (\S+)", first.stderr)))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the models on the simulated card, one process a cell, and prints tables; run calls this: measure.py --help.
+"""Runs models and programs on the simulated card, one process a cell, and prints tables; run calls this: measure.py --help.
 
 A cell that was measured with the same libraries is not run again. What a program printed is kept beside its result."""
 import argparse
@@ -14,6 +14,11 @@ import time
 
 MODELS = ["conv2d", "resnet18", "vgg11_bn", "mobilenet_v2", "densenet", "unet", "transformer", "lstm", "gru"]
 MODES = ["infer", "sgd", "adam", "autocast"]
+# Of strangers.py.
+STRANGERS = (
+    "alexnet squeezenet1_1 shufflenet_v2_x0_5 mnasnet0_5 googlenet mobilenet_v3_small efficientnet_b0 regnet_y_400mf resnext "
+    "convnext vit swin r3d lraspp deeplabv3 fpn bert gpt2 llama t5 hf_vit segformer wav2vec2 mamba"
+).split()
 WAYS = ["original", "adapter", "dropin"]
 RULES = ["vcmpx-exec-war", "vmem-scalar-write", "smem-vector-write", "flat-offset", "inst-prefetch"]
 # What Debian's build of MIOpen lacks is made up for in the environment: tests/miopen/original.sh has the reasons.
@@ -60,10 +65,11 @@ def patterns_of(reports):
 class Cell:
     """One program: a model, a mode, a way, and the options of rmcp sim."""
 
-    def __init__(self, arguments, model, mode, way, own_norm=False, sim=(), limit=900, code=""):
+    def __init__(self, arguments, model, mode, way, own_norm=False, sim=(), limit=900, code="",
+                 program=()):  # fmt: skip
         self.root, self.folder = arguments.root, arguments.root + "/torch"
         self.model, self.mode, self.way, self.own_norm, self.sim, self.limit = model, mode, way, own_norm, list(sim), limit
-        self.code = code
+        self.code, self.program = code, list(program)
         words = [model, mode, way] + ["own-norm"] * own_norm + [code] * bool(code) + [re.sub(r"\W+", "_", o) for o in self.sim]
         self.base = f"{self.folder}/results/" + ".".join(words)
         self.state, self.kept = arguments.state, arguments.kept
@@ -72,6 +78,7 @@ class Cell:
         environment = {
             "HOME": "/torch/home", "XDG_CACHE_HOME": "/torch/home/cache", "LD_LIBRARY_PATH": "/torch", "RMCP_GUARD": "0",
             "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "RMCP_LIBRARY": "/torch/rmcp/librmcp.so.0",
+            "HF_HUB_OFFLINE": "1",
         }  # fmt: skip
         if self.code:
             environment["TORCH_ROCM_LIBRARY"] = f"/torch/{self.code}/libtorch_hip.so"
@@ -80,13 +87,15 @@ class Cell:
             environment["LD_LIBRARY_PATH"] = "/torch/repaired:/torch"
         if self.way == "dropin":
             environment["TORCH_ROCM_MIOPEN"] = "/torch/rmcp/libMIOpen.so.1"
-        if self.way == "original":
+        if self.way == "original" or (self.program and self.way == "adapter"):  # whose batch norm is MIOpen's
             environment.update(ORIGINAL, MIOPEN_ENABLE_LOGGING="1")  # its functions by name, to tell which one failed
         words = ["chroot", self.root, "env", "-C", "/torch/rmcp"] + [f"{k}={v}" for k, v in environment.items()]
         words += ["./rmcp", "sim", "--json", "--stats", "--allow-reports"] + self.sim
         if self.code == "repaired":
             words += ["--launches", "/torch/results/" + os.path.basename(self.base) + ".launches"]
         words += ["--", "timeout", str(self.limit)]
+        if self.program:
+            return words + ["python3", "watch.py", self.way] + self.program
         # Optimizers over lists of tensors are late in order.txt.
         lists = os.path.exists(f"{self.folder}/gfx1010/src_aten_src_ATen_native_hip_ForeachTernaryOp.hip.co")
         options = ["--own-norm"] * self.own_norm + ["--single"] * (not lists)
@@ -206,6 +215,43 @@ def table_of_models(arguments):
     return failed
 
 
+def failed_parts(text):
+    """What around.py's parts say that failed, shorter: by the function that is missing, where one is."""
+    parts = []
+    for name, why in re.findall(r"(?m)^FAILED (\w+): (.*)$", text):
+        missing = re.search(r"torch_rocm: not compiled: ([\w:~]+)", why)
+        parts.append(f"{name} ({'not compiled: ' + missing[1] if missing else why[:120]})")
+    return parts
+
+
+def table_of_programs(arguments):
+    """programs.txt's, judged by watch.py."""
+    rows, failed = [], False
+    for line in open(f"{HERE}/programs.txt"):
+        name, *program = line.split("#")[0].split() or [None]
+        if not name or (arguments.programs != "all" and name not in arguments.programs.split(",")):
+            continue
+        program[0] = f"/torch/{'rmcp' if program[0] == 'around.py' else 'examples'}/{program[0]}"
+        cells = []
+        for way in arguments.ways:
+            cell = Cell(arguments, name, "program", way, limit=arguments.limit, program=program)
+            found = cell.measure()
+            text, result = "**" + found["words"].replace("|", "/") + "**", found["result"]
+            if result:
+                kernels = ", ".join(f"{n} {owner}" for owner, n in sorted(found["kernels"].items()) if owner != "HIP")
+                text = "right" if result["right"] else "**WRONG**: " + ", ".join(f"{k}: {v}" for k, v in result["wrong"].items())
+                text += f", {result['judged']} operations judged; {kernels}; {found['findings']} reports"
+                parts = failed_parts(open(cell.base + ".log", errors="replace").read())
+                text += "".join(f"; **failed**: {part}" for part in parts)
+                failed |= not result["right"] and way != "original"
+            cells.append(text.replace("|", "/"))
+            say(arguments, f"{name} {way}: {text}")
+        rows.append(f"| {name} | " + " | ".join(cells) + " |")
+    print("| program | " + " | ".join(arguments.ways) + " |\n|---|" + "---|" * len(arguments.ways))
+    print("\n".join(rows))
+    return failed
+
+
 def skip_reason(model, way):
     if model not in ("lstm", "gru") or way == "original":
         return ""
@@ -302,7 +348,8 @@ def acted_out(found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", help="the chroot")
-    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--models", default=",".join(MODELS), help='or "strangers": those of strangers.py')
+    parser.add_argument("--programs", help='in place of models: names of programs.txt, or "all"')
     parser.add_argument("--modes", default=",".join(MODES))
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--kept", action="store_true", help="what was measured, with whichever libraries; run nothing")
@@ -312,18 +359,22 @@ def main():
     parser.add_argument("--launched", help="tests/repair/launched, for --repaired")
     parser.add_argument("--chance", default="0.01", help="how often a rule is acted out")
     arguments = parser.parse_args()
+    if arguments.models == "strangers":
+        arguments.models = ",".join(STRANGERS)
     for name in ("models", "modes", "ways"):
         setattr(arguments, name, getattr(arguments, name).split(","))
     digest = hashlib.sha256()
     built = "repaired/libtorch_hip.so" if arguments.repaired else "libtorch_hip.so"
     for name in (built, "rmcp/rmcp", "rmcp/sim/driver/librmcp-sim.so", "rmcp/librmcp.so.0", "rmcp/libMIOpen.so.1",
-                 "rmcp/cell.py", "rmcp/models.py", "rmcp/card.py"):  # fmt: skip
+                 "rmcp/cell.py", "rmcp/models.py", "rmcp/strangers.py", "rmcp/watch.py", "rmcp/around.py", "rmcp/card.py"):  # fmt: skip
         digest.update(open(f"{arguments.root}/torch/{name}", "rb").read())
     arguments.state = digest.hexdigest()
     if arguments.story:
         story(arguments)
         where(arguments)
         return
+    if arguments.programs:
+        sys.exit(int(table_of_programs(arguments)))
     sys.exit(int(repaired(arguments) if arguments.repaired else table_of_models(arguments)))
 
 

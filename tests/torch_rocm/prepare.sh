@@ -8,6 +8,11 @@ packages="g++ ninja-build hipcc clang-21 lld-21 libamdhip64-dev librocprim-dev l
 # Their headers only (and libhipblas): with all that they need they are 4 GB.
 headers_only="librocblas-dev libhipblas-dev libhipblas2 libhipblas-common-dev libhipblaslt-dev libhipsparse-dev
     librocsparse-dev libhipfft-dev libhipsolver-dev librocsolver-dev librccl-dev librocm-smi-dev"
+# Models of strangers.py, unpacked without what they could use beside PyTorch.
+transformers="python3-transformers python3-huggingface-hub python3-tokenizers python3-safetensors python3-regex python3-tqdm
+    python3-packaging python3-filelock python3-httpx python3-httpcore python3-h11 python3-anyio python3-idna python3-certifi
+    python3-fsspec python3-typer python3-click python3-requests python3-urllib3 python3-chardet python3-rich python3-shellingham
+    python3-markdown-it python3-mdurl python3-pygments python3-six libonig5"
 # Versions to try, newest first: what sid lists, then one that was built before.
 known_version=2.12.1+dfsg-2
 
@@ -56,7 +61,7 @@ prepare() {
     upstream=${version%-*}
     prepare_packages
     prepare_source
-    for file in prefix.h kernel_prefix.h support.c link.py timed.sh; do
+    for file in prefix.h kernel_prefix.h support.cpp link.py timed.sh; do
         # An unchanged file keeps its time, and ninja what was made of it.
         cmp -s "$here/$file" "$folder/$file" || cp "$here/$file" "$folder/"
     done
@@ -83,6 +88,13 @@ prepare_packages() {
             sh $headers_only python3-torchvision >"$folder/headers.log" 2>&1 ||
             { tail -n 5 "$folder/headers.log" >&2; skip "cannot unpack $headers_only"; }
         finished headers
+    fi
+    if step transformers; then
+        # shellcheck disable=SC2016,SC2086
+        inside sh -ec 'mkdir -p programs && cd programs && apt-get download "$@" && for deb in *.deb; do dpkg -x "$deb" /; done' \
+            sh $transformers >"$folder/transformers.log" 2>&1 ||
+            { tail -n 5 "$folder/transformers.log" >&2; skip "cannot unpack $transformers"; }
+        finished transformers
     fi
 }
 
