@@ -290,6 +290,12 @@ const struct doctor_rule doctor_rules[] = {
       .fix = "see the recommendation" },
     { RULE("torch-known-bad", torch_known_bad, "python", DOCTOR_WARNING), .blocks = true,
       .title = "A release that is known to fail on this chip", .why = "", .fix = "{}" },
+    { RULE("torch-layernorm", torch_layernorm, "python", DOCTOR_WARNING),
+      .title = "This PyTorch trains LayerNorm and RMSNorm wrongly on this card",
+      .why = "Their gradients of weight and bias lack about half of the sums, without a word "
+             "(pytorch issue 183861):\n"
+             "2.12.0 and 2.12.1 on cards whose waves have 32 lanes. Inference is right.",
+      .fix = "another release of PyTorch: before 2.12, or after 2.12.1" },
     { RULE("torch-cpu-build", torch_cpu_build, "python", DOCTOR_WARNING),
       .title = "PyTorch without any GPU support",
       .why = "torch.cuda.is_available() is False with it, whatever the driver does.", .fix = "" },

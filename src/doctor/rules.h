@@ -26,7 +26,7 @@
     X(dropin_preloaded) X(dropin_everywhere) X(adapter_installed) X(adapter_enabled)            \
     X(registers_refused) X(registers_risk) X(torch_no_rocblas) X(torch_repaired)                      \
     X(repair_stale) X(container_no_render) X(firmware_missing) X(gpu_blacklisted) X(driver_rejected)                       \
-    X(apu_memory) X(torch_known_bad) X(access_policy) X(render_missing) X(driver_failed)          \
+    X(apu_memory) X(torch_known_bad) X(torch_layernorm) X(access_policy) X(render_missing) X(driver_failed)          \
     X(log_hardware) X(log_crash) X(vram_small) X(disk_full) X(other_cards) X(torch_incomplete)    \
     X(torch_overwritten) X(torch_mixed) X(torch_shadowed) X(python_gone) X(torch_elsewhere)       \
     X(visible_other) X(loader_mixed) X(kernels_elsewhere) X(firmware_mes_bad) X(torch_amdsmi) X(override_unread) X(path_blank) X(allocator_malformed)

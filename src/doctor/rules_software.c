@@ -349,6 +349,23 @@ bool doctor_if_torch_known_bad(const struct doctor_machine *m, struct doctor_wor
     return false;
 }
 
+/* The kernel takes 64 lanes for a wave (pytorch#183861); gfx10 and later run it with 32. TheRock's
+ * builds of the same version may have the cure. */
+bool doctor_if_torch_layernorm(const struct doctor_machine *m, struct doctor_words *words)
+{
+    enum { FIRST_OF_32_LANES = 100100 };
+    static const char *const releases[] = { "2.12.0", "2.12.1" };
+    const struct doctor_gpu *gpu = doctor_main_gpu(m);
+    const struct doctor_python *python = doctor_ready_python(m, gpu);
+    if (!python || gpu->version < FIRST_OF_32_LANES || python->is_sdk) return false;
+    const size_t length = strcspn(python->version, "+");
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++)
+        if (strlen(releases[i]) == length && !memcmp(python->version, releases[i], length))
+            return doctor_say(words, "PyTorch %s in %.200s, the chip is %s", python->version,
+                              python->site, gpu->chip);
+    return false;
+}
+
 bool doctor_if_torch_cpu_build(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_python *used = doctor_other_in_use(m, NULL);
