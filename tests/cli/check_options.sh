@@ -131,7 +131,8 @@ bad "'x' is too much" help doctor x
 odd=$(printf 'n\377me')
 printf 'HIP error: invalid device function \377\n' >"$work/$odd"
 is_json 1 rmcp.explain/1 explain --json "$work/$odd"
-is_json 0 rmcp.sim.program/1 sim --json -- true "$odd"
+# (A library with a sanitizer in it cannot be loaded into a program without.)
+ldd "$rmcp" | grep -q 'lib[at]san' || is_json 0 rmcp.sim.program/1 sim --json -- true "$odd"
 is_json 1 rmcp.audit/1 audit --json "$work/$odd"
 is_json 0 rmcp.recipe.list/1 recipe --json
 is_json 0 rmcp.recipe/1 recipe --json docker
