@@ -23,6 +23,9 @@ static const char does_not_fit[] =
 static const char does_nothing[] =
     "it is empty in code for gfx1030: the library has one for each chip, and this one for chips "
     "that its host code has no name for, as gfx1010 is";
+static const char tuned_elsewhere[] =
+    "its sizes are what rocPRIM is tuned to for gfx1030; the host code launches it with those for "
+    "chips that it has no name for, as gfx1010 is";
 static const char calls_refused[] = "calls through a pointer, and a function is refused";
 
 struct job {
@@ -126,6 +129,16 @@ static bool is_for_unknown_chip(const char *name)
     return chip < LEAST_CHIP || chip > MOST_CHIP;
 }
 
+/* rocPRIM before that has a kernel once, whose sizes (work-items of a group, elements of each,
+ * local memory) are compiled in by the chip, and host code that chooses the same by the card's
+ * name: unless the program gave sizes of its own, the configuration is called default_config. A
+ * kernel for gfx1030 that is launched with another chip's sizes leaves results out, or reads beyond
+ * its own. */
+static bool is_tuned_by_chip(const char *name)
+{
+    return strstr(name, "rocprim") && strstr(name, "wrapped_") && strstr(name, "default_config");
+}
+
 static bool is_empty(const struct job *job, const struct rewrite_function *f)
 {
     for (uint32_t i = f->entry; i != f->end && i != REWRITE_NONE; i = rewrite_next(job->r, i)) {
@@ -138,14 +151,18 @@ static bool is_empty(const struct job *job, const struct rewrite_function *f)
     return true;
 }
 
-static void refuse_empty(struct job *job)
+/* Kernels that fit host code only where it believes in the chip that they were compiled for. */
+static void refuse_chosen_by_name(struct job *job)
 {
     size_t n;
     const struct rewrite_function *f = rewrite_functions(job->r, &n);
-    for (size_t i = 0; i < n; i++)
-        if (f[i].is_kernel && !f[i].refused && is_for_unknown_chip(f[i].symbol->name) &&
-            is_empty(job, &f[i]))
+    for (size_t i = 0; i < n; i++) {
+        if (!f[i].is_kernel || f[i].refused) continue;
+        if (is_tuned_by_chip(f[i].symbol->name))
+            rewrite_refuse_function(job->r, i, tuned_elsewhere);
+        else if (is_for_unknown_chip(f[i].symbol->name) && is_empty(job, &f[i]))
             rewrite_refuse_function(job->r, i, does_nothing);
+    }
 }
 
 /* A pointer may lead to a function that is left out. */
@@ -407,7 +424,7 @@ static rmcp_status repair_code(struct job *job, size_t *n_refused)
     if (!job->changes || !job->has) return rmcp_fail_memory("functions", n);
     for (size_t k = 0; k < job->object->n_kernels; k++)
         codeobj_kernel_change_init(&job->changes[k], job->object, k);
-    refuse_empty(job);
+    refuse_chosen_by_name(job);
     status = lower(job);
     if (!status) status = settle_lds(job);
     if (!status) status = make(job, n_refused);

@@ -105,14 +105,19 @@ grep -v '/wet$\|/dry$\|/files2*$' files >a
 grep -v '/wet$\|/dry$\|/files2*$\|^./a$' files2 >b
 equal a b
 
-# Kernels for each chip: the empty ones that a chip without a name would get are left out, no others.
+# Kernels for each chip: the empty ones that a chip without a name would get are left out, and those whose sizes were
+# chosen by the chip; no others.
 compile chips.co "$sources/kernels.c" -O3 -DCHIPS
 expect 1 "$rmcp" repair chips.co --out chips2.co
-has '  2  it is empty in code for gfx1030' 'such as _Z1kIL11target_archE(0|4294967295)E'
+has '  2  it is empty in code for gfx1030' 'such as _Z1kIL11target_archE(0|4294967295)E' \
+    '  1  its sizes are what rocPRIM is tuned to' 'such as _ZN7rocprim.*14default_config'
 expect 0 llvm-readelf-19 -sW chips2.co
 has 'NOTYPE .* _Z1kIL11target_archE4294967295EEvPii$' 'NOTYPE .* _Z1kIL11target_archE0EEvPii$' \
     'FUNC .* _Z1kIL11target_archE900EEvPii$' 'FUNC .* _Z1kIL11target_archE1030EEvPii$' \
-    'FUNC .* _Z1lIL11target_archE4294967295EEvPii$' 'FUNC .* _Z5emptyPii$'
+    'FUNC .* _Z1lIL11target_archE4294967295EEvPii$' 'FUNC .* _Z5emptyPii$' \
+    'NOTYPE .* _ZN7rocprim6detail1kINS0_20wrapped_merge_configINS_14default_config' \
+    'FUNC .* _ZN7rocprim6detail1kINS0_20wrapped_merge_configINS_12merge_config' \
+    'FUNC .* _ZN7rocprim6detail1kINS_14default_config' 'FUNC .* _ZN5other1kINS_20wrapped_merge_configINS_14default_config'
 # FLAT accesses of workgroups that do not fit one CU: of LDS only where code makes addresses of it.
 compile flat.co "$sources/kernels.c" -O3 -DFLAT
 expect 0 "$rmcp" repair flat.co --out flat2.co --json

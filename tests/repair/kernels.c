@@ -105,6 +105,17 @@ KERNEL void _Z1lIL11target_archE4294967295EEvPii(GLOBAL int *out, int n)
 {
     out[0] = n;
 }
+
+/* Sizes by the chip, as rocPRIM has them otherwise, and sizes that the program gives. */
+#define TUNED(name_)                                                                               \
+    KERNEL void name_(GLOBAL int *out, int n)                                                      \
+    {                                                                                              \
+        out[0] = n;                                                                                \
+    }
+TUNED(_ZN7rocprim6detail1kINS0_20wrapped_merge_configINS_14default_configEiEEEEvPii)
+TUNED(_ZN7rocprim6detail1kINS0_20wrapped_merge_configINS_12merge_configILj256ELj4EEEiEEEEvPii)
+TUNED(_ZN7rocprim6detail1kINS_14default_configEEEvPii)
+TUNED(_ZN5other1kINS_20wrapped_merge_configINS_14default_configEiEEEEvPii)
 #endif
 
 #ifdef FLAT

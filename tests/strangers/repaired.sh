@@ -25,10 +25,13 @@ only_file() {
     return 1
 }
 
-# repair FROM NEW: what cannot be repaired is left out, and told in the log.
+# repair FROM NEW: what cannot be repaired is left out, and told in the log. Where nothing can be, it stays as it is, without
+# code for the card.
 repair() {
-    "$build/rmcp" repair "$1" --target "$chip" --out "$2" >"$scratch/repairing" 2>&1 || [ -e "$2" ] ||
-        die "$1 cannot be repaired: $(tail -n 3 "$scratch/repairing")"
+    if ! "$build/rmcp" repair "$1" --target "$chip" --out "$2" >"$scratch/repairing" 2>&1 && [ ! -e "$2" ]; then
+        grep -q 'nothing of it could be repaired' "$scratch/repairing" && cp "$1" "$2" ||
+            die "$1 cannot be repaired: $(tail -n 3 "$scratch/repairing")"
+    fi
     { echo "${1#"$results"}:" && cat "$scratch/repairing"; } >>"$results/rewritten/repaired/log"
 }
 
