@@ -153,6 +153,10 @@ static void print_text(const struct repair_report *r, const char *chip)
                chip);
     printf("kernels        %zu: %zu repaired, %zu refused\n", r->n_kernels,
            r->n_kernels - r->n_refused, r->n_refused);
+    if (r->n_host_places)
+        printf("               %zu of them are chosen by the chip's name: host code takes %s for "
+               "gfx1030 there now\n               (%zu places)\n",
+               r->n_by_name, chip, r->n_host_places);
     if (r->n_repaired) print_changes(r, chip);
     print_refused(r, width);
 }
@@ -217,6 +221,8 @@ static int print_json(const struct repair_report *r, const char *chip, bool dry_
         { "objects_of_other_chips", (double)r->n_other },
         { "kernels", (double)r->n_kernels },
         { "kernels_refused", (double)r->n_refused },
+        { "kernels_chosen_by_name", (double)r->n_by_name },
+        { "host_places", (double)r->n_host_places },
         { "functions", (double)r->n_functions },
         { "instructions_replaced", (double)r->n_lowered },
         { "patterns_unreached", (double)r->n_unreached },

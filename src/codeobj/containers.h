@@ -66,6 +66,21 @@ struct codeobj_rewritten { /* what was done */
     bool output_failed; /* also told on failure: it was the new file that could not be written */
 };
 
+/* A few bytes of a library or program of the host that change where they are. */
+struct codeobj_patch {
+    uint64_t offset; /* in the file, outside of its GPU code */
+    uint8_t bytes[8];
+    uint8_t n;
+};
+
+struct codeobj_destination {
+    const char *path; /* NULL: do all but writing        */
+    unsigned mode;    /* the new file's permissions      */
+    /* Written where code objects change, too; for libraries and programs of the host alone. */
+    const struct codeobj_patch *patches;
+    size_t n_patches;
+};
+
 /* Write the file `to`, which may be `from` (NULL: do all but writing): `from` with all its code
  * objects as `rewriter` makes them. A code object alone, bundles behind each other, a library or
  * program of the host (its new bundles in a segment of their own, no other byte of it moves), or a
@@ -74,9 +89,9 @@ struct codeobj_rewritten { /* what was done */
 rmcp_status codeobj_rewrite_file(const char *from, const char *to, codeobj_rewriter rewriter,
                                  void *context, struct codeobj_rewritten *done);
 
-/* The same from memory; `source->name` is how paths begin, `mode` the new file's permissions. */
-rmcp_status codeobj_rewrite_bytes(const struct codeobj_source *source, const char *to,
-                                  unsigned mode, codeobj_rewriter rewriter, void *context,
-                                  struct codeobj_rewritten *done);
+/* The same from memory; `source->name` is how paths begin. */
+rmcp_status codeobj_rewrite_bytes(const struct codeobj_source *source,
+                                  const struct codeobj_destination *to, codeobj_rewriter rewriter,
+                                  void *context, struct codeobj_rewritten *done);
 
 #endif

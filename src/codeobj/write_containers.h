@@ -9,6 +9,7 @@
 struct rewriting {
     codeobj_rewriter rewriter;
     void *context;
+    const struct codeobj_destination *to;
     const struct codeobj_bundle *bundle; /* around the object at hand; NULL: none */
     struct codeobj_rewritten done;
     struct walk walk;                                                      /* how paths read */

@@ -279,21 +279,22 @@ static rmcp_status rewrite_any(struct rewriting *r, const uint8_t *bytes, size_t
     return status;
 }
 
-rmcp_status codeobj_rewrite_bytes(const struct codeobj_source *source, const char *to,
-                                  unsigned mode, codeobj_rewriter rewriter, void *context,
-                                  struct codeobj_rewritten *done)
+rmcp_status codeobj_rewrite_bytes(const struct codeobj_source *source,
+                                  const struct codeobj_destination *to, codeobj_rewriter rewriter,
+                                  void *context, struct codeobj_rewritten *done)
 {
     struct codeobj_output *output = NULL;
     if (done) *done = (struct codeobj_rewritten){ 0 };
-    if (!source || !source->name || !rewriter)
+    if (!source || !source->name || !to || !rewriter)
         return rmcp_fail(RMCP_E_ARG, "a name or rewriter is NULL");
     struct rewriting *r = calloc(1, sizeof *r);
     if (!r) return rmcp_fail_memory("rewriting", sizeof *r);
     r->rewriter = rewriter;
     r->context = context;
+    r->to = to;
     walk_init(&r->walk, &source->limits, NULL, NULL);
     walk_enter(&r->walk, "%s", source->name);
-    rmcp_status status = codeobj_output_open(to, mode, &output);
+    rmcp_status status = codeobj_output_open(to->path, to->mode, &output);
     r->done.output_failed = status != RMCP_OK;
     if (!status) {
         status = rewrite_any(r, source->bytes, source->size, output);
@@ -323,7 +324,8 @@ static rmcp_status rewrite_opened(int file, const char *from, const char *to,
     if (bytes == MAP_FAILED)
         return rmcp_fail(RMCP_E_IO, "mapping %.300s: %s", from, strerror(errno));
     const struct codeobj_source source = { .name = from, .bytes = bytes, .size = size };
-    rmcp_status status = codeobj_rewrite_bytes(&source, to, about.st_mode, rewriter, context, done);
+    const struct codeobj_destination destination = { .path = to, .mode = about.st_mode };
+    rmcp_status status = codeobj_rewrite_bytes(&source, &destination, rewriter, context, done);
     munmap(bytes, size);
     return status;
 }

@@ -213,6 +213,19 @@ static rmcp_status repoint(struct host *h)
     return status;
 }
 
+/* What else of the file is to be changed, in place. */
+static rmcp_status patch_host(struct host *h)
+{
+    rmcp_status status = RMCP_OK;
+    for (size_t i = 0; !status && i < h->r->to->n_patches; i++) {
+        const struct codeobj_patch *patch = &h->r->to->patches[i];
+        if (patch->n > sizeof patch->bytes || !in_range(patch->offset, patch->n, h->view.size))
+            return rmcp_fail(RMCP_E_INTERNAL, "%.300s: bytes behind its end", h->r->walk.path);
+        status = codeobj_output_patch(h->output, patch->offset, patch->bytes, patch->n);
+    }
+    return status;
+}
+
 /* All segments, and behind the last that is loaded the new one. */
 static rmcp_status write_segments(struct host *h, uint64_t size)
 {
@@ -288,6 +301,7 @@ static rmcp_status write_all(struct host *h)
     const uint64_t fat_start = (h->start + table + 4095) / 4096 * 4096,
                    fat_end = codeobj_output_size(h->output);
     status = copy_old(h);
+    if (!status) status = patch_host(h);
     if (!status) status = repoint(h);
     if (!status) status = write_segments(h, fat_end - h->start);
     return status ? status : write_sections(h, fat_start, fat_end);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "codeobj/chip_names.h"
 #include "codeobj/tensile.h"
 #include "codeobj/write.h"
 
@@ -20,9 +21,14 @@ struct context {
     enum isa_chip target;
     struct repair_report *report;
     struct repair_stream *stream;
+    struct repair_wish wish;
     const char *path;
-    bool alone; /* the file is one code object: refused with it */
+    bool alone;      /* the file is one code object: refused with it       */
+    bool has_others; /* code for the chip is in it that is not made here,
+                        or some for a chip whose name passes as well       */
 };
+
+static const char source_chip[] = "gfx1030";
 
 /* ---- which objects ---- */
 
@@ -32,7 +38,7 @@ enum { NO_RANK = 9 };
 static unsigned rank_of(const struct codeobj_target *target)
 {
     if (!target->chip || isa_chip_of_mach(target->mach) != ISA_GFX1030) return NO_RANK;
-    if (!strcmp(target->chip, "gfx1030")) return 0;
+    if (!strcmp(target->chip, source_chip)) return 0;
     return strcmp(target->chip, "gfx10-3-generic") ? 2 : 1;
 }
 
@@ -92,7 +98,7 @@ static bool wants(const void *context, const struct codeobj_item *item)
     return i < item->bundle->n && !is_settled && item->bundle->entries[i].bytes == item->bytes;
 }
 
-static rmcp_status count_native(const struct context *c, const struct codeobj_item *item)
+static rmcp_status count_native(struct context *c, const struct codeobj_item *item)
 {
     struct codeobj *object = NULL;
     size_t n_native = 0;
@@ -105,11 +111,19 @@ static rmcp_status count_native(const struct context *c, const struct codeobj_it
     if (item->bundle && find_source(c, item->bundle, &n_native, &is_settled) < item->bundle->n &&
         !is_settled)
         return RMCP_OK;
+    c->has_others = true;
     if (repaired)
         c->report->n_already++;
     else
         c->report->n_native++;
     return RMCP_OK;
+}
+
+/* Whether host code that takes the target for gfx1030 takes another chip for it, too. */
+static bool is_taken_for_source(const struct context *c, const struct codeobj_target *target)
+{
+    return target->chip && strcmp(target->chip, source_chip) != 0 &&
+           codeobj_name_passes(source_chip, isa_chip_name(c->target), target->chip);
 }
 
 static rmcp_status rewrite_item(void *context, const struct codeobj_item *item,
@@ -120,12 +134,13 @@ static rmcp_status rewrite_item(void *context, const struct codeobj_item *item,
     bool is_settled;
     if (is_for(&item->target, c->target)) return count_native(c, item);
     if (!wants(c, item)) {
+        c->has_others |= is_taken_for_source(c, &item->target);
         c->report->n_other++;
         return RMCP_OK;
     }
     if (item->bundle) find_source(c, item->bundle, &n_native, &is_settled);
     rmcp_status status =
-        repair_stream_take(c->how->pool, c->stream, item, c->report, &made->bytes, &made->size);
+        repair_stream_take(c->how->pool, c->stream, &c->wish, item, c->report, made);
     repair_pool_advance(c->how->pool, c->path, 1);
     made->add = item->bundle != NULL;
     made->supersedes = is_superseded;
@@ -134,6 +149,7 @@ static rmcp_status rewrite_item(void *context, const struct codeobj_item *item,
     if (status != RMCP_E_UNSUPPORTED && status != RMCP_E_IO) return status;
     c->report->n_refused_objects++;
     c->report->n_native += n_native;
+    c->has_others |= n_native > 0;
     const rmcp_status kept = repair_report_refuse(c->report, item->path, rmcp_last_error(), false);
     if (kept) return kept;
     return c->alone ? status : RMCP_OK;
@@ -209,7 +225,7 @@ static rmcp_status repair_index(const struct file *f, enum repair_made *made)
     uint8_t *bytes = NULL;
     size_t size = 0, n = 0;
     const char *from = f->source->name;
-    rmcp_status status = codeobj_tensile_retarget(f->source->bytes, f->source->size, "gfx1030",
+    rmcp_status status = codeobj_tensile_retarget(f->source->bytes, f->source->size, source_chip,
                                                   isa_chip_name(f->c->target), &bytes, &size, &n);
     if (status == RMCP_E_IO || status == RMCP_E_ARG) {
         /* Another program's .dat. */
@@ -276,25 +292,56 @@ static rmcp_status keep_archive(const struct file *f, enum repair_made *made)
     return status ? status : copy(f, made);
 }
 
-static rmcp_status repair_container(const struct file *f, enum repair_made *made)
+/* One try at it, with or without host code that takes the chip for gfx1030. */
+static rmcp_status rewrite(const struct file *f, const struct codeobj_naming *naming,
+                           struct codeobj_rewritten *done)
 {
-    struct codeobj_rewritten done = { 0 };
     struct context *c = f->c;
-    if (!c->alone) c->stream = repair_stream_open(c->how->pool, f->source, wants, c);
-    rmcp_status status = codeobj_rewrite_bytes(f->source, f->to, f->mode, rewrite_item, c, &done);
+    const struct codeobj_destination to = {
+        .path = f->to, .mode = f->mode, .patches = naming->patches, .n_patches = naming->n_patches
+    };
+    c->has_others = false;
+    c->wish = (struct repair_wish){ .wants = wants,
+                                    .context = c,
+                                    .code = { c->target, naming->n_places > 0 } };
+    if (!c->alone) c->stream = repair_stream_open(c->how->pool, f->source, &c->wish);
+    rmcp_status status = codeobj_rewrite_bytes(f->source, &to, rewrite_item, c, done);
     char why[512];
     snprintf(why, sizeof why, "%s", status ? rmcp_last_error() : "");
     repair_stream_close(c->stream);
     c->stream = NULL;
+    if (!status && done->changed) c->report->n_host_places = naming->n_places;
+    return status ? rmcp_fail(status, "%s", why) : RMCP_OK;
+}
+
+static void forget(struct context *c)
+{
+    repair_report_deinit(c->report);
+    c->report->n_files = 1;
+}
+
+static rmcp_status repair_container(const struct file *f, enum repair_made *made)
+{
+    struct codeobj_rewritten done = { 0 };
+    struct codeobj_naming naming = { 0 };
+    struct context *c = f->c;
+    rmcp_status status = codeobj_accept_name(f->source->bytes, f->source->size, source_chip,
+                                             isa_chip_name(c->target), &naming);
+    if (!status) status = rewrite(f, &naming, &done);
+    if (!status && naming.n_places && c->has_others) {
+        /* That code has the sizes for a chip that rocPRIM does not know. */
+        codeobj_naming_deinit(&naming);
+        forget(c);
+        status = rewrite(f, &naming, &done);
+    }
+    codeobj_naming_deinit(&naming);
     if (!status) *made = done.changed ? REPAIR_CHANGED : REPAIR_COPIED;
     if (!status && !done.changed && f->to && c->how->changes_only) unlink(f->to);
     const bool is_content =
         (status == RMCP_E_UNSUPPORTED || status == RMCP_E_IO) && !done.output_failed;
     if (is_content && c->alone && c->report->n_refusals) return RMCP_OK;
-    if (status) rmcp_fail(status, "%s", why);
     if (!is_content) return status;
-    repair_report_deinit(c->report);
-    c->report->n_files = 1;
+    forget(c);
     return keep_whole(f, made);
 }
 

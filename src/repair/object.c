@@ -31,6 +31,7 @@ static const char calls_refused[] = "calls through a pointer, and a function is 
 struct job {
     const struct codeobj *object;
     enum isa_chip target;
+    bool is_named;                /* as in struct repair_code */
     struct repair_report *report; /* of this object alone */
     struct rewrite *r;
     struct rewrite_text text;
@@ -151,13 +152,19 @@ static bool is_empty(const struct job *job, const struct rewrite_function *f)
     return true;
 }
 
-/* Kernels that fit host code only where it believes in the chip that they were compiled for. */
+/* Kernels of rocPRIM fit host code that believes in the chip that they were compiled for. */
+static bool is_chosen_by_name(const char *name)
+{
+    return is_tuned_by_chip(name) || (strstr(name, "rocprim") && strstr(name, "11target_archE"));
+}
+
 static void refuse_chosen_by_name(struct job *job)
 {
     size_t n;
     const struct rewrite_function *f = rewrite_functions(job->r, &n);
     for (size_t i = 0; i < n; i++) {
         if (!f[i].is_kernel || f[i].refused) continue;
+        if (job->is_named && is_chosen_by_name(f[i].symbol->name)) continue;
         if (is_tuned_by_chip(f[i].symbol->name))
             rewrite_refuse_function(job->r, i, tuned_elsewhere);
         else if (is_for_unknown_chip(f[i].symbol->name) && is_empty(job, &f[i]))
@@ -447,6 +454,8 @@ static rmcp_status list_refused(struct job *job)
             status = repair_report_refuse(job->report, kernel->name, "has no code", true);
         else if (f[i].refused)
             status = repair_report_refuse(job->report, kernel->name, f[i].refused, true);
+        else
+            job->report->n_by_name += is_chosen_by_name(kernel->name);
     }
     return status;
 }
@@ -474,7 +483,7 @@ static rmcp_status repair_opened(struct job *job)
     return RMCP_OK;
 }
 
-rmcp_status repair_object(const void *bytes, size_t size, enum isa_chip target,
+rmcp_status repair_object(const void *bytes, size_t size, const struct repair_code *code,
                           struct repair_report *report, uint8_t **out, size_t *out_size)
 {
     struct codeobj *object = NULL;
@@ -488,7 +497,12 @@ rmcp_status repair_object(const void *bytes, size_t size, enum isa_chip target,
         codeobj_close(object);
         return RMCP_OK;
     }
-    struct job job = { .object = object, .target = target, .report = &one };
+    /* Host code believes in gfx1030 alone: code for its siblings has other sizes. */
+    struct job job = { .object = object,
+                       .target = code->target,
+                       .is_named = code->is_named && object->target.chip &&
+                                   !strcmp(object->target.chip, "gfx1030"),
+                       .report = &one };
     status = repair_opened(&job);
     rewrite_destroy(job.r);
     codeobj_close(object);

@@ -13,6 +13,7 @@ struct job {
     struct job *next, *next_queued; /* of its file; of all that nobody has begun */
     uint8_t *source;
     size_t size;
+    const struct repair_code *code;
     bool is_begun, is_done;
     rmcp_status status;
     char message[512];
@@ -36,8 +37,7 @@ struct repair_pool {
 struct repair_stream {
     struct repair_pool *pool;
     const struct codeobj_source *source;
-    bool (*wants)(const void *context, const struct codeobj_item *item);
-    const void *context;
+    const struct repair_wish *wish;
     pthread_t reader;
     struct job *first, **end;
     size_t n_ahead;            /* read, and not taken yet */
@@ -90,8 +90,8 @@ static void work_on(struct repair_pool *pool, struct job *job)
 {
     job->is_begun = true;
     pthread_mutex_unlock(&pool->lock);
-    job->status = repair_object(job->source, job->size, pool->options->target, &job->report,
-                                &job->out, &job->out_size);
+    job->status =
+        repair_object(job->source, job->size, job->code, &job->report, &job->out, &job->out_size);
     if (job->status) snprintf(job->message, sizeof job->message, "%s", rmcp_last_error());
     pthread_mutex_lock(&pool->lock);
     job->is_done = true;
@@ -177,9 +177,10 @@ static rmcp_status feed(void *context, const struct codeobj_item *item, struct c
     struct repair_stream *stream = context;
     struct repair_pool *pool = stream->pool;
     (void)made;
-    if (!stream->wants(stream->context, item)) return RMCP_OK;
+    if (!stream->wish->wants(stream->wish->context, item)) return RMCP_OK;
     struct job *job = job_create(item);
     if (!job) return RMCP_E_NOMEM; /* the writer goes on alone */
+    job->code = &stream->wish->code;
     pthread_mutex_lock(&pool->lock);
     while (stream->n_ahead > 2 * pool->jobs && !stream->is_stopping)
         pthread_cond_wait(&pool->changed, &pool->lock);
@@ -201,7 +202,7 @@ static rmcp_status feed(void *context, const struct codeobj_item *item, struct c
 static void *read_stream(void *context)
 {
     struct repair_stream *stream = context;
-    codeobj_rewrite_bytes(stream->source, NULL, 0, feed, stream, NULL);
+    codeobj_rewrite_bytes(stream->source, &(struct codeobj_destination){ 0 }, feed, stream, NULL);
     pthread_mutex_lock(&stream->pool->lock);
     stream->is_over = true;
     pthread_cond_broadcast(&stream->pool->changed);
@@ -209,17 +210,15 @@ static void *read_stream(void *context)
     return NULL;
 }
 
-struct repair_stream *
-repair_stream_open(struct repair_pool *pool, const struct codeobj_source *source,
-                   bool (*wants)(const void *context, const struct codeobj_item *item),
-                   const void *context)
+struct repair_stream *repair_stream_open(struct repair_pool *pool,
+                                         const struct codeobj_source *source,
+                                         const struct repair_wish *wish)
 {
     struct repair_stream *stream = pool->jobs > 1 ? calloc(1, sizeof *stream) : NULL;
     if (!stream) return NULL;
     stream->pool = pool;
     stream->source = source;
-    stream->wants = wants;
-    stream->context = context;
+    stream->wish = wish;
     stream->end = &stream->first;
     if (!pthread_create(&stream->reader, NULL, read_stream, stream)) return stream;
     free(stream);
@@ -268,12 +267,10 @@ void repair_stream_close(struct repair_stream *stream)
 }
 
 rmcp_status repair_stream_take(struct repair_pool *pool, struct repair_stream *stream,
-                               const struct codeobj_item *item, struct repair_report *report,
-                               uint8_t **out, size_t *out_size)
+                               const struct repair_wish *wish, const struct codeobj_item *item,
+                               struct repair_report *report, struct codeobj_made *made)
 {
     struct job *job = NULL;
-    *out = NULL;
-    *out_size = 0;
     if (stream) {
         pthread_mutex_lock(&pool->lock);
         while (!stream->first && !stream->is_over)
@@ -284,13 +281,14 @@ rmcp_status repair_stream_take(struct repair_pool *pool, struct repair_stream *s
     }
     if (!job || job->size != item->size || memcmp(job->source, item->bytes, item->size)) {
         job_destroy(job);
-        return repair_object(item->bytes, item->size, pool->options->target, report, out, out_size);
+        return repair_object(item->bytes, item->size, &wish->code, report, &made->bytes,
+                             &made->size);
     }
     rmcp_status status = repair_report_merge(report, &job->report);
     if (!status && job->status) status = rmcp_fail(job->status, "%s", job->message);
     if (!status) {
-        *out = job->out;
-        *out_size = job->out_size;
+        made->bytes = job->out;
+        made->size = job->out_size;
         job->out = NULL;
     }
     job_destroy(job);

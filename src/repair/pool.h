@@ -25,17 +25,23 @@ void repair_pool_run(struct repair_pool *pool, size_t n, void (*task)(void *cont
 void repair_pool_expect(struct repair_pool *pool, size_t n);
 void repair_pool_advance(struct repair_pool *pool, const char *path, size_t n);
 
-/* The code objects of one file, which `wants` chooses. NULL: of one worker, or without memory;
- * then repair_stream_take does all by itself. `source` must outlive it. */
-struct repair_stream *
-repair_stream_open(struct repair_pool *pool, const struct codeobj_source *source,
-                   bool (*wants)(const void *context, const struct codeobj_item *item),
-                   const void *context);
+/* What is done with the code objects of one file. */
+struct repair_wish {
+    bool (*wants)(const void *context, const struct codeobj_item *item); /* these are repaired */
+    const void *context;
+    struct repair_code code;
+};
+
+/* The code objects of one file. NULL: of one worker, or without memory; then repair_stream_take
+ * does all by itself. `source` and `wish` must outlive it. */
+struct repair_stream *repair_stream_open(struct repair_pool *pool,
+                                         const struct codeobj_source *source,
+                                         const struct repair_wish *wish);
 void repair_stream_close(struct repair_stream *stream); /* NULL is fine */
 
 /* repair_object for the next of them; `stream` may be NULL. */
 rmcp_status repair_stream_take(struct repair_pool *pool, struct repair_stream *stream,
-                               const struct codeobj_item *item, struct repair_report *report,
-                               uint8_t **out, size_t *out_size);
+                               const struct repair_wish *wish, const struct codeobj_item *item,
+                               struct repair_report *report, struct codeobj_made *made);
 
 #endif

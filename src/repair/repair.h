@@ -26,6 +26,8 @@ struct repair_report {
     size_t n_replaced;             /* that were made for the chip, and are gone now */
     size_t n_kernels, n_refused;   /* of repaired and refused
                                       objects               */
+    size_t n_by_name;              /* of those that are not refused, chosen by the chip's name    */
+    size_t n_host_places;          /* where host code asks for it, and was changed                */
     size_t n_functions;            /* device functions                                            */
     size_t n_found[ISA_N_RULES];   /* patterns in the code as it was                              */
     size_t n_cures[ISA_N_RULES];   /* places that were changed for them                           */
@@ -58,10 +60,15 @@ void repair_operator(const char *kernel, char out[static REPAIR_OPERATOR]);
  * others. */
 rmcp_status repair_target_parse(const char *name, enum isa_chip *out);
 
+struct repair_code {
+    enum isa_chip target;
+    bool is_named; /* the host code takes the chip for gfx1030 where rocPRIM asks for its name */
+};
+
 /* One code object. On RMCP_OK `*out` is the caller's to free(), or NULL when the object carries our
  * note already. RMCP_E_UNSUPPORTED, with the reason: nothing of it can be repaired. `report` grows
  * by what was done. */
-rmcp_status repair_object(const void *bytes, size_t size, enum isa_chip target,
+rmcp_status repair_object(const void *bytes, size_t size, const struct repair_code *code,
                           struct repair_report *report, uint8_t **out, size_t *out_size);
 
 /* ---- files and folders ---- */

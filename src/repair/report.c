@@ -57,6 +57,8 @@ rmcp_status repair_report_merge(struct repair_report *report, struct repair_repo
     report->n_refused_objects += one->n_refused_objects;
     report->n_kernels += one->n_kernels;
     report->n_refused += one->n_refused;
+    report->n_by_name += one->n_by_name;
+    report->n_host_places += one->n_host_places;
     report->n_functions += one->n_functions;
     for (size_t i = 0; i < ISA_N_RULES; i++) {
         report->n_found[i] += one->n_found[i];

@@ -43,13 +43,14 @@ static void repair_one(const uint8_t *bytes, size_t size)
     uint8_t *out = NULL, *again = NULL;
     size_t out_size = 0, again_size = 0;
     struct codeobj *object = NULL;
-    if (!repair_object(bytes, size, ISA_GFX1010, &report, &out, &out_size) && out) {
+    const struct repair_code code = { ISA_GFX1010, size % 2 == 1 };
+    if (!repair_object(bytes, size, &code, &report, &out, &out_size) && out) {
         if (codeobj_open(out, out_size, &object)) complain("unreadable");
         if (!codeobj_is_repaired(object) || !object->target.chip ||
             strcmp(object->target.chip, "gfx1010"))
             complain("no note, or another chip");
         codeobj_close(object);
-        if (repair_object(out, out_size, ISA_GFX1010, &report, &again, &again_size) || again)
+        if (repair_object(out, out_size, &code, &report, &again, &again_size) || again)
             complain("repaired again");
     }
     free(out);
