@@ -76,9 +76,11 @@ struct codeobj_patch {
 struct codeobj_destination {
     const char *path; /* NULL: do all but writing        */
     unsigned mode;    /* the new file's permissions      */
-    /* Written where code objects change, too; for libraries and programs of the host alone. */
+    /* Written where code objects change, too; for libraries and programs of the host alone. Not
+     * written where `*n_needing` is 0 when the last code object is made. */
     const struct codeobj_patch *patches;
     size_t n_patches;
+    const size_t *n_needing; /* NULL: written in any case */
 };
 
 /* Write the file `to`, which may be `from` (NULL: do all but writing): `from` with all its code

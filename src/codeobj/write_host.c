@@ -216,9 +216,11 @@ static rmcp_status repoint(struct host *h)
 /* What else of the file is to be changed, in place. */
 static rmcp_status patch_host(struct host *h)
 {
+    const struct codeobj_destination *to = h->r->to;
     rmcp_status status = RMCP_OK;
-    for (size_t i = 0; !status && i < h->r->to->n_patches; i++) {
-        const struct codeobj_patch *patch = &h->r->to->patches[i];
+    if (to->n_needing && !*to->n_needing) return RMCP_OK;
+    for (size_t i = 0; !status && i < to->n_patches; i++) {
+        const struct codeobj_patch *patch = &to->patches[i];
         if (patch->n > sizeof patch->bytes || !in_range(patch->offset, patch->n, h->view.size))
             return rmcp_fail(RMCP_E_INTERNAL, "%.300s: bytes behind its end", h->r->walk.path);
         status = codeobj_output_patch(h->output, patch->offset, patch->bytes, patch->n);

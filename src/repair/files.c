@@ -297,9 +297,11 @@ static rmcp_status rewrite(const struct file *f, const struct codeobj_naming *na
                            struct codeobj_rewritten *done)
 {
     struct context *c = f->c;
-    const struct codeobj_destination to = {
-        .path = f->to, .mode = f->mode, .patches = naming->patches, .n_patches = naming->n_patches
-    };
+    const struct codeobj_destination to = { .path = f->to,
+                                            .mode = f->mode,
+                                            .patches = naming->patches,
+                                            .n_patches = naming->n_patches,
+                                            .n_needing = &c->report->n_by_name };
     c->has_others = false;
     c->wish = (struct repair_wish){ .wants = wants,
                                     .context = c,
@@ -310,7 +312,8 @@ static rmcp_status rewrite(const struct file *f, const struct codeobj_naming *na
     snprintf(why, sizeof why, "%s", status ? rmcp_last_error() : "");
     repair_stream_close(c->stream);
     c->stream = NULL;
-    if (!status && done->changed) c->report->n_host_places = naming->n_places;
+    if (!status && done->changed && c->report->n_by_name)
+        c->report->n_host_places = naming->n_places;
     return status ? rmcp_fail(status, "%s", why) : RMCP_OK;
 }
 

@@ -35,10 +35,13 @@ is() { # NAME NUMBER
     [ "$(field "$1")" = "$2" ] || fail "$1 is $(field "$1"), not $2"
 }
 
-compile() { # CHIP SOURCE
-    clang-19 -x c -std=c11 -target amdgcn-amd-amdhsa -mcpu="$1" -nogpulib -O3 -DCHIPS "$sources/$2" -o "$1.co"
+compile() { # CHIP SOURCE OPTION…
+    chip=$1 source=$2
+    shift 2
+    clang-19 -x c -std=c11 -target amdgcn-amd-amdhsa -mcpu="$chip" -nogpulib -O3 -DCHIPS "$sources/$source" -o "$chip.co" "$@"
 }
 compile gfx1030 kernels.c
+compile gfx10-3-generic kernels.c -mcode-object-version=6 2>/dev/null # a warning: that version is new
 for chip in gfx1010 gfx1032 gfx906; do compile $chip ../rewrite/calls.c; done
 cat >host.cpp <<'END'
 #include "chip_names.h"
@@ -154,6 +157,14 @@ for options in -O2 "-O3 -DTABLE" "-O3 -DFAR" "-O3 -DKNOWN" -O0; do
     has 'rocPRIM is tuned'
     answers strange2.so "$before"
 done
+# Code for a family was compiled with the sizes for chips without a name.
+library family.so "gfx906 gfx10-3-generic" -O3
+expect 1 "$rmcp" repair family.so --out family2.so --json
+is host_places 0
+is kernels_chosen_by_name 0
+is kernels_refused 3
+is objects_repaired 1
+answers family2.so "$before"
 library other.so gfx906 -O3
 expect 1 "$rmcp" repair other.so --out other2.so
 says 'no code for gfx1030'
