@@ -29,8 +29,8 @@ PLANTED = [
     ("sim/exec/dispatch.c", "sim/runner/runner.h"),
 ]
 # A room's headers for others, where it has others of its own beside them.
-PUBLIC = {"src/codeobj": {"buffer.h", "codeobj.h", "containers.h", "linked.h", "output.h", "sha256.h", "tensile.h", "walk.h", "write.h",
-                          "zip.h"},
+PUBLIC = {"src/codeobj": {"buffer.h", "chip_names.h", "codeobj.h", "containers.h", "linked.h", "output.h", "sha256.h", "tensile.h",
+                          "walk.h", "write.h", "zip.h"},
           "src/isa": {"encode.h", "isa.h", "rules.h"},
           "src/rewrite": {"aligned.h", "cures.h", "lower.h", "rewrite.h"},
           "sim/exec": set(), "sim/runner": {"runner.h"}} # sim/sim.h is the face of sim/exec
