@@ -6,6 +6,7 @@
 set -eu
 sources=$1 rmcp=$(realpath "$2") launched=$(realpath "$3")
 . "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/report.sh"
 need clang-19 ld.lld-19 llvm-readelf-19
 cd "$work"
 
@@ -24,15 +25,6 @@ answers() { # LIBRARY EXPECTED
     # shellcheck disable=SC2086 # a list of names
     got=$("$python" ask.py "./$1" $names) || got=failed
     [ "$got" = "$2" ] || fail "$1 answers $got, not $2"
-}
-equal() {
-    n_checks=$((n_checks + 1))
-    cmp -s "$1" "$2" || fail "$1 and $2 differ"
-}
-field() { sed -n "s/^[[:space:]]*\"$1\":[[:space:]]*\([0-9]*\),*$/\1/p" out | head -n 1; }
-is() { # NAME NUMBER
-    n_checks=$((n_checks + 1))
-    [ "$(field "$1")" = "$2" ] || fail "$1 is $(field "$1"), not $2"
 }
 
 compile() { # CHIP SOURCE OPTION…

@@ -5,6 +5,7 @@
 set -eu
 sources=$1 rmcp=$(realpath "$2")
 . "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/report.sh"
 clang=${CLANG:-clang-19}
 need "$clang" llvm-readelf-19
 cd "$work"
@@ -21,19 +22,6 @@ run() {
     # shellcheck disable=SC2086
     "$rmcp" sim --kernel "$1" "$2" --chip "$3" ${5-} --grid 32 --block 32 --args "out:4096@$4" i32:37 >log 2>&1 ||
         fail "$1 $2: $(head -3 log)"
-}
-
-# equal FILE FILE: the same bytes.
-equal() {
-    n_checks=$((n_checks + 1))
-    cmp -s "$1" "$2" || fail "$1 and $2 differ"
-}
-
-# field NAME: a number of the last command's JSON.
-field() { sed -n "s/^[[:space:]]*\"$1\":[[:space:]]*\([0-9]*\),*$/\1/p" out | head -n 1; }
-is() { # NAME NUMBER
-    n_checks=$((n_checks + 1))
-    [ "$(field "$1")" = "$2" ] || fail "$1 is $(field "$1"), not $2"
 }
 
 # What is compiled, repaired, is right where the bugs are acted out, and wrong without.
