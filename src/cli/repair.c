@@ -111,7 +111,12 @@ static void print_changes(const struct repair_report *r, const char *chip)
     printf("instructions   %zu that %s lacks were replaced\n", r->n_lowered, chip);
     printf("code           %s became %s\n", cli_bytes(r->old_bytes, before),
            cli_bytes(r->new_bytes, after));
-    printf("\n  %-20s %10s %10s\n", "pattern of a bug", "found", "cures");
+    bool is_any = false;
+    for (unsigned i = 0; i < ISA_N_RULES; i++) is_any |= r->n_found[i] || r->n_cures[i];
+    if (is_any)
+        printf("\n  %-20s %10s %10s\n", "pattern of a bug", "found", "cures");
+    else
+        printf("patterns       none of a known bug\n");
     for (unsigned i = 0; i < ISA_N_RULES; i++)
         if (r->n_found[i] || r->n_cures[i])
             printf("  %-20s %10zu %10zu\n", isa_rule_table[i].id, r->n_found[i], r->n_cures[i]);
@@ -154,8 +159,8 @@ static void print_text(const struct repair_report *r, const char *chip)
     printf("kernels        %zu: %zu repaired, %zu refused\n", r->n_kernels,
            r->n_kernels - r->n_refused, r->n_refused);
     if (r->n_host_places)
-        printf("               %zu of them are chosen by the chip's name: host code takes %s for "
-               "gfx1030 there now\n               (%zu places)\n",
+        printf("               chosen by the chip's name: %zu; host code takes %s for gfx1030 there "
+               "now (places: %zu)\n",
                r->n_by_name, chip, r->n_host_places);
     if (r->n_repaired) print_changes(r, chip);
     print_refused(r, width);

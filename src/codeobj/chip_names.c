@@ -32,6 +32,7 @@ enum {
     FIRST_LETTER = 2,  /* that belongs to a row */
     LETTER_REACH = 64, /* bytes between the comparisons of one letter and the next             */
     NAME_REACH = 8192, /* and between a row and where the code has the name's address          */
+    LONGEST_SYMBOL = 1 << 16,
     MOST_NAMES = 64,
     MOST_ROWS = 1024,
     MOST_USES = 4096
@@ -309,8 +310,12 @@ static rmcp_status hide_symbols(struct search *s)
                 continue;
             if (!names.bytes || name >= names.size) continue;
             const char *text = (const char *)names.bytes + name;
-            const uint8_t *end = memchr(text, 0, (size_t)(names.size - name));
-            if (!end || !strstr(text, ours)) continue;
+            const uint64_t left = names.size - name;
+            if (!memchr(text, 0, left < LONGEST_SYMBOL ? (size_t)left : LONGEST_SYMBOL)) {
+                s->is_strange = true;
+                return RMCP_OK;
+            }
+            if (!strstr(text, ours)) continue;
             const uint8_t other = (uint8_t)(symbol[5] | STV_HIDDEN);
             status = add_patch(s, symbols.offset + at + 5, &other, 1);
         }
@@ -335,11 +340,15 @@ static rmcp_status search_sections(struct search *s)
 {
     rmcp_status status = RMCP_OK;
     for (unsigned pass = 0; pass < 3; pass++) {
+        uint64_t left = s->view.size; /* no byte is of two sections */
         find_range(s, &s->known_at);
         find_range(s, &s->also_at);
-        for (uint32_t i = 0; !status && i < s->view.n_sections; i++) {
+        for (uint32_t i = 0; !status && !s->is_strange && i < s->view.n_sections; i++) {
             const struct codeobj_section section = elf_section(&s->view, i);
             if (!section.bytes || !section.size) continue;
+            if (section.size > left) s->is_strange = true;
+            if (s->is_strange) break;
+            left -= section.size;
             if (pass == 0 && is_code(&section)) status = find_rows(s, &section);
             if (pass == 1 && s->rows.n && is_constant(&section)) status = find_names(s, &section);
             if (pass < 2 || !s->known_at.n) continue;
@@ -374,9 +383,8 @@ rmcp_status codeobj_accept_name(const void *bytes, size_t size, const char *know
     if (!elf_is(bytes, size, &machine) || machine != EM_X86_64) return RMCP_OK;
     if (elf_view_init(&s.view, bytes, size) || s.view.type != ET_DYN) return RMCP_OK;
     rmcp_status status = search_sections(&s);
-    const bool is_usable = !status && is_understood(&s);
-    if (is_usable) status = hide_symbols(&s);
-    if (is_usable && !status) {
+    if (!status && is_understood(&s)) status = hide_symbols(&s);
+    if (!status && is_understood(&s)) {
         out->n_places = s.rows.n;
         qsort(out->patches, out->n_patches, sizeof *out->patches, compare_patches);
     } else {

@@ -334,6 +334,7 @@ static rmcp_status repair_container(const struct file *f, enum repair_made *made
     if (!status && naming.n_places && c->has_others) {
         /* That code has the sizes for a chip that rocPRIM does not know. */
         codeobj_naming_deinit(&naming);
+        repair_pool_expect(c->how->pool, c->report->n_repaired + c->report->n_refused_objects);
         forget(c);
         status = rewrite(f, &naming, &done);
     }
