@@ -81,6 +81,9 @@ static const char *const trials[] = {
     "1x3x6x5:within:%s:n4:alpha1:beta0.5",
     "2x9x3x8:cross:%s:alpha1", /* chunks of four */
     "2x3x9x12:within:%s:alpha1",
+    "1x2x7x72:within:%s:alpha1", /* more of them than a line of work-items */
+    "1x72x2x3:cross:%s:alpha1:x/432x1x216x72:y/432x1x216x72:scale/432x1x216x72:dy/432x1x216x72:dx/"
+    "432x1x216x72",
     "2x12x3x5:cross:fwd:%s:alpha1:x/180x1x60x12:y/180x1x60x12:scale/180x1x60x12",
     "2x12x3x5:cross:bwd:%s:alpha1:x/180x1x60x12:y/180x1x60x12:scale/180x1x60x12:dy/180x1x60x12:dx/"
     "180x1x60x12",

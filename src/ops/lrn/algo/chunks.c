@@ -7,15 +7,15 @@
 enum {
     WIDTH = 4,
     USUAL = 5,
-    UNIT_ITEMS = 2048 /* that keep a compute unit busy */,
-    MOST_STRIP = 32
+    UNIT_ITEMS = 2048 /* that keep a compute unit busy */
 };
 
 /* The tensors as planes of rows of neighbours. */
 struct planes {
     const char *rest; /* of the kernel's name, forward and backward; NULL: they cannot be seen so */
     int64_t planes, rows, width;
-    bool along; /* windows lie along a row alone */
+    int64_t most; /* rows of a work-item */
+    bool meet;    /* the kernel's MEET */
 };
 
 static int64_t ceiling(int64_t n, int64_t divisor)
@@ -47,11 +47,12 @@ static struct planes planes_of(const struct rmcp_form *form)
 {
     const struct rmcp_lrn lrn = rmcp_lrn_of(form);
     const int64_t *const size = form->size;
-    struct planes p = { .planes = size[0] };
+    /* As an H200 liked best; backward reads three tensors again for the rows above and below. */
+    struct planes p = { .planes = size[0], .most = lrn.backward ? 64 : 32 };
     int64_t space = 1;
     for (unsigned d = 2; d < form->dims; d++) space *= size[d];
     if (all_are(form, rmcp_form_packed) && lrn.within) {
-        p.rest = lrn.backward ? "_within_backward" : "_within_forward";
+        p.rest = lrn.backward ? "_within_backward" : "_within_forward", p.meet = true;
         p.rows = size[lrn.strip_axis], p.width = size[lrn.column_axis];
         p.planes = size[0] * size[1] * (space / (p.rows * p.width));
     } else if (all_are(form, rmcp_form_packed) && space > 1) {
@@ -59,7 +60,7 @@ static struct planes planes_of(const struct rmcp_form *form)
         p.rows = size[1], p.width = space;
     } else if (all_are(form, is_last) && !lrn.within) {
         p.rest = lrn.backward ? "_along_backward" : "_along_forward";
-        p.rows = space, p.width = size[1], p.along = true;
+        p.rows = space, p.width = size[1], p.most = 4, p.meet = lrn.backward;
     }
     return p;
 }
@@ -90,7 +91,7 @@ static struct cut cut(const struct rmcp_request *request, const struct planes *p
 {
     const int64_t busy = (int64_t)request->caps->compute_units * UNIT_ITEMS,
                   chunks = p->width / WIDTH;
-    struct cut c = { .strip = p->along ? 4 : MOST_STRIP };
+    struct cut c = { .strip = p->most };
     while (c.strip > 4 && ceiling(p->rows, c.strip) * chunks * p->planes < busy) c.strip /= 2;
     /* Of equal length, in as many rows as are loaded at once. */
     c.strips = ceiling(p->rows, c.strip);
@@ -131,9 +132,11 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
             .beta = (float)lrn.beta,
             .k = (float)lrn.k,
         };
+        const int64_t items =
+            p.meet ? ceiling(args.count, RMCP_LRN_LANES - 2) * RMCP_LRN_LANES : args.count;
         struct rmcp_kernel_launch *launch = NULL;
         const rmcp_status status = rmcp_kernel_append(list, "lrn_chunks", (rmcp_type)form->type,
-                                                      p.rest, args.count, &launch);
+                                                      p.rest, items, &launch);
         if (status) return status;
         for (unsigned slot = 0; slot < (lrn.backward ? RMCP_LRN_SLOTS : RMCP_LRN_DY); slot++) {
             const unsigned there = form->tensor[slot].dims ? slot : RMCP_LRN_Y;
@@ -148,7 +151,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_lrn_chunks;
 const struct rmcp_algo rmcp_algo_lrn_chunks = {
     .name = "chunks",
-    .version = 1,
+    .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

@@ -33,6 +33,10 @@ struct rmcp_lrn_args {
 
 #define RMCP_LRN_STRIP 8 /* rows of a work-item */
 
+/* Work-items in a line, where they have terms of their neighbours: the first and the last have no
+ * results. */
+#define RMCP_LRN_LANES 32
+
 /* Tensors that all lie alike, as planes of rows. */
 struct rmcp_lrn_chunks {
     rmcp_long plane;                    /* elements from one plane to the next           */
