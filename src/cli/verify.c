@@ -414,7 +414,7 @@ int cli_verify(int argc, char **argv)
         .about =
             "Runs operations and compares them with plain loops in double precision: small\n"
             "integers must come out exactly, reals within a computed bound. Tensors lie between\n"
-            "guard bands at odd offsets, outputs start as NaN, inputs must stay as they were.\n"
+            "guard bands, at even or odd offsets, outputs start as NaN, inputs must stay as they were.\n"
             "Large cases compare a sample of their outputs. A failure prints the command that\n"
             "repeats it. A case may also be a line of MIOpen's MIOPEN_ENABLE_LOGGING_CMD.",
         .example = "  rmcp verify --device cpu --suite full\n"
