@@ -36,6 +36,22 @@ INLINE float fold_near(float v, bool largest, uint lanes)
     if (lanes > 16) v = both(v, OTHER(v, 16), largest);
     return v;
 }
+
+/* Two sums of as many as 32, each added up by every other one of them. */
+INLINE void add_near(float *a, float *b, uint lanes)
+{
+    if (lanes <= 1) return;
+    const bool odd = LOCAL_ID & 1;
+    float v = odd ? *b : *a;
+    v += OTHER(odd ? *a : *b, 1);
+    if (lanes > 2) v += OTHER(v, 2);
+    if (lanes > 4) v += OTHER(v, 4);
+    if (lanes > 8) v += OTHER(v, 8);
+    if (lanes > 16) v += OTHER(v, 16);
+    const float other = OTHER(v, 1);
+    *a = odd ? other : v;
+    *b = odd ? v : other;
+}
 #endif
 
 /* Of `lanes` work-items, a power of two. `room` has an element for each work-item of the workgroup, `ends` a quarter as many;
@@ -79,8 +95,7 @@ INLINE float fold_lines(float v, bool largest, uint lane, uint lanes, __local fl
 INLINE void fold_both(float *a, float *b, uint lane, uint lanes, __local float *room, __local float4 *ends)
 {
 #if defined(OTHER)
-    *a = fold_near(*a, false, lanes);
-    *b = fold_near(*b, false, lanes);
+    add_near(a, b, lanes);
     if (lanes <= 32) return;
     if (LOCAL_ID % 32 == 0) {
         room[LOCAL_ID / 32] = *a;
@@ -88,8 +103,9 @@ INLINE void fold_both(float *a, float *b, uint lane, uint lanes, __local float *
     }
     BARRIER();
     const uint from = (LOCAL_ID - lane) / 32 + LOCAL_ID % (lanes / 32);
-    *a = fold_near(room[from], false, lanes / 32);
-    *b = fold_near(room[THREADS / 32 + from], false, lanes / 32);
+    *a = room[from];
+    *b = room[THREADS / 32 + from];
+    add_near(a, b, lanes / 32);
 #else
     *a = fold_lines(*a, false, lane, lanes, room, ends);
     *b = fold_lines(*b, false, lane, lanes, room + THREADS, ends + THREADS / 4);

@@ -80,6 +80,8 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
     return RMCP_OK;
 }
 
+extern const struct rmcp_algo rmcp_algo_norm_whole;
+
 static rmcp_status emit_sums(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
@@ -153,10 +155,25 @@ static unsigned slot_or(const struct rmcp_form *form, unsigned slot, unsigned ot
     return form->tensor[slot].dims ? slot : other;
 }
 
+/* dx by `whole`, which reads rows once, where its workgroups have registers for it alone but not for sums of columns. */
+static bool emit_whole(const struct rmcp_request *request, struct rmcp_launch_list *list,
+                       rmcp_status *status)
+{
+    struct rmcp_form data = *rmcp_form_of(request);
+    struct rmcp_request alone = *request;
+    data.word[RMCP_LN_GRADIENTS] = RMCP_LN_DATA;
+    alone.problem = &data;
+    if (!sums_of(request->problem) || rmcp_algo_norm_whole.refuse(&alone)) return false;
+    *status = rmcp_algo_norm_whole.emit(&alone, list);
+    return true;
+}
+
 static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
     const bool backward = form->word[RMCP_LN_PASS] == RMCP_LN_BACKWARD;
+    rmcp_status whole = RMCP_OK;
+    if (emit_whole(request, list, &whole)) return whole ? whole : emit_sums(request, list);
     struct rmcp_ln_args a = args_of(request);
     const int64_t several = THREADS >> a.lane_bits;
     const int64_t quota = rmcp_launch_quota(ceil_divide(a.rows, several), units_of(request) * 8,
@@ -187,7 +204,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_norm_rows;
 const struct rmcp_algo rmcp_algo_norm_rows = {
     .name = "rows",
-    .version = 2,
+    .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

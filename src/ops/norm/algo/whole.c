@@ -90,9 +90,9 @@ static double seconds_of(const struct rmcp_request *request)
 }
 
 /* Workgroups of a compute unit that stay, for sums. */
-static int64_t stay_of(const struct rmcp_form *form, int64_t threads)
+static int64_t stay_of(int64_t threads)
 {
-    return (form->type == RMCP_F32 ? 2 : 4) * THREADS / threads;
+    return 2 * THREADS / threads;
 }
 
 static struct shares divide(const struct rmcp_request *request)
@@ -114,7 +114,7 @@ static struct shares divide(const struct rmcp_request *request)
     s.groups = ceil_divide(s.rows, s.lines);
     if (sums_of(request->problem)) {
         const int64_t least = ceil_divide(s.groups, MOST_ROWS),
-                      wanted = units_of(request) * stay_of(request->problem, s.threads),
+                      wanted = units_of(request) * stay_of(s.threads),
                       most = s.groups;
         s.groups = wanted > least ? wanted : least;
         if (s.groups > most) s.groups = most;
@@ -221,7 +221,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_norm_whole;
 const struct rmcp_algo rmcp_algo_norm_whole = {
     .name = "whole",
-    .version = 2,
+    .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

@@ -40,7 +40,7 @@ struct rmcp_ln_sums {
  * as there are registers for, of one tensor or two. */
 #define RMCP_LN_MANY 512
 #define RMCP_LN_CHUNKS(bytes, many, backward, sums)                                                \
-    ((sums) && (bytes) == 2         ? 1                                                            \
+    ((sums) && (bytes) == 2         ? 2                                                            \
      : !(many)                      ? ((backward) ? (bytes) : 4)                                   \
      : (backward) && (bytes) == 2   ? 4                                                            \
                                     : 8)

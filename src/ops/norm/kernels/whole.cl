@@ -124,13 +124,13 @@ __kernel WORKGROUP(THREADS) void norm_whole(INPUT(x), INPUT(dy), INPUT(weight), 
             values_of_words(g, r.dy[i]); /* 0 where there is nothing */
             values_of_words(w, weights[i]);
             UNROLL for (uint k = 0; k < LANES; k++) {
-                const float d = v[k] - r.mean, e = g[k] * w[k];
+                const float d = v[k] - r.mean, slope = g[k] * d;
 #if SUMS
-                product[i][k] += g[k] * (d * r.rstd);
+                product[i][k] += slope * r.rstd;
                 sum[i][k] += g[k];
 #endif
-                evens[k % 4] += e;
-                slants[k % 4] += e * d;
+                evens[k % 4] += g[k] * w[k];
+                slants[k % 4] += slope * w[k];
             }
         }
         float even = total(evens), slant = total(slants);
@@ -140,7 +140,8 @@ __kernel WORKGROUP(THREADS) void norm_whole(INPUT(x), INPUT(dy), INPUT(weight), 
         UNROLL for (uint i = 0; i < CHUNKS; i++) {
             const uint at = place_of(&a, lane, i);
             if (at >= a.inner || !exists) continue;
-            forget_words(r.x[i]), forget_words(r.dy[i]), forget_words(weights[i]);
+            forget_words(r.x[i]), forget_words(r.dy[i]);
+            if (!SUMS) forget_words(weights[i]); /* with sums there are registers for what they were made into */
             values_of_words(v, r.x[i]);
             values_of_words(g, r.dy[i]);
             values_of_words(w, weights[i]);
