@@ -11,6 +11,15 @@
 #define FORGET(x) ((void)(x))
 #endif
 
+/* x is made here and not behind the next branch, to which the conditions that it comes from would have to be carried. */
+#if defined(BARE) && defined(__AMDGCN__)
+#define MAKE(x) __asm__ volatile("" : "+v"(x))
+#elif defined(BARE) && defined(__NVPTX__)
+#define MAKE(x) __asm__ volatile("" : "+r"(x))
+#else
+#define MAKE(x) ((void)(x))
+#endif
+
 #if TYPE != 0 && !DRIVER_HALF
 
 INLINE uint pair_of(float a, float b)

@@ -42,6 +42,7 @@
 #define CPU 0
 #define UNROLL _Pragma("unroll")
 #endif
+#define ROLLED _Pragma("unroll 1")
 
 /* Keeps the compiler from moving instructions across: where loads are issued early by design. */
 #if defined(BARE) && defined(__AMDGCN__)

@@ -182,7 +182,7 @@ static bool chance(struct rmcp_random *r, int64_t one_in)
 
 /* ":NAME/…": strides in any order of the dimensions, with gaps or without. */
 static void draw_strides(struct rmcp_random *r, const char *name, unsigned dims,
-                         const int64_t *size, char *text, size_t room)
+                         const int64_t *size, bool last, char *text, size_t room)
 {
     unsigned order[RMCP_FORM_DIMS] = { 0 };
     for (unsigned i = 0; i < dims; i++) { /* channels last, or any */
@@ -190,11 +190,11 @@ static void draw_strides(struct rmcp_random *r, const char *name, unsigned dims,
         order[i] = order[at];
         order[at] = i;
     }
-    if (chance(r, 2)) {
+    if (last || chance(r, 2)) {
         order[0] = 1, order[dims - 1] = 0;
         for (unsigned i = 1; i + 1 < dims; i++) order[i] = dims - i;
     }
-    const bool gaps = chance(r, 3);
+    const bool gaps = !last && chance(r, 3);
     int64_t stride[RMCP_FORM_DIMS], step = gaps && chance(r, 3) ? 2 : 1;
     for (unsigned k = 0; k < dims; k++) {
         stride[order[k]] = step;
@@ -213,11 +213,13 @@ static void put_list(char **at, const char *name, unsigned count, const int64_t 
 
 static void draw_text(struct rmcp_random *r, char *text)
 {
-    const unsigned dims = (unsigned)rmcp_random_between(r, 3, 5);
+    const bool common = chance(r, 3); /* what networks have, for which there are kernels */
+    const unsigned dims = common ? 4 : (unsigned)rmcp_random_between(r, 3, 5);
     static const int64_t widest[] = { 0, 0, 0, 200, 24, 9 };
     int64_t x[5], y[5], window[3], stride[3], pad[3], out[3];
     x[0] = y[0] = rmcp_random_between(r, 1, 3);
-    x[1] = y[1] = rmcp_random_between(r, 1, chance(r, 3) ? 40 : 5);
+    x[1] = y[1] = common ? 8 * rmcp_random_between(r, 1, 3)
+                         : rmcp_random_between(r, 1, chance(r, 3) ? 40 : 5);
     for (unsigned d = 0; d + 2 < dims; d++) {
         x[2 + d] = rmcp_random_between(r, 1, widest[dims]);
         window[d] = chance(r, 5) ? x[2 + d] : rmcp_random_between(r, 1, 4);
@@ -225,6 +227,12 @@ static void draw_text(struct rmcp_random *r, char *text)
         pad[d] = chance(r, 8)   ? rmcp_random_between(r, 0, window[d] + 2)
                  : chance(r, 2) ? rmcp_random_between(r, 0, window[d] / 2)
                                 : 0;
+        if (common) {
+            if (chance(r, 2)) x[2 + d] = (x[2 + d] + 7) / 8 * 8;
+            window[d] = d ? window[0] : rmcp_random_between(r, 2, 3);
+            stride[d] = d ? stride[0] : rmcp_random_between(r, window[0] == 3 ? 1 : 2, 2);
+            pad[d] = d && !chance(r, 8) ? pad[0] : rmcp_random_between(r, 0, 1);
+        }
         y[2 + d] = outputs(x[2 + d], window[d], stride[d], pad[d]);
         if (chance(r, 8)) y[2 + d] += rmcp_random_between(r, 0, 2);
         if (chance(r, 8)) y[2 + d] = (y[2 + d] + 1) / 2;
@@ -236,16 +244,20 @@ static void draw_text(struct rmcp_random *r, char *text)
     at += sprintf(at, ":%s:%s:%s", passes[backward], largest ? "max" : modes[1 + chance(r, 2)],
                   rmcp_type_names[rmcp_random_below(r, RMCP_BF16 + 1)]);
     const bool indexed = largest && (backward || !chance(r, 4));
+    const bool bytes = common && chance(r, 2), last = common && chance(r, 2);
     if (indexed)
-        at += sprintf(at, ":%s:%s", indices[rmcp_random_below(r, NO_INDEX)], places[chance(r, 2)]);
+        at += sprintf(at, ":%s:%s", indices[bytes ? 0 : rmcp_random_below(r, NO_INDEX)],
+                      places[!bytes && chance(r, 2)]);
     else if (largest)
         at += sprintf(at, ":none");
     put_list(&at, "window", dims - 2, window);
     put_list(&at, "stride", dims - 2, stride);
     put_list(&at, "pad", dims - 2, pad);
     put_list(&at, "out", dims - 2, out);
-    if (chance(r, 4)) at += sprintf(at, ":alpha%g", (double)rmcp_random_real(r) * 2);
-    if (chance(r, 4)) at += sprintf(at, ":beta%g", chance(r, 2) ? 1 : (double)rmcp_random_real(r));
+    const unsigned rare = common ? 12 : 4;
+    if (chance(r, rare)) at += sprintf(at, ":alpha%g", (double)rmcp_random_real(r) * 2);
+    if (chance(r, rare))
+        at += sprintf(at, ":beta%g", chance(r, 2) ? 1 : (double)rmcp_random_real(r));
     const struct {
         bool there;
         const char *name;
@@ -254,8 +266,8 @@ static void draw_text(struct rmcp_random *r, char *text)
                 { true, backward ? "dy" : "y", y },
                 { indexed, "index", y } };
     for (int i = 0; i < 3; i++)
-        if (all[i].there && chance(r, 2)) {
-            draw_strides(r, all[i].name, dims, all[i].size, at, 120);
+        if (all[i].there && (last || (!common && chance(r, 2)))) {
+            draw_strides(r, all[i].name, dims, all[i].size, last, at, 120);
             at += strlen(at);
         }
 }

@@ -4,7 +4,9 @@
 static const char *refuse(const struct rmcp_request *request)
 {
     struct rmcp_pool_known known;
-    if (rmcp_pool_of(request->problem).backward) return "forward only";
+    const struct rmcp_pool pool = rmcp_pool_of(request->problem);
+    if (pool.backward) return "forward only";
+    if (pool.largest && (pool.alpha != 1 || pool.beta != 0)) return "maxima with alpha or beta";
     return rmcp_pool_known(request, &known);
 }
 
@@ -15,7 +17,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 
 const struct rmcp_algo rmcp_algo_pool_tiles = {
     .name = "tiles",
-    .version = 2,
+    .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = rmcp_pool_known_cost,

@@ -74,19 +74,28 @@ INLINE void get_places(uint *place, const struct rmcp_pool_args *p, __global con
     }
 }
 
-/* The place of number i. */
-INLINE uint place_at(const struct rmcp_pool_args *p, const uint *place, uint i, uint top, uint begin)
+/* The place of number i; PACKED: places are bytes. */
+INLINE uint place_at(const struct rmcp_pool_args *p, const uint *place, uint i, uint top, uint begin, const bool packed)
 {
-    return LATE && !is_packed(p) ? code_of(p, place[i], top, begin) : place[i / 4] >> 8 * (i % 4) & 255;
+    return LATE && !packed ? code_of(p, place[i], top, begin) : place[i / 4] >> 8 * (i % 4) & 255;
+}
+
+/* Packed indices that lie well. */
+INLINE void load_codes(uint *place, __global const char *p, bool exist)
+{
+    UNROLL for (uint i = 0; i < (COUNT + 3) / 4; i++) {
+        place[i] = 0;
+        if (exist) place[i] = COUNT == 2 ? *(__global const ushort *)p : *(__global const uint *)(p + 4 * i);
+    }
 }
 
 /* Windows before the first that begins in the tile, and behind the last, which reach into it. */
 #define NEAR(pad) (STRIDE == 1 ? BEFORE - (pad) : (pad) ? 0 : BEFORE)
 #define FAR(pad) (pad)
 
-/* Row `row` of the windows; `first` is the first of MAIN. */
+/* Row `row` of the windows; `first` is the first of MAIN. WHOLE: all of them exist and lie well, their indices packed. */
 INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global const char *dy, __global const char *index,
-                      const struct spot *s, uint row, uint first, const bool largest, const uint pad)
+                      const struct spot *s, uint row, uint first, const bool largest, const uint pad, const bool whole)
 {
     const uint at = s->y + s->d * p->y[0] + row * p->y[1], index_at = s->index + s->d * p->index[0] + row * p->index[1];
     const uint top = s->d * p->in[1] + row * STRIDE - p->pad[1], begin = first * STRIDE - p->pad[2];
@@ -94,23 +103,35 @@ INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global c
 #if LAST
     UNROLL for (uint c = 0; c < MAIN + NEAR(pad) + FAR(pad); c++) {
         const uint o = first - NEAR(pad) + c, left = there && o < p->out[2] ? LANES : 0;
-        load_channels(l->dy[c], dy, at + o * p->y[2], left > 0, 0);
-        if (largest)
+        load_channels(l->dy[c], dy, at + o * p->y[2], left > 0, 0, whole);
+        if (largest && whole)
+            load_codes(l->place[c], index + (index_at + o * p->index[2]), left > 0);
+        else if (largest)
             get_places(l->place[c], p, index, index_at + o * p->index[2], p->index_channel, left, top,
                        begin + (c - NEAR(pad)) * STRIDE, 0, LANES);
     }
 #else
     const uint left = there && first < p->out[2] ? p->out[2] - first : 0;
-    load_some(l->dy[0], dy, at + first, left, 0, MAIN);
-    if (largest)
+    __global const char *from = dy + (at + first) * (uint)sizeof(bits), *codes = index + (index_at + first); /* packed */
+    if (whole) {
+        UNROLL for (uint i = 0; i < WORDS(MAIN); i++) l->dy[0][i] = 0;
+        if (there) load_whole(l->dy[0], from, MAIN);
+    } else {
+        load_some(l->dy[0], dy, at + first, left, 0, MAIN);
+    }
+    if (largest && whole)
+        load_codes(l->place[0], codes, there);
+    else if (largest)
         get_places(l->place[0], p, index, index_at + first * p->index[2], p->index[2], left, top, begin, STRIDE, MAIN);
     UNROLL for (uint i = 0; i < NEAR(pad) + FAR(pad); i++) {
-        const uint from = i < NEAR(pad) ? i - NEAR(pad) : MAIN, o = first + from;
+        const uint from_first = i < NEAR(pad) ? i - NEAR(pad) : MAIN, o = first + from_first;
         l->beside[i] = l->place_beside[i] = 0;
         if (there && o < p->out[2]) {
-            l->beside[i] = bits_at(dy, at + o);
-            if (largest)
-                get_places(&l->place_beside[i], p, index, index_at + o * p->index[2], 0, 1, top, begin + from * STRIDE, 0, 1);
+            l->beside[i] = whole ? *(__global const bits *)(from + (int)from_first * (int)sizeof(bits)) : bits_at(dy, at + o);
+            if (largest && whole)
+                l->place_beside[i] = *(__global const uchar *)(codes + (int)from_first);
+            else if (largest)
+                get_places(&l->place_beside[i], p, index, index_at + o * p->index[2], 0, 1, top, begin + from_first * STRIDE, 0, 1);
         }
     }
 #endif
@@ -128,20 +149,22 @@ INLINE float gradient_of(const struct line *l, uint c, uint k, const uint pad)
 }
 
 /* Where its largest element is; the row's windows begin in row `top` of the image, the first of MAIN in column `begin`. */
-INLINE uint place_of(const struct rmcp_pool_args *p, const struct line *l, uint c, uint k, uint top, uint begin, const uint pad)
+INLINE uint place_of(const struct rmcp_pool_args *p, const struct line *l, uint c, uint k, uint top, uint begin, const uint pad,
+                     const bool packed)
 {
     const uint i = c - NEAR(pad), from = begin + i * STRIDE;
 #if LAST
-    return place_at(p, l->place[c], k, top, from);
+    return place_at(p, l->place[c], k, top, from, packed);
 #else
-    if (i < MAIN) return place_at(p, l->place[0], i, top, from);
-    return place_at(p, &l->place_beside[c < NEAR(pad) ? c : NEAR(pad)], 0, top, from);
+    if (i < MAIN) return place_at(p, l->place[0], i, top, from, packed);
+    return place_at(p, &l->place_beside[c < NEAR(pad) ? c : NEAR(pad)], 0, top, from, packed);
 #endif
 }
 
 /* What row r of the windows adds to the tile. */
 INLINE void add_line(const struct rmcp_pool_args *p, const struct spot *s, const struct line *l, const float *wide,
-                     uint row, uint first, int r, const bool largest, const uint pad, float sum[HIGH][WIDE][LANES])
+                     uint row, uint first, int r, const bool largest, const uint pad, const bool packed,
+                     float sum[HIGH][WIDE][LANES])
 {
     const uint top = s->d * p->in[1] + row * STRIDE - p->pad[1], begin = first * STRIDE - p->pad[2];
     float along[WIDE][LANES];
@@ -149,7 +172,7 @@ INLINE void add_line(const struct rmcp_pool_args *p, const struct spot *s, const
     UNROLL for (uint c = 0; c < MAIN + NEAR(pad) + FAR(pad); c++) {
         UNROLL for (uint k = 0; k < LANES; k++) {
             const float dy = gradient_of(l, c, k, pad);
-            const uint code = largest ? place_of(p, l, c, k, top, begin, pad) : 0;
+            const uint code = largest ? place_of(p, l, c, k, top, begin, pad, packed) : 0;
             UNROLL for (int j = 0; j < WIDE; j++) {
                 const int column = j + (int)pad + ((int)NEAR(pad) - (int)c) * STRIDE;
                 if (column < 0 || column >= WINDOW) continue;
@@ -173,12 +196,35 @@ INLINE void add_line(const struct rmcp_pool_args *p, const struct spot *s, const
     }
 }
 
+/* A row of the tile, `at` elements from the beginning of dx; EVEN: all of it exists and lies well. */
+INLINE void give(const struct rmcp_pool_args *p, const struct spot *s, uint at, uint left, bool even, float sum[WIDE][LANES],
+                 __global char *dx)
+{
+#if LAST
+    UNROLL for (uint j = 0; j < WIDE; j++)
+        if (j < left) put_some(p, dx, at + j * p->x[2], LANES, sum[j], LANES, even, false);
+#else
+    float v[WIDE];
+    UNROLL for (uint j = 0; j < WIDE; j++) v[j] = sum[j][0];
+    if (even)
+        put_some(p, dx, at, left, v, WIDE, true, false);
+    else
+        put_some(p, dx, at, left, v, WIDE, false, false);
+#endif
+}
+
+/* The first of MAIN windows in a row. */
+INLINE uint first_of(const struct rmcp_pool_args *p, const struct spot *s, const uint pad)
+{
+    return LAST ? (s->w + p->pad[2] - pad) / STRIDE : s->w / STRIDE;
+}
+
 INLINE void all(const struct rmcp_pool_args *p, const struct spot *s, __global const char *dy,
-                __global const char *index, __global char *dx, const bool largest, const uint pad)
+                __global const char *index, __global char *dx, const bool largest, const uint pad, const bool whole,
+                const bool packed)
 {
     const int above = (int)(p->pad[1] % STRIDE), top = (int)s->h - above; /* the first row of the tile, which may be -1 */
-    const uint first_row = (uint)((top + (int)p->pad[1]) / STRIDE - BEFORE);
-    const uint first = LAST ? (s->w + p->pad[2] - pad) / STRIDE : s->w / STRIDE;
+    const uint first_row = (uint)((top + (int)p->pad[1]) / STRIDE - BEFORE), first = first_of(p, s, pad);
     struct line l[ROWS];
     float wide[MAIN + 3]; /* means: 1 by the columns of a window that count */
     UNROLL for (uint c = 0; c < MAIN + NEAR(pad) + FAR(pad); c++) wide[c] = 1;
@@ -190,24 +236,46 @@ INLINE void all(const struct rmcp_pool_args *p, const struct spot *s, __global c
     UNROLL for (uint i = 0; i < HIGH; i++) UNROLL for (uint j = 0; j < WIDE; j++) UNROLL for (uint k = 0; k < LANES; k++)
         sum[i][j][k] = 0;
     if (AHEAD) {
-        UNROLL for (uint r = 0; r < ROWS; r++) read_line(&l[r], p, dy, index, s, first_row + r, first, largest, pad);
+        UNROLL for (uint r = 0; r < ROWS; r++) read_line(&l[r], p, dy, index, s, first_row + r, first, largest, pad, whole);
     }
+    const uint left = p->in[2] - s->w;
+    const bool even = LAST ? whole : is_even(p, dx, s->x, p->x[1], left, WIDE);
     UNROLL for (uint r = 0; r < ROWS; r++) {
-        if (!AHEAD) read_line(&l[r], p, dy, index, s, first_row + r, first, largest, pad);
-        add_line(p, s, &l[r], wide, first_row + r, first, (int)r, largest, pad, sum);
+        if (!AHEAD) read_line(&l[r], p, dy, index, s, first_row + r, first, largest, pad, whole);
+        add_line(p, s, &l[r], wide, first_row + r, first, (int)r, largest, pad, packed, sum);
+        UNROLL for (uint i = 0; i < HIGH; i++) /* those that are done */
+            if (BEFORE + i / STRIDE == r && (uint)(top + (int)i) < p->in[1])
+                give(p, s, s->x + (i - (uint)above) * p->x[1], left, even, sum[i], dx);
     }
-    UNROLL for (int i = 0; i < HIGH; i++) {
-        const uint at = s->x + (uint)(i - above) * p->x[1];
-        if ((uint)(top + i) >= p->in[1]) continue;
+}
+
+/* Whether all rows of windows of the tile may be read as WHOLE; with LAST its results are EVEN then. */
+INLINE bool is_whole(const struct rmcp_pool_args *p, const struct spot *s, __global const char *dy, __global const char *index,
+                     __global const char *dx, const bool largest, const uint pad)
+{
 #if LAST
-        UNROLL for (uint j = 0; j < WIDE; j++)
-            if (s->w + j < p->in[2]) put_some(p, dx, at + j * p->x[2], LANES, sum[i][j], LANES);
+    const uint bytes = sizeof(bits);
+    if (p->beta != 0 || !are_even(dy, s->y, p->y, bytes, 16) || !are_even(dx, s->x, p->x, bytes, 16)) return false;
+    return !largest || (is_packed(p) && p->index_channel == 1 && are_even(index, s->index, p->index, 1, 4));
 #else
-        float v[WIDE];
-        UNROLL for (uint j = 0; j < WIDE; j++) v[j] = sum[i][j][0];
-        put_some(p, dx, at, p->in[2] - s->w, v, WIDE);
+    const uint first = first_of(p, s, pad), unit = UNIT(MAIN), small = smaller(MAIN, 4);
+    const uint place = (uint)(ulong)dy + (s->y + s->d * p->y[0] + first) * (uint)sizeof(bits);
+    const uint index_place = (uint)(ulong)index + s->index + s->d * p->index[0] + first;
+    if (first + MAIN > p->out[2] || (place | p->y[1] * (uint)sizeof(bits)) % unit) return false;
+    return !largest || (is_packed(p) && p->index[2] == 1 && (index_place | p->index[1]) % small == 0);
 #endif
-    }
+}
+
+/* With a stride of 1 and no padding, which is rare, no tile is WHOLE: there is less code then. */
+INLINE void by_load(const struct rmcp_pool_args *p, const struct spot *s, __global const char *dy,
+                    __global const char *index, __global char *dx, const bool largest, const uint pad)
+{
+    if (!(STRIDE == 1 && largest && !pad) && is_whole(p, s, dy, index, dx, largest, pad))
+        all(p, s, dy, index, dx, largest, pad, true, true);
+    else if (largest && LATE && is_packed(p))
+        all(p, s, dy, index, dx, largest, pad, false, true);
+    else
+        all(p, s, dy, index, dx, largest, pad, false, false);
 }
 
 __kernel WORKGROUP(THREADS) void pool_back(INPUT(dy), INPUT(index), OUTPUT(dx), struct rmcp_pool_args p)
@@ -217,11 +285,11 @@ __kernel WORKGROUP(THREADS) void pool_back(INPUT(dy), INPUT(index), OUTPUT(dx), 
     const struct spot s = find_spot(&p, item);
     const bool late = LAST ? p.pad[2] % STRIDE != 0 : p.pad[2] != 0;
     if (p.kind == RMCP_POOL_MEAN && !late)
-        all(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), false, 0);
+        by_load(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), false, 0);
     else if (p.kind == RMCP_POOL_MEAN)
-        all(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), false, 1);
+        by_load(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), false, 1);
     else if (!late)
-        all(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), true, 0);
+        by_load(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), true, 0);
     else
-        all(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), true, 1);
+        by_load(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), true, 1);
 }
