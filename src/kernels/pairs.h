@@ -5,10 +5,13 @@
 /* After this nothing is known of x: what was made of it is made again, and takes no registers until then. */
 #if defined(BARE) && defined(__AMDGCN__)
 #define FORGET(x) __asm__("" : "+v"(x))
+#define FORGET_LONG(x) FORGET(x)
 #elif defined(BARE) && defined(__NVPTX__)
 #define FORGET(x) __asm__("" : "+r"(x))
+#define FORGET_LONG(x) __asm__("" : "+l"(x))
 #else
 #define FORGET(x) ((void)(x))
+#define FORGET_LONG(x) FORGET(x)
 #endif
 
 /* x is made here and not behind the next branch, to which the conditions that it comes from would have to be carried. */
@@ -41,7 +44,18 @@ INLINE float rounded(float v)
 }
 #endif
 
-/* 2 n values to n words. */
+/* 2 n values to n words; they are below 2^110, or NaN. */
+INLINE void small_pairs_of(uint *word, const float *v, const uint n)
+{
+#if TYPE == 2 && defined(BARE)
+    UNROLL for (uint i = 0; i < n; i++)
+        word[i] = as_uint(rounded(v[2 * i])) >> 16 | (as_uint(rounded(v[2 * i + 1])) & 0xffff0000u);
+#else
+    UNROLL for (uint i = 0; i < n; i++) word[i] = pair_of(v[2 * i], v[2 * i + 1]);
+#endif
+}
+
+/* The same of any values. */
 INLINE void pairs_of(uint *word, const float *v, const uint n)
 {
 #if TYPE == 2 && defined(BARE)

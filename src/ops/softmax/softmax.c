@@ -168,7 +168,8 @@ static const char *const trials[] = {
     "3x40x5x9:%s",           /* columns                        */
     "3x21x5x8:%s",           /* channels                       */
     "2x300x3x6:%s:log",      /* channels, shared by work-items */
-    "1x1100x2x2:%s",         /* channels, read twice           */
+    "1x600x4x4:%s",          /* channels, with more registers  */
+    "1x2100x2x2:%s",         /* channels, read twice           */
     "5x64:%s",               /* whole chunks                   */
     "2x7x3x5:%s:instance",   /* short rows                     */
     "5x6000:%s:log",         /* rows, read twice               */

@@ -29,7 +29,8 @@ static struct shares shares_of(const struct rmcp_request *request, int64_t lengt
 {
     const struct rmcp_form *form = request->problem;
     const int64_t keep = RMCP_SOFTMAX_CHUNKS * 16 / (int64_t)rmcp_type_bytes((rmcp_type)form->type);
-    const int64_t more = form->type == RMCP_F32 ? 1024 : 512; /* as an H200 liked best */
+    const bool all = form->type == RMCP_F32 || !is_forward(form); /* as an H200 liked best */
+    const int64_t more = all ? 1024 : 512;
     const bool many = length > THREADS * keep && request->caps->max_block >= more;
     struct shares s = { many ? more : THREADS, 1, keep };
     while (s.lanes < s.threads && s.lanes * s.keep < length) s.lanes *= 2;
@@ -113,7 +114,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_softmax_packed;
 const struct rmcp_algo rmcp_algo_softmax_packed = {
     .name = "packed",
-    .version = 3,
+    .version = 4,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

@@ -84,6 +84,52 @@ INLINE bool is_wide(const struct rmcp_softmax_packed *p, __global const char *a,
 
 #if BACKWARD
 
+/* A chunk of results at its place. */
+INLINE void put_aligned(__global char *p, const float v[LANES])
+{
+#if TYPE == 0
+    *(__global float4 *)p = (float4)(v[0], v[1], v[2], v[3]);
+#elif DRIVER_HALF
+    put_lanes(p, v, 1);
+#else
+    uint w[WORDS];
+    pairs_of(w, v, WORDS);
+    *(__global uint4 *)p = (uint4)(w[0], w[1], w[2], w[3]);
+#endif
+}
+
+/* Of a block. */
+INLINE float sum_of(uint y[CHUNKS][WORDS], uint dy[CHUNKS][WORDS], const struct rmcp_softmax_packed *p, uint chunks)
+{
+    float a[LANES], b[LANES], part[4] = { 0, 0, 0, 0 }; /* apart, so that long sums stay accurate */
+    UNROLL for (uint i = 0; i < CHUNKS; i++) {
+        if (i >= chunks) continue;
+        values_of_words(b, dy[i]);
+        if (p->log) {
+            UNROLL for (uint k = 0; k < LANES; k++) part[k % 4] += b[k];
+        } else {
+            values_of_words(a, y[i]);
+            UNROLL for (uint k = 0; k < LANES; k++) part[k % 4] += a[k] * b[k];
+        }
+    }
+    return (part[0] + part[1]) + (part[2] + part[3]);
+}
+
+/* Of a chunk: alpha y (dy - sum), or alpha (dy - e^y sum); `sum` is alpha times the sum. */
+INLINE void gradients(float dx[LANES], uint *y, uint *dy, float sum, float alpha, uint log)
+{
+    float a[LANES], b[LANES];
+    forget_words(y), forget_words(dy);
+    values_of_words(a, y);
+    values_of_words(b, dy);
+    UNROLL for (uint k = 0; k < LANES; k++) {
+        if (log)
+            dx[k] = alpha * b[k] - exp_of(a[k]) * sum;
+        else
+            dx[k] = a[k] * (alpha * b[k] - sum);
+    }
+}
+
 __kernel WORKGROUP(THREADS) void softmax_packed(INPUT(y), INPUT(dy), OUTPUT(dx), struct rmcp_softmax_packed p)
 {
     __local float room[THREADS];
@@ -95,27 +141,39 @@ __kernel WORKGROUP(THREADS) void softmax_packed(INPUT(y), INPUT(dy), OUTPUT(dx),
     const bool wide = is_wide(&p, ADDRESS(y), ADDRESS(dy), ADDRESS(dx));
     __global const char *y_line = ADDRESS(y) + begin, *dy_line = ADDRESS(dy) + begin;
     const uint block = CHUNKS * LANES * lanes, last = (p.length - 1) / block;
+    const bool straight = !CPU && wide && last == 0 && p.beta == 0;
     uint y[CHUNKS][WORDS], dy[CHUNKS][WORDS];
-    float a[LANES], b[LANES], sum = 0;
+    float a[LANES], sum = 0;
     struct post s = post_of(&p, lane, 0, wide);
-    for (uint first = 0; first < p.length; first += block) {
-        float part[4] = { 0, 0, 0, 0 }; /* apart, so that long sums stay accurate */
-        s = post_of(&p, lane, first, wide);
-        read_line(y, y_line, &s, 0);
-        read_line(dy, dy_line, &s, 0);
+    if (straight) {
         UNROLL for (uint i = 0; i < CHUNKS; i++) {
-            if (i >= s.chunks) continue;
-            values_of_words(b, dy[i]);
-            if (p.log) {
-                UNROLL for (uint k = 0; k < LANES; k++) part[k % 4] += b[k];
-            } else {
-                values_of_words(a, y[i]);
-                UNROLL for (uint k = 0; k < LANES; k++) part[k % 4] += a[k] * b[k];
+            const uint at = (i * lanes + lane) * LANES;
+            UNROLL for (uint k = 0; k < WORDS; k++) y[i][k] = dy[i][k] = 0;
+            if (at < p.length) {
+                load_words(y[i], y_line + at * (uint)sizeof(element));
+                load_words(dy[i], dy_line + at * (uint)sizeof(element));
             }
         }
-        sum += (part[0] + part[1]) + (part[2] + part[3]);
+        sum = sum_of(y, dy, &p, s.chunks);
+    } else {
+        for (uint first = 0; first < p.length; first += block) {
+            s = post_of(&p, lane, first, wide);
+            read_line(y, y_line, &s, 0);
+            read_line(dy, dy_line, &s, 0);
+            sum += sum_of(y, dy, &p, s.chunks);
+        }
     }
-    sum = fold_lines(sum, false, lane, lanes, room, ends);
+    sum = p.alpha * fold_lines(sum, false, lane, lanes, room, ends);
+    if (!exists) return;
+    if (straight && !p.log) {
+        UNROLL for (uint i = 0; i < CHUNKS; i++) {
+            const uint at = (i * lanes + lane) * LANES;
+            if (at >= p.length) continue;
+            gradients(a, y[i], dy[i], sum, p.alpha, 0);
+            put_aligned(ADDRESS(dx) + begin + at * (uint)sizeof(element), a);
+        }
+        return;
+    }
     for (uint n = last + 1; n-- > 0;) {
         if (n < last) {
             s = post_of(&p, lane, n * block, wide);
@@ -123,15 +181,8 @@ __kernel WORKGROUP(THREADS) void softmax_packed(INPUT(y), INPUT(dy), OUTPUT(dx),
             read_line(dy, dy_line, &s, 0);
         }
         UNROLL for (uint i = 0; i < CHUNKS; i++) {
-            if (i >= s.chunks || !exists) continue;
-            forget_words(y[i]), forget_words(dy[i]);
-            values_of_words(a, y[i]);
-            values_of_words(b, dy[i]);
-            if (p.log) {
-                UNROLL for (uint k = 0; k < LANES; k++) a[k] = p.alpha * (b[k] - exp_of(a[k]) * sum);
-            } else {
-                UNROLL for (uint k = 0; k < LANES; k++) a[k] = p.alpha * (a[k] * (b[k] - sum));
-            }
+            if (i >= s.chunks) continue;
+            gradients(a, y[i], dy[i], sum, p.alpha, p.log);
             write_chunk(a, ADDRESS(dx) + begin, &s, i, p.beta);
         }
     }

@@ -15,16 +15,20 @@ struct rmcp_softmax_packed {
 };
 
 /* Lines across the memory: element i of a line is `inner` elements behind element i - 1. A column
- * is the same element of one line, or of two lines side by side in 16-bit types. */
-#define RMCP_SOFTMAX_COLUMN_BYTES 4
-#define RMCP_SOFTMAX_KEEP_FORWARD 32 /* columns of a work-item in registers, of each tensor */
-#define RMCP_SOFTMAX_KEEP_BACKWARD 16
+ * is the same element of as many lines side by side as are read at once: one, or in 16 bits four.
+ * These take the bytes of an element. */
+#define RMCP_SOFTMAX_COLUMN_BYTES(bytes) ((bytes) == 2 ? 8 : 4)
+/* Columns of a work-item in registers, of each tensor. */
+#define RMCP_SOFTMAX_KEEP_FORWARD(bytes) ((bytes) == 2 ? 16 : 32)
+#define RMCP_SOFTMAX_KEEP_BACKWARD(bytes) ((bytes) == 2 ? 8 : 16)
+#define RMCP_SOFTMAX_KEEP_MANY 32 /* forward, of long lines */
 
 struct rmcp_softmax_channels {
     struct rmcp_divider columns; /* of one image */
     unsigned first, count;       /* columns of the launch */
-    unsigned length, lanes;      /* lanes: work-items of a column, a power of two */
-    unsigned step;               /* bytes from one element of a line to the next */
+    unsigned length, inner;      /* elements of a line, and from one of them to the next */
+    unsigned lanes_log;          /* 2^lanes_log work-items have a column */
+    unsigned side_log;           /* 2^side_log columns belong to neighbours, in half a warp perhaps */
     unsigned log;
     float alpha, beta;
 };
