@@ -30,12 +30,11 @@ INLINE bool is_packed(const struct rmcp_pool_args *p)
 INLINE uint code_of(const struct rmcp_pool_args *p, uint index, uint top, uint begin)
 {
     if (!p->image) return smaller(index, 255);
-    uint code = 255;
-    UNROLL for (uint h = 0; h < WINDOW; h++) {
-        const uint column = index - (top + h) * p->in[2], w = column - begin;
-        if (w < WINDOW && column < p->in[2]) code = h * WINDOW + w;
-    }
-    return code;
+    const uint rest = index - top * p->in[2];
+    uint row = 0;
+    UNROLL for (uint h = 1; h < WINDOW; h++) row += rest >= h * p->in[2];
+    const uint column = rest - row * p->in[2], w = column - begin;
+    return w < WINDOW && column < p->in[2] ? row * WINDOW + w : 255;
 }
 
 /* n indices, best of a size that is known, of which `left` exist, `apart` from each other. */
@@ -59,7 +58,7 @@ INLINE void get_indices(uint *place, const struct rmcp_pool_args *p, __global co
 INLINE void get_places(uint *place, const struct rmcp_pool_args *p, __global const char *index, uint at, uint apart, uint left,
                        uint top, uint begin, const uint step, const uint n)
 {
-    if (LATE && !is_packed(p)) {
+    if (LATE) {
         get_indices(place, p, index, at, apart, left, n);
     } else if (is_packed(p) && n == 1) {
         place[0] = *(__global const uchar *)(index + at);
@@ -74,7 +73,7 @@ INLINE void get_places(uint *place, const struct rmcp_pool_args *p, __global con
     }
 }
 
-/* The place of number i; PACKED: places are bytes. */
+/* The place of number i; PACKED: they are bytes, which load_codes() has loaded. */
 INLINE uint place_at(const struct rmcp_pool_args *p, const uint *place, uint i, uint top, uint begin, const bool packed)
 {
     return LATE && !packed ? code_of(p, place[i], top, begin) : place[i / 4] >> 8 * (i % 4) & 255;
@@ -93,9 +92,11 @@ INLINE void load_codes(uint *place, __global const char *p, bool exist)
 #define NEAR(pad) (STRIDE == 1 ? BEFORE - (pad) : (pad) ? 0 : BEFORE)
 #define FAR(pad) (pad)
 
-/* Row `row` of the windows; `first` is the first of MAIN. WHOLE: all of them exist and lie well, their indices packed. */
+/* Row `row` of the windows; `first` is the first of MAIN. WHOLE: all of them exist and lie well, PACKED: so do their
+ * indices, which are bytes. */
 INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global const char *dy, __global const char *index,
-                      const struct spot *s, uint row, uint first, const bool largest, const uint pad, const bool whole)
+                      const struct spot *s, uint row, uint first, const bool largest, const uint pad, const bool whole,
+                      const bool packed)
 {
     const uint at = s->y + s->d * p->y[0] + row * p->y[1], index_at = s->index + s->d * p->index[0] + row * p->index[1];
     const uint top = s->d * p->in[1] + row * STRIDE - p->pad[1], begin = first * STRIDE - p->pad[2];
@@ -104,7 +105,7 @@ INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global c
     UNROLL for (uint c = 0; c < MAIN + NEAR(pad) + FAR(pad); c++) {
         const uint o = first - NEAR(pad) + c, left = there && o < p->out[2] ? LANES : 0;
         load_channels(l->dy[c], dy, at + o * p->y[2], left > 0, 0, whole);
-        if (largest && whole)
+        if (largest && packed)
             load_codes(l->place[c], index + (index_at + o * p->index[2]), left > 0);
         else if (largest)
             get_places(l->place[c], p, index, index_at + o * p->index[2], p->index_channel, left, top,
@@ -119,16 +120,17 @@ INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global c
     } else {
         load_some(l->dy[0], dy, at + first, left, 0, MAIN);
     }
-    if (largest && whole)
+    if (largest && packed)
         load_codes(l->place[0], codes, there);
     else if (largest)
-        get_places(l->place[0], p, index, index_at + first * p->index[2], p->index[2], left, top, begin, STRIDE, MAIN);
+        get_places(l->place[0], p, index, index_at + first * p->index[2], p->index[2], whole && there ? MAIN : left, top,
+                   begin, STRIDE, MAIN);
     UNROLL for (uint i = 0; i < NEAR(pad) + FAR(pad); i++) {
         const uint from_first = i < NEAR(pad) ? i - NEAR(pad) : MAIN, o = first + from_first;
         l->beside[i] = l->place_beside[i] = 0;
         if (there && o < p->out[2]) {
             l->beside[i] = whole ? *(__global const bits *)(from + (int)from_first * (int)sizeof(bits)) : bits_at(dy, at + o);
-            if (largest && whole)
+            if (largest && packed)
                 l->place_beside[i] = *(__global const uchar *)(codes + (int)from_first);
             else if (largest)
                 get_places(&l->place_beside[i], p, index, index_at + o * p->index[2], 0, 1, top, begin + from_first * STRIDE, 0, 1);
@@ -236,12 +238,12 @@ INLINE void all(const struct rmcp_pool_args *p, const struct spot *s, __global c
     UNROLL for (uint i = 0; i < HIGH; i++) UNROLL for (uint j = 0; j < WIDE; j++) UNROLL for (uint k = 0; k < LANES; k++)
         sum[i][j][k] = 0;
     if (AHEAD) {
-        UNROLL for (uint r = 0; r < ROWS; r++) read_line(&l[r], p, dy, index, s, first_row + r, first, largest, pad, whole);
+        UNROLL for (uint r = 0; r < ROWS; r++) read_line(&l[r], p, dy, index, s, first_row + r, first, largest, pad, whole, packed);
     }
     const uint left = p->in[2] - s->w;
     const bool even = LAST ? whole : is_even(p, dx, s->x, p->x[1], left, WIDE);
     UNROLL for (uint r = 0; r < ROWS; r++) {
-        if (!AHEAD) read_line(&l[r], p, dy, index, s, first_row + r, first, largest, pad, whole);
+        if (!AHEAD) read_line(&l[r], p, dy, index, s, first_row + r, first, largest, pad, whole, packed);
         add_line(p, s, &l[r], wide, first_row + r, first, (int)r, largest, pad, packed, sum);
         UNROLL for (uint i = 0; i < HIGH; i++) /* those that are done */
             if (BEFORE + i / STRIDE == r && (uint)(top + (int)i) < p->in[1])
@@ -250,30 +252,38 @@ INLINE void all(const struct rmcp_pool_args *p, const struct spot *s, __global c
 }
 
 /* Whether all rows of windows of the tile may be read as WHOLE; with LAST its results are EVEN then. */
-INLINE bool is_whole(const struct rmcp_pool_args *p, const struct spot *s, __global const char *dy, __global const char *index,
-                     __global const char *dx, const bool largest, const uint pad)
+INLINE bool is_whole(const struct rmcp_pool_args *p, const struct spot *s, __global const char *dy, __global const char *dx,
+                     const uint pad)
 {
 #if LAST
     const uint bytes = sizeof(bits);
-    if (p->beta != 0 || !are_even(dy, s->y, p->y, bytes, 16) || !are_even(dx, s->x, p->x, bytes, 16)) return false;
-    return !largest || (is_packed(p) && p->index_channel == 1 && are_even(index, s->index, p->index, 1, 4));
+    return p->beta == 0 && are_even(dy, s->y, p->y, bytes, 16) && are_even(dx, s->x, p->x, bytes, 16);
 #else
-    const uint first = first_of(p, s, pad), unit = UNIT(MAIN), small = smaller(MAIN, 4);
-    const uint place = (uint)(ulong)dy + (s->y + s->d * p->y[0] + first) * (uint)sizeof(bits);
-    const uint index_place = (uint)(ulong)index + s->index + s->d * p->index[0] + first;
-    if (first + MAIN > p->out[2] || (place | p->y[1] * (uint)sizeof(bits)) % unit) return false;
-    return !largest || (is_packed(p) && p->index[2] == 1 && (index_place | p->index[1]) % small == 0);
+    const uint first = first_of(p, s, pad), place = (uint)(ulong)dy + (s->y + s->d * p->y[0] + first) * (uint)sizeof(bits);
+    return first + MAIN <= p->out[2] && (place | p->y[1] * (uint)sizeof(bits)) % UNIT(MAIN) == 0;
 #endif
 }
 
-/* With a stride of 1 and no padding, which is rare, no tile is WHOLE: there is less code then. */
-INLINE void by_load(const struct rmcp_pool_args *p, const struct spot *s, __global const char *dy,
-                    __global const char *index, __global char *dx, const bool largest, const uint pad)
+/* The same of their indices: whether they may be read as PACKED. */
+INLINE bool are_packed(const struct rmcp_pool_args *p, const struct spot *s, __global const char *index, const uint pad)
 {
-    if (!(STRIDE == 1 && largest && !pad) && is_whole(p, s, dy, index, dx, largest, pad))
+#if LAST
+    return is_packed(p) && p->index_channel == 1 && are_even(index, s->index, p->index, 1, 4);
+#else
+    const uint place = (uint)(ulong)index + s->index + s->d * p->index[0] + first_of(p, s, pad);
+    return is_packed(p) && p->index[2] == 1 && (place | p->index[1]) % smaller(MAIN, 4) == 0;
+#endif
+}
+
+/* With a stride of 1 and no padding, which is rare, maxima have one way alone: there is less code then. */
+INLINE void by_place(const struct rmcp_pool_args *p, const struct spot *s, __global const char *dy,
+                     __global const char *index, __global char *dx, const bool largest, const uint pad)
+{
+    const bool whole = !(STRIDE == 1 && largest && !pad) && is_whole(p, s, dy, dx, pad);
+    if (whole && (!largest || are_packed(p, s, index, pad)))
         all(p, s, dy, index, dx, largest, pad, true, true);
-    else if (largest && LATE && is_packed(p))
-        all(p, s, dy, index, dx, largest, pad, false, true);
+    else if (whole && largest && LATE)
+        all(p, s, dy, index, dx, largest, pad, true, false);
     else
         all(p, s, dy, index, dx, largest, pad, false, false);
 }
@@ -285,11 +295,11 @@ __kernel WORKGROUP(THREADS) void pool_back(INPUT(dy), INPUT(index), OUTPUT(dx), 
     const struct spot s = find_spot(&p, item);
     const bool late = LAST ? p.pad[2] % STRIDE != 0 : p.pad[2] != 0;
     if (p.kind == RMCP_POOL_MEAN && !late)
-        by_load(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), false, 0);
+        by_place(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), false, 0);
     else if (p.kind == RMCP_POOL_MEAN)
-        by_load(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), false, 1);
+        by_place(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), false, 1);
     else if (!late)
-        by_load(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), true, 0);
+        by_place(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), true, 0);
     else
-        by_load(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), true, 1);
+        by_place(&p, &s, ADDRESS(dy), ADDRESS(index), ADDRESS(dx), true, 1);
 }
