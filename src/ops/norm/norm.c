@@ -112,6 +112,8 @@ static const char *const trials[] = {
     "5x768:bwd:data:%s:saved",
     "1x9000:bwd:data:%s:saved",
     "3x4096:bwd:%s:saved",
+    "3x8192:bwd:%s:saved",
+    "2x9000:bwd:%s:saved", /* dx whole, sums apart */
     "19x64:t5:%s:saved",
     NULL,
 };
