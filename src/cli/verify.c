@@ -414,9 +414,10 @@ int cli_verify(int argc, char **argv)
         .about =
             "Runs operations and compares them with plain loops in double precision: small\n"
             "integers must come out exactly, reals within a computed bound. Tensors lie between\n"
-            "guard bands, at even or odd offsets, outputs start as NaN, inputs must stay as they were.\n"
-            "Large cases compare a sample of their outputs. A failure prints the command that\n"
-            "repeats it. A case may also be a line of MIOpen's MIOPEN_ENABLE_LOGGING_CMD.",
+            "guard bands, at even or odd offsets; outputs start as NaN, inputs must stay as\n"
+            "they were. Large cases compare a sample of their outputs. A failure prints the\n"
+            "command that repeats it. A case may also be a line of MIOpen's\n"
+            "MIOPEN_ENABLE_LOGGING_CMD.",
         .example = "  rmcp verify --device cpu --suite full\n"
                    "  rmcp verify --suite fuzz --cases 2000 --seed 7\n"
                    "  rmcp verify --first-owner --device hip:0\n"

@@ -49,7 +49,7 @@ static rmcp_status make_area(const struct hearing *h, struct area *a, uint64_t s
 
 static rmcp_status prepare(struct hearing *h, enum rmcp_data data, uint64_t seed)
 {
-    struct rmcp_random r = { seed };
+    struct rmcp_random r = { seed + data };
     /* All tensors or none: a kernel's loop for tensors that lie well would hardly ever run. */
     const bool even = rmcp_random_below(&r, 2) != 0;
     uint64_t bytes[RMCP_MOST_SLOTS];
@@ -62,9 +62,9 @@ static rmcp_status prepare(struct hearing *h, enum rmcp_data data, uint64_t seed
                           : h->operation->slot(h->plan->problem, slot);
         a->bytes = bytes[slot];
         const uint64_t element = rmcp_type_bytes(a->slot.type);
-        const uint64_t odd = even ? EVEN : element;
+        const uint64_t step = even ? EVEN : element;
         rmcp_status status =
-            make_area(h, a, scratch ? 0 : odd * (uint64_t)rmcp_random_below(&r, 8));
+            make_area(h, a, scratch ? 0 : step * (uint64_t)rmcp_random_below(&r, 8));
         if (status) return status;
         memset(a->host + a->lead, 0xff, a->bytes); /* a NaN in every type */
         if (a->slot.read) h->operation->fill(h->plan->problem, slot, data, seed, a->host + a->lead);

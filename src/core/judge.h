@@ -1,7 +1,7 @@
 /* judge.h: the one judge of results: first use, rmcp verify and the first owner's steps ask it.
  *
- * A plan is executed with tensors between guard bands, at even or at odd offsets, outputs and workspace filled
- * with NaN; then every guard, every input and every output is looked at, and outputs are compared
+ * A plan is executed with tensors between guard bands, all at even or all at odd offsets, outputs and
+ * workspace filled with NaN; then every guard, every input and every output is looked at, and outputs are compared
  * with the operation's reference: within its bound, times the factor that the algorithm documents. */
 #ifndef RMCP_CORE_JUDGE_H
 #define RMCP_CORE_JUDGE_H

@@ -62,6 +62,9 @@ static inline int64_t rmcp_ln_weight(const struct rmcp_form *form, const struct 
                : i;
 }
 
+/* algo/whole.c: rows in registers; `rows` has its dx. */
+extern const struct rmcp_algo rmcp_algo_norm_whole;
+
 rmcp_status rmcp_ln_evaluate(const struct rmcp_form *form, const struct rmcp_form_values *values);
 
 #endif

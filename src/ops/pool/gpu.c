@@ -181,7 +181,7 @@ static struct rmcp_pool_args arguments(const struct rmcp_form *form, struct bloc
 {
     struct rmcp_pool pool = rmcp_pool_of(form);
     const struct strides s = strides_of(form, &pool);
-    join(&pool, &s);
+    if (!way->fixed) join(&pool, &s);
     struct rmcp_pool_args a = {
         .alpha = (float)pool.alpha,
         .beta = (float)pool.beta,
@@ -306,6 +306,7 @@ const char *rmcp_pool_known(const struct rmcp_request *request, struct rmcp_pool
         .channels = last ? chunk : 1,
         .before = pool.backward ? pool.pad[1] % stride : 0,
         .seconds = 0.9 * rmcp_pool_seconds(request, 2),
+        .fixed = true,
     };
     snprintf(known->rest, sizeof known->rest, "_%d_%d%s", (int)window, (int)stride,
              last ? "_last" : "");

@@ -12,6 +12,7 @@ struct rmcp_pool_way {
     int64_t rows, columns, channels;
     int64_t before; /* rows above the first that the first tile has */
     double seconds; /* how long all of it takes, about */
+    bool fixed;     /* the kernel knows its window: dimensions must stay what they are */
 };
 
 /* NULL, or the reason why kernels with 32-bit offsets cannot do it. */

@@ -172,6 +172,11 @@ static const char *const trials[] = {
     "1x8x6x7:avg:bwd:%s:window3:stride1:pad1:dx/336x1x56x8:dy/336x1x56x8",
     "1x8x6x8:max:fwd:%s:window2:x/384x1x64x8:y/96x1x32x8:index/96x1x32x8",
     "1x8x6x8:max:bwd:%s:window2:dx/384x1x64x8:dy/96x1x32x8:index/96x1x32x8",
+    "2x8x3x3:max:%s:window3", /* one window is all of an image */
+    "2x8x2x2:avg:%s:window2",
+    "1x8x3x9x11:max:%s:u32:image:window1x3x3:stride1x2x2:pad0x1x1",
+    "1x8x9x7:max:fwd:%s:window3:stride1:pad1:x/504x1x56x8:y/504x1x56x8:index/504x1x56x8",
+    "1x8x9x7:max:bwd:%s:window3:stride1:pad1:dx/504x1x56x8:dy/504x1x56x8:index/504x1x56x8",
     NULL,
 };
 

@@ -36,4 +36,11 @@ bool rmcp_softmax_box_of(const struct rmcp_form *form, struct rmcp_softmax_box *
 enum { RMCP_SOFTMAX_UNIT_GROUPS = 8 };
 double rmcp_softmax_seconds(const struct rmcp_request *request, double times, double groups);
 
+/* Whether alpha times an element may be beyond the largest number where a result is not. */
+static inline bool rmcp_softmax_is_steep(const struct rmcp_form *form)
+{
+    const double alpha = form->number[RMCP_SOFTMAX_ALPHA];
+    return !(alpha >= -0x1p32 && alpha <= 0x1p32);
+}
+
 #endif

@@ -63,9 +63,9 @@ class World:
         self.library.rmcp_buffer_create(self.device.handle, max(bytes_, 1), memory)
         return memory
 
-    def run(self, case, tensors):
+    def run(self, case, tensors, algorithm=None):
         self.runs += 1
-        with CasePlan(self.device, case) as plan:
+        with CasePlan(self.device, case, None if self.host else algorithm) as plan:
             bound, spans, extra = {}, {}, None
             for name, info in plan.slots.items():
                 tensor = tensors[name]

@@ -1,5 +1,5 @@
 /* rows: as many work-items for each row as keep it in registers, one workgroup at most; gradients
- * of weights as sums over parts of the rows. */
+ * of weights as sums over parts of the rows, and dx beside them by `whole` where it can. */
 #include "gpu/launch.h"
 #include "ops/norm/kernels/args.h"
 #include "ops/norm/norm.h"
@@ -80,8 +80,6 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
     return RMCP_OK;
 }
 
-extern const struct rmcp_algo rmcp_algo_norm_whole;
-
 static rmcp_status emit_sums(const struct rmcp_request *request, struct rmcp_launch_list *list)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
@@ -155,7 +153,7 @@ static unsigned slot_or(const struct rmcp_form *form, unsigned slot, unsigned ot
     return form->tensor[slot].dims ? slot : other;
 }
 
-/* dx by `whole`, which reads rows once, where its workgroups have registers for it alone but not for sums of columns. */
+/* dx by `whole`, which reads rows once, where its workgroups have registers for that. */
 static bool emit_whole(const struct rmcp_request *request, struct rmcp_launch_list *list,
                        rmcp_status *status)
 {
@@ -204,7 +202,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 extern const struct rmcp_algo rmcp_algo_norm_rows;
 const struct rmcp_algo rmcp_algo_norm_rows = {
     .name = "rows",
-    .version = 3,
+    .version = 3, /* raise it with that of `whole`, whose launches it may have */
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = cost,

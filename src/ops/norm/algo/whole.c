@@ -218,7 +218,6 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     return sums ? finish(request, &s, list) : RMCP_OK;
 }
 
-extern const struct rmcp_algo rmcp_algo_norm_whole;
 const struct rmcp_algo rmcp_algo_norm_whole = {
     .name = "whole",
     .version = 3,

@@ -14,8 +14,8 @@ INLINE void load_chunk(uint *word, __global const char *base, uint at, bool alig
         load_words(word, base + at * (uint)sizeof(element));
         return;
     }
-    __global const uchar *p = (__global const uchar *)base + at * (uint)sizeof(element); /* so many loads that no compiler
-                                                                                           * takes the branch away */
+    /* So many loads that no compiler takes the branch away. */
+    __global const uchar *p = (__global const uchar *)base + at * (uint)sizeof(element);
     UNROLL for (uint k = 0; k < WORDS; k++)
         word[k] = p[4 * k] | (uint)p[4 * k + 1] << 8 | (uint)p[4 * k + 2] << 16 | (uint)p[4 * k + 3] << 24;
 }

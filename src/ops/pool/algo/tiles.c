@@ -17,7 +17,7 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
 
 const struct rmcp_algo rmcp_algo_pool_tiles = {
     .name = "tiles",
-    .version = 3,
+    .version = 4,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = rmcp_pool_known_cost,

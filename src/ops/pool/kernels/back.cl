@@ -275,14 +275,14 @@ INLINE bool are_packed(const struct rmcp_pool_args *p, const struct spot *s, __g
 #endif
 }
 
-/* With a stride of 1 and no padding, which is rare, maxima have one way alone: there is less code then. */
+/* Along rows with a stride of 1 and no padding, which is rare, maxima have one way alone: there is less code then. */
 INLINE void by_place(const struct rmcp_pool_args *p, const struct spot *s, __global const char *dy,
                      __global const char *index, __global char *dx, const bool largest, const uint pad)
 {
-    const bool whole = !(STRIDE == 1 && largest && !pad) && is_whole(p, s, dy, dx, pad);
+    const bool whole = (LAST || STRIDE > 1 || !largest || pad) && is_whole(p, s, dy, dx, pad);
     if (whole && (!largest || are_packed(p, s, index, pad)))
         all(p, s, dy, index, dx, largest, pad, true, true);
-    else if (whole && largest && LATE)
+    else if (whole && (LATE || LAST))
         all(p, s, dy, index, dx, largest, pad, true, false);
     else
         all(p, s, dy, index, dx, largest, pad, false, false);

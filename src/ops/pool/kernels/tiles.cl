@@ -129,7 +129,7 @@ INLINE void join_down(const uint kind, uint r, uint k, const float *value, const
 }
 
 /* A tile where something is NaN or nothing above -Inf, which is as rare: once more, one output after the other, from memory.
- * What was there before (beta) must not count. */
+ * The tile's results were stored already, so alpha must be 1 and beta 0. */
 INLINE void one_by_one(const struct rmcp_pool_args *p, const struct spot *s, __global const char *x, __global char *y,
                        __global char *index, const uint kind)
 {
@@ -149,7 +149,7 @@ INLINE void one_by_one(const struct rmcp_pool_args *p, const struct spot *s, __g
             best = v;
             place = p->image ? (s->d * p->in[1] + high) * p->in[2] + wide : (uint)(row * WINDOW + column);
         }
-        put_result(p, y, s->y + i * p->y[1] + j * p->y[2] + k, best);
+        store(y, s->y + i * p->y[1] + j * p->y[2] + k, best);
         if (kind == RMCP_POOL_MAX_INDEX)
             put_index(index, s->index + i * p->index[1] + j * p->index[2] + k * p->index_channel, p->index_bytes, place);
     }
@@ -199,11 +199,11 @@ INLINE void put_places(const struct rmcp_pool_args *p, __global char *index, uin
         if (k < left) put_index(index, at + k * apart, p->index_bytes, place[k]);
 }
 
-/* Row i of the tile; `wide` is what means have of their windows' width, EVEN: all of it exists and lies well. */
+/* Row i of the tile; `wide` is what means have of their windows' width. EVEN: all of it exists and lies well; PACKED: so do
+ * its indices. */
 INLINE void give(const struct rmcp_pool_args *p, const struct spot *s, uint i, const struct tile *t, const uint kind,
-                 const float *wide, bool even, __global char *y, __global char *index)
+                 const float *wide, bool even, bool packed, __global char *y, __global char *index)
 {
-    if (s->h + i >= p->out[1]) return;
     const uint at = s->y + i * p->y[1], index_at = s->index + i * p->index[1], first = i * STRIDE * WINDOW;
     const uint base = (s->d * p->in[1] + (s->h + i) * STRIDE - p->pad[1]) * p->in[2] + s->w * STRIDE - p->pad[2];
     const float high = kind != RMCP_POOL_MEAN ? 1 : p->full ? p->share : part_of(s->h + i, p->pad[1], p->in[1]);
@@ -214,7 +214,7 @@ INLINE void give(const struct rmcp_pool_args *p, const struct spot *s, uint i, c
         UNROLL for (uint k = 0; k < LANES; k++) v[k] = t->value[i][j][k] * (high * wide[j]);
         put_some(p, y, at + j * p->y[2], LANES, v, LANES, even, kind != RMCP_POOL_MEAN);
         if (kind != RMCP_POOL_MAX_INDEX) continue;
-        if (even) {
+        if (packed) {
             __global uint *to = (__global uint *)(index + (index_at + j * p->index[2]));
             UNROLL for (uint k = 0; k < LANES; k += 4) to[k / 4] = packed_places(t->code[i][j] + k, first + j * STRIDE);
             continue;
@@ -228,7 +228,7 @@ INLINE void give(const struct rmcp_pool_args *p, const struct spot *s, uint i, c
     uint code[WIDE];
     const uint left = p->out[2] - s->w;
     UNROLL for (uint j = 0; j < WIDE; j++) v[j] = t->value[i][j][0] * (high * wide[j]), code[j] = t->code[i][j][0];
-    if (even) {
+    if (even && packed) {
         put_some(p, y, at, left, v, WIDE, true, kind != RMCP_POOL_MEAN);
         if (kind != RMCP_POOL_MAX_INDEX) return;
         __global uint *to = (__global uint *)(index + index_at);
@@ -260,8 +260,10 @@ INLINE void read_lines(struct line *l, const struct rmcp_pool_args *p, __global 
 
 /* A tile: all of its rows are read, or, with LAST, for which there are not as many registers, one after the other. */
 INLINE void all(const struct rmcp_pool_args *p, const struct spot *s, __global const char *x, __global char *y,
-                __global char *index, const uint kind, const uint pad, bool even, const bool whole)
+                __global char *index, const uint kind, const uint pad, bool even, bool packed,
+                const bool whole)
 {
+    const uint left = p->out[2] - s->w;
     const int top = (int)(s->h * STRIDE) - (int)p->pad[1], begin = (int)(s->w * STRIDE) - (int)p->pad[2];
     struct tile t;
     struct line l[LAST ? 1 : ROWS];
@@ -284,15 +286,19 @@ INLINE void all(const struct rmcp_pool_args *p, const struct spot *s, __global c
         }
         if (r + 1 < WINDOW || (r + 1 - WINDOW) % STRIDE) continue;
         const uint i = (r + 1 - WINDOW) / STRIDE; /* whose windows are done */
-        if (kind != RMCP_POOL_MEAN) {
+        if (s->h + i >= p->out[1]) continue;
+        if (kind != RMCP_POOL_MEAN && left >= WIDE) {
             UNROLL for (uint j = 0; j < WIDE; j++) UNROLL for (uint k = 0; k < LANES; k++) results += t.value[i][j][k];
+        } else if (kind != RMCP_POOL_MEAN) { /* beyond the image there may be nothing */
+            UNROLL for (uint j = 0; j < WIDE; j++) UNROLL for (uint k = 0; k < LANES; k++)
+                results += j < left ? t.value[i][j][k] : 0;
         }
-        give(p, s, i, &t, kind, wide, even, y, index);
+        give(p, s, i, &t, kind, wide, even, packed, y, index);
     }
     if (kind != RMCP_POOL_MEAN && (sum != sum || !(results > MINUS_INFINITY))) one_by_one(p, s, x, y, index, kind);
 }
 
-/* By how the tile lies in memory: with LAST that is the same for all tiles, and has a loop of its own. */
+/* By how the tile lies in memory: with LAST x and y do so alike for all tiles of an image, and have a loop of their own. */
 INLINE void by_place(const struct rmcp_pool_args *p, const struct spot *s, __global const char *x, __global char *y,
                      __global char *index, const uint kind, const uint pad)
 {
@@ -300,12 +306,15 @@ INLINE void by_place(const struct rmcp_pool_args *p, const struct spot *s, __glo
     const bool packed = kind != RMCP_POOL_MAX_INDEX || is_packed(p, s, index, left);
 #if LAST
     const uint bytes = sizeof(bits);
-    if (packed && p->beta == 0 && are_even(x, s->x, p->x, bytes, 16) && are_even(y, s->y, p->y, bytes, 16))
-        all(p, s, x, y, index, kind, pad, true, true);
+    const bool whole = p->beta == 0 && are_even(x, s->x, p->x, bytes, 16) && are_even(y, s->y, p->y, bytes, 16);
+    if (whole && packed)
+        all(p, s, x, y, index, kind, pad, true, true, true);
+    else if (whole)
+        all(p, s, x, y, index, kind, pad, true, false, true);
     else
-        all(p, s, x, y, index, kind, pad, false, false);
+        all(p, s, x, y, index, kind, pad, false, false, false);
 #else
-    all(p, s, x, y, index, kind, pad, packed && is_even(p, y, s->y, p->y[1], left, WIDE), false);
+    all(p, s, x, y, index, kind, pad, is_even(p, y, s->y, p->y[1], left, WIDE), packed, false);
 #endif
 }
 

@@ -85,6 +85,7 @@ static const char *refuse(const struct rmcp_request *request)
     if (box.inner < lines_of(form)) return "2 or 3 pixels of 16 bits";
     if (box.length * box.inner > INT64_C(1) << 30) return "an image of more than 2^30 elements";
     if (box.outer * columns_of(form, &box) > INT32_MAX) return "2^31 columns or more";
+    if (rmcp_softmax_is_steep(request->problem)) return "an alpha beyond 2^32";
     return NULL;
 }
 

@@ -54,6 +54,7 @@ static const char *refuse(const struct rmcp_request *request)
         return "tensors have gaps or different orders, or elements of a line are not neighbours";
     if (box.length > INT32_MAX / 2) return "a line has 2^30 elements or more";
     if (box.outer > INT32_MAX) return "2^31 lines or more";
+    if (rmcp_softmax_is_steep(request->problem)) return "an alpha beyond 2^32";
     return NULL;
 }
 
