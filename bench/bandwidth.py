@@ -105,7 +105,12 @@ def main():
         print("\n".join(texts))
         return 0
     command = [given.rmcp, "bench", "--device", given.device, "--json", *texts]
-    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    try:
+        run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    except OSError as error:
+        sys.exit(f"{given.rmcp}: {error.strerror}; --rmcp says where it is")
+    if not run.stdout:
+        sys.exit("nothing was timed; rmcp said why above")
     results = json.loads(run.stdout)["results"]
     if len(results) != len(texts):
         sys.exit(f"{len(results)} of {len(texts)} cases were timed; rmcp said why above")
