@@ -2,7 +2,7 @@
 #ifndef RMCP_BENCH_MODEL_H
 #define RMCP_BENCH_MODEL_H
 
-#include "core/plan.h"
+#include "engine/core/plan.h"
 #include "sim/device/device.h"
 
 struct model_session {

@@ -26,7 +26,7 @@ def copy_sources(folder):
     """Older releases know neither a fence of one address space nor sched_barrier; all get the same text."""
     here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../src")
     shutil.copytree(here, folder, dirs_exist_ok=True)
-    path = os.path.join(folder, "kernels/target.h")
+    path = os.path.join(folder, "engine/kernels/target.h")
     text = open(path).read().replace('"workgroup", "local"', '"workgroup"')
     with open(path, "w") as file:
         file.write(text.replace("__builtin_amdgcn_sched_barrier(0)", "(void)0"))

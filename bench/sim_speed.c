@@ -3,7 +3,7 @@
  * FOLDER has the code objects of CHIP. Each run is judged against the reference, and its checks are
  * those of the tests: all of them. */
 #include "sim/device/device.h"
-#include "conv/conv.h"
+#include "engine/ops/conv/conv.h"
 
 #include <inttypes.h>
 #include <stdio.h>

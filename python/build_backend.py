@@ -29,7 +29,7 @@ DROPIN = ("libMIOpen.so.1", "wheel/libMIOpen.so")
 
 def _beside(library):
     """The drop-in that belongs to a librmcp: {name below lib/rmcp: path}, whole or not at all."""
-    for below in ("src/miopen", "rmcp"):
+    for below in ("src/dropin/miopen", "rmcp"):
         files = {name: library.resolve().parent / below / name for name in DROPIN}
         if all(path.is_file() for path in files.values()):
             return files

@@ -16,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codeobj/codeobj.h"
-#include "isa/isa.h"
-#include "isa/rules.h"
+#include "code/codeobj/codeobj.h"
+#include "code/isa/isa.h"
+#include "code/isa/rules.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,7 +51,7 @@ struct sim_memory {
 enum sim_check {
     SIM_CHECK_WAITCNT = 1 << 0,   /* a register touched before its load was waited for; stores
                                    * not waited for that another wave reads behind a barrier */
-    SIM_CHECK_PATTERNS = 1 << 1,  /* the silicon-bug patterns of isa/rules.h, as executed     */
+    SIM_CHECK_PATTERNS = 1 << 1,  /* the silicon-bug patterns of code/isa/rules.h, as executed     */
     SIM_CHECK_ALIGNMENT = 1 << 2, /* atomics, and LDS in the pattern that WGP mode punishes */
     SIM_CHECK_REGISTERS = 1 << 3, /* values never written that reach an address, a branch,
                                    * EXEC or memory                                          */

@@ -138,7 +138,7 @@ def _folders():
     places = [os.path.dirname(os.path.realpath(named))] if named else []
     places.append(os.path.dirname(os.path.realpath(__file__)))
     yield from places
-    yield from (place + below for place in places for below in ("/rmcp", "/src/miopen", "/native/lib/rmcp"))
+    yield from (place + below for place in places for below in ("/rmcp", "/src/dropin/miopen", "/native/lib/rmcp"))
     _library.library()  # an installed one: found by the dynamic linker, so it knows where
     for path in _mapped("librmcp.so"):
         yield os.path.join(os.path.dirname(path), "rmcp")

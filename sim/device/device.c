@@ -1,7 +1,7 @@
 /* device.c: a device for tests whose kernels run on the executor. */
 #include "sim/device/device.h"
 
-#include "gpu/kernels.h"
+#include "engine/gpu/kernels.h"
 
 #include <inttypes.h>
 #include <stdio.h>

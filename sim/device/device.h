@@ -5,7 +5,7 @@
 #ifndef RMCP_SIM_DEVICE_DEVICE_H
 #define RMCP_SIM_DEVICE_DEVICE_H
 
-#include "core/device.h"
+#include "engine/core/device.h"
 #include "sim/runner/runner.h"
 #include "sim/timing/timing.h"
 

@@ -1,7 +1,7 @@
 /* launches.c: a line for each kernel that was launched: which code it was, so that it can be found
  * again in the files that a program was given. */
 #define _GNU_SOURCE
-#include "isa/isa.h"
+#include "code/isa/isa.h"
 #include "sim/driver/driver.h"
 
 #include <elf.h>

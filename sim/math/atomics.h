@@ -2,7 +2,7 @@
 #ifndef RMCP_SIM_MATH_ATOMICS_H
 #define RMCP_SIM_MATH_ATOMICS_H
 
-#include "isa/isa.h"
+#include "code/isa/isa.h"
 
 /* The value after the operation; `data` is the operand, `other` the comparand or second operand. */
 uint64_t atomic_new(enum isa_does what, unsigned bytes, uint64_t old, uint64_t data,

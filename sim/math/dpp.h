@@ -2,7 +2,7 @@
 #ifndef RMCP_SIM_MATH_DPP_H
 #define RMCP_SIM_MATH_DPP_H
 
-#include "isa/isa.h"
+#include "code/isa/isa.h"
 
 /* Move the lanes of a row as a DPP instruction says; returns those that take a result. `exec` has
  * the active ones of n lanes. `to` may not be `from`. */

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "isa/isa.h"
+#include "code/isa/isa.h"
 
 /* One VALU instruction on all lanes.
  *

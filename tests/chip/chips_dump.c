@@ -1,5 +1,5 @@
 /* chips_dump.c: prints the table of chips, one fact a line, for check_chips.py. */
-#include "chip/chips.h"
+#include "base/chip/chips.h"
 
 #include <stdio.h>
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "chip/chips.h"
-#include "isa/isa.h"
+#include "base/chip/chips.h"
+#include "code/isa/isa.h"
 
 static const char *cards_folder;
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "chip/kfd.h"
+#include "base/chip/kfd.h"
 
 #define NODES "class/kfd/kfd/topology/nodes"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what src/codeobj reads with what LLVM's own tools say of the same files.
+"""Compares what src/code/codeobj reads with what LLVM's own tools say of the same files.
 
 usage: check_codeobj.py DUMP SAMPLES           DUMP is tests/codeobj/codeobj_dump
        check_codeobj.py DUMP --items FILE      a selection of what `DUMP --walk` printed to FILE

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Code objects and their containers: made with clang, then read by src/codeobj, by LLVM's tools, and,
-# damaged in every way, by src/codeobj again. Exit status 77 (skip) without LLVM 19.
+# Code objects and their containers: made with clang, then read by src/code/codeobj, by LLVM's tools, and,
+# damaged in every way, by src/code/codeobj again. Exit status 77 (skip) without LLVM 19.
 # usage: check_codeobj.sh TESTS-DIR DUMP TEST
 set -eu
 . "$(dirname "$0")/../support/lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Code objects and their containers written again: read by src/codeobj, by LLVM's tools, damaged, with the writer
+# Code objects and their containers written again: read by src/code/codeobj, by LLVM's tools, damaged, with the writer
 # killed at every write. Exit status 77 (skip) without LLVM 19.
 # usage: check_write.sh TESTS-DIR REWRITE TEST-WRITE TEST-OUTPUT
 set -eu

@@ -1,4 +1,4 @@
-/* codeobj_dump.c: prints what src/codeobj reads from a code object, one JSON line per kernel, for
+/* codeobj_dump.c: prints what src/code/codeobj reads from a code object, one JSON line per kernel, for
  * the tests to compare with LLVM's tools.
  * usage: codeobj_dump FILE               the kernels of a code object
  *        codeobj_dump FILE TARGET OUT    retag it
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codeobj/walk.h"
+#include "code/codeobj/walk.h"
 #include "whole_file.h"
 
 static void print_kernel(const struct codeobj_kernel *k)

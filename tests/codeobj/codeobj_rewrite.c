@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codeobj/containers.h"
-#include "codeobj/tensile.h"
+#include "code/codeobj/containers.h"
+#include "code/codeobj/tensile.h"
 #include "rewriting.h"
 #include "whole_file.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codeobj/linked.h"
-#include "codeobj/walk.h"
+#include "code/codeobj/linked.h"
+#include "code/codeobj/walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the fuzzer of src/codeobj from small samples. usage: fuzz_codeobj.sh TESTS-DIR FUZZER [RUNS]
+# Runs the fuzzer of src/code/codeobj from small samples. usage: fuzz_codeobj.sh TESTS-DIR FUZZER [RUNS]
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
 fuzzer=$(realpath "$2")

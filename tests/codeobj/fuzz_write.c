@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codeobj/containers.h"
-#include "codeobj/tensile.h"
+#include "code/codeobj/containers.h"
+#include "code/codeobj/tensile.h"
 #include "rewriting.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

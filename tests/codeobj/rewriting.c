@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codeobj/bytes.h"
+#include "code/codeobj/bytes.h"
 
 static const uint32_t filler = 0xbf800000; /* s_nop 0, on every chip */
 

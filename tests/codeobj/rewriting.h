@@ -2,7 +2,7 @@
 #ifndef RMCP_TESTS_CODEOBJ_REWRITING_H
 #define RMCP_TESTS_CODEOBJ_REWRITING_H
 
-#include "codeobj/write.h"
+#include "code/codeobj/write.h"
 
 /* Code in pieces, each from one function to the next, with `gap` x 256 bytes of s_nop in front
  * of each. Addresses that LLVM's s_getpc_b64, s_add_u32, s_addc_u32 make are corrected, in the

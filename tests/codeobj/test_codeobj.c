@@ -1,4 +1,4 @@
-/* test_codeobj.c: src/codeobj against damaged and crafted input. usage: test_codeobj SAMPLES
+/* test_codeobj.c: src/code/codeobj against damaged and crafted input. usage: test_codeobj SAMPLES
  * Made to run under AddressSanitizer: every copy is exactly as long as what it holds. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "allocations.h"
-#include "codeobj/bytes.h"
-#include "codeobj/msgpack.h"
-#include "codeobj/walk.h"
+#include "code/codeobj/bytes.h"
+#include "code/codeobj/msgpack.h"
+#include "code/codeobj/walk.h"
 #include "whole_file.h"
 
 static const char *samples;

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "codeobj/containers.h"
+#include "code/codeobj/containers.h"
 #include "rewriting.h"
 
 static const char *samples;

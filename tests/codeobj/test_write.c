@@ -13,10 +13,10 @@
 #include <cmocka.h>
 
 #include "allocations.h"
-#include "codeobj/bytes.h"
-#include "codeobj/containers.h"
-#include "codeobj/md5.h"
-#include "codeobj/tensile.h"
+#include "code/codeobj/bytes.h"
+#include "code/codeobj/containers.h"
+#include "code/codeobj/md5.h"
+#include "code/codeobj/tensile.h"
 #include "rewriting.h"
 #include "whole_file.h"
 

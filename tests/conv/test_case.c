@@ -1,7 +1,7 @@
 /* test_case.c: case strings: what they read, what they print, and what is wrong with bad ones. */
 #include "support.h"
 
-#include "conv/conv.h"
+#include "engine/ops/conv/conv.h"
 
 #include <locale.h>
 #include <math.h>

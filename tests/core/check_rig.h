@@ -3,7 +3,7 @@
 #ifndef RMCP_TESTS_CHECK_RIG_H
 #define RMCP_TESTS_CHECK_RIG_H
 
-#include "core/plan.h"
+#include "engine/core/plan.h"
 #include "support.h"
 
 /* A plan and a buffer for each slot, inputs filled with reals. */

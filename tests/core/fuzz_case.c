@@ -1,6 +1,6 @@
 /* fuzz_case.c: libFuzzer target for case strings: nothing crashes, and what parses prints and
  * parses again to the same problem. */
-#include "core/operation.h"
+#include "engine/core/operation.h"
 
 #include <stdio.h>
 #include <stdlib.h>

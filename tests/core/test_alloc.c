@@ -3,7 +3,7 @@
 #include "allocations.h"
 #include "support.h"
 
-#include "conv/conv.h"
+#include "engine/ops/conv/conv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "allocations.h"
 #include "support.h"
 
-#include "core/judge.h"
-#include "core/plan.h"
+#include "engine/core/judge.h"
+#include "engine/core/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

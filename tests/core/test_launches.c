@@ -1,9 +1,9 @@
 /* test_launches.c: work that would take long on a device comes in several launches, and they do all
  * of it. On whatever OpenCL driver is installed, with the figures of a slow device; skipped
  * without. */
-#include "conv/gpu/shape.h"
+#include "engine/ops/conv/gpu/shape.h"
 #include "support.h"
-#include "conv/conv.h"
+#include "engine/ops/conv/conv.h"
 
 #include <stdio.h>
 #include <string.h>

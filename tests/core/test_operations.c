@@ -1,5 +1,5 @@
 /* test_operations.c: what every operation owes to the core, whichever it is. */
-#include "core/algo.h"
+#include "engine/core/algo.h"
 #include "support.h"
 
 #include <stdio.h>

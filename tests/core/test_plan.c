@@ -2,7 +2,7 @@
 #include "support.h"
 
 #include "base/convert.h"
-#include "conv/conv.h"
+#include "engine/ops/conv/conv.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -29,7 +29,7 @@ done <"$work/examples"
 
 # A changed page and a lost mark are seen.
 mkdir -p "$work/other/docs" "$work/other/src"
-ln -s "$(cd "$source" && pwd)/src/explain" "$work/other/src/explain"
+ln -s "$(cd "$source" && pwd)/src/help/explain" "$work/other/src/help/explain"
 sed 's/Memory access fault/Memory acces fault/' "$source/$page" >"$work/other/$page"
 expect 0 "$make" "$rmcp" "$work/other" --write
 cmp -s "$source/$page" "$work/other/$page" || fail "--write does not make the page right again"

@@ -1,18 +1,18 @@
 #!/bin/sh
-# Where wheels are to be had stands once, in src/chip/addresses.h: documents and sources name the same addresses.
+# Where wheels are to be had stands once, in src/base/chip/addresses.h: documents and sources name the same addresses.
 # usage: check_addresses.sh SOURCE-DIR
 set -u
 . "$(dirname "$0")/../support/lib.sh"
 cd "$1" || die "no folder $1"
-header=src/chip/addresses.h
+header=src/base/chip/addresses.h
 sed -n 's/^#define ADDRESS_[A-Z0-9_]* "\(https:[^"]*\)".*/\1/p' "$header" >"$work/known"
 [ "$(wc -l <"$work/known")" -ge 3 ] || die "$header has no addresses"
 wheels=$(sed -n 's/^#define ADDRESS_WHEELS "\(.*\)".*/\1/p' "$header")
 # The releases that are given to a chip, and the two others that options name.
 {
-    sed -n 's/.*"\(rocm[0-9][0-9.]*\)".*/\1/p' src/doctor/chips.c
-    grep -o '"rocm[0-9][0-9.]*"' src/doctor/chips.c | tr -d '"'
-    grep -ho 'ADDRESS_WHEELS "[a-z0-9.]*"' src/doctor/*.c | sed 's/.*"\(.*\)"/\1/'
+    sed -n 's/.*"\(rocm[0-9][0-9.]*\)".*/\1/p' src/help/doctor/chips.c
+    grep -o '"rocm[0-9][0-9.]*"' src/help/doctor/chips.c | tr -d '"'
+    grep -ho 'ADDRESS_WHEELS "[a-z0-9.]*"' src/help/doctor/*.c | sed 's/.*"\(.*\)"/\1/'
 } | sort -u >"$work/releases"
 
 grep -rnoIE 'https?://(download\.pytorch\.org/whl|[a-z.]*repo\.amd\.com|rocm\.[a-z]*\.amd\.com|[a-z.-]*\.s3\.amazonaws\.com)[^][ `"<>)\\]*' \

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/clean.h"
-#include "doctor/doctor.h"
+#include "help/doctor/clean.h"
+#include "help/doctor/doctor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

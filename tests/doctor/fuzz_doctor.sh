@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the fuzzer of src/doctor from the recorded machines. usage: fuzz_doctor.sh TESTS-DIR FUZZER [SECONDS]
+# Runs the fuzzer of src/help/doctor from the recorded machines. usage: fuzz_doctor.sh TESTS-DIR FUZZER [SECONDS]
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
 fuzzer=$(realpath "$2")

@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "doctor/clean.h"
-#include "doctor/doctor.h"
-#include "doctor/probe.h"
+#include "help/doctor/clean.h"
+#include "help/doctor/doctor.h"
+#include "help/doctor/probe.h"
 
 /* ---- a folder to play in ---- */
 

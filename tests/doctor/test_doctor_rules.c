@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "doctor/doctor.h"
-#include "doctor/tree.h"
+#include "help/doctor/doctor.h"
+#include "help/doctor/tree.h"
 
 #include "doctor_facts.inc"
 

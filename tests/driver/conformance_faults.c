@@ -1,7 +1,7 @@
 /* conformance_faults.c: each call of a driver, and each allocation of the engine, fails in turn. */
 #include "allocations.h"
 #include "conformance.h"
-#include "core/device.h"
+#include "engine/core/device.h"
 #include "life.h"
 
 #include <setjmp.h>

@@ -31,7 +31,7 @@ static void from_float(element *p, float value)
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
-#include "conv/kernels/direct.cl"
+#include "engine/ops/conv/kernels/direct.cl"
 
 /* Run `groups` workgroups with the parameters of a launch: base and offset of four tensors, and the
  * struct. A call of the kernel's source does the first item of the launch: say which that is. */

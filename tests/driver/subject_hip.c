@@ -1,6 +1,6 @@
 /* subject_hip.c: the HIP device on a fake library, under the override, for the conformance test. */
 #include "conformance.h"
-#include "gpu/images.h"
+#include "engine/gpu/images.h"
 #include "hip_world.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* test_check_gpu.c: RMCP_CHECK on a fake GPU, which computes `direct` and leaves all other results
  * unwritten, and whose streams may capture. Usage: test_check_gpu hip|cuda LIBRARY */
-#include "core/device.h"
+#include "engine/core/device.h"
 #include "fake_cuda.h"
 #include "fake_hip.h"
 #include "life.h"

@@ -3,8 +3,8 @@
  * Usage: test_conformance SUBJECT [LIBRARY [SKIPPED-TESTS]] */
 #include "allocations.h"
 #include "conformance.h"
-#include "core/device.h"
-#include "core/guard.h"
+#include "engine/core/device.h"
+#include "engine/core/guard.h"
 #include "life.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* test_cuda_faults.c: what is CUDA's own, on a fake driver: which devices are for us, the words of
  * its compiler, what a capture allows, the caller's context. Usage: test_cuda_faults LIBRARY */
 #include "fake_cuda.h"
-#include "gpu/images.h"
+#include "engine/gpu/images.h"
 #include "life.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 /* test_hip.c: what is HIP's own, on a fake library: which chip it is, which code it gets, how it
  * uses HIP. Usage: test_hip libfake_hip.so */
-#include "codeobj/codeobj.h"
-#include "core/device.h"
-#include "gpu/images.h"
+#include "code/codeobj/codeobj.h"
+#include "engine/core/device.h"
+#include "engine/gpu/images.h"
 #include "hip_world.h"
 #include "life.h"
 

@@ -2,7 +2,7 @@
  * caller's objects, copies out of range, binaries kept on disk. */
 #define _XOPEN_SOURCE 700 /* nftw */
 
-#include "driver/opencl/devices.h"
+#include "engine/driver/opencl/devices.h"
 #include "life.h"
 
 #include <ftw.h>

@@ -2,7 +2,7 @@
  * known for. Usage: test_opencl_faults libfake_opencl.so */
 #define _XOPEN_SOURCE 700 /* nftw */
 
-#include "driver/opencl/api.h"
+#include "engine/driver/opencl/api.h"
 #include "fake_opencl.h"
 #include "life.h"
 

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "codeobj/linked.h"
-#include "dropin/dropin.h"
-#include "dropin/manifest.h"
-#include "dropin/program.h"
+#include "code/codeobj/linked.h"
+#include "dropin/install/dropin.h"
+#include "dropin/install/manifest.h"
+#include "dropin/install/program.h"
 
 static const char *library, *program;
 

@@ -126,7 +126,7 @@ class Miopen(unittest.TestCase):
 
     def test_beside_librmcp(self):
         """As in the build folder, as installed, as in a wheel of ours: found by where librmcp is."""
-        for below in ("src/miopen", "rmcp", "."):
+        for below in ("src/dropin/miopen", "rmcp", "."):
             folder = TOYS / "places" / below.replace("/", "-")
             shutil.copytree(TOYS / "toys/ours", folder / below, dirs_exist_ok=True)
             shutil.copy(os.environ["RMCP_LIBRARY"], folder / "librmcp.so.0")

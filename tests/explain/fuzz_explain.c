@@ -1,5 +1,5 @@
 /* fuzz_explain.c: libFuzzer on the reader of logs. */
-#include "explain/explain.h"
+#include "help/explain/explain.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
  *
  * Prints a line for each answer that is not right, and the sums. The exit status is 0 when no
  * answer is wrong and at most MOST-NOT-RIGHT (default: any number) are not right. */
-#include "explain/explain.h"
+#include "help/explain/explain.h"
 
 #include <dirent.h>
 #include <fcntl.h>

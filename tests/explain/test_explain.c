@@ -1,8 +1,8 @@
 /* test_explain.c: every signature finds its own texts, healthy logs stay healthy, and an override
  * changes the answer where it should. */
-#include "explain/codes.h"
-#include "explain/explain.h"
-#include "explain/order.h"
+#include "help/explain/codes.h"
+#include "help/explain/explain.h"
+#include "help/explain/order.h"
 #include "support.h"
 
 #include <dirent.h>

@@ -1,9 +1,9 @@
 /* test_forms.c: lines are read by their form: the table agrees with itself, names are taken from
  * the right places, things are known, tracebacks end where they end, and hostile lines take no
  * time. */
-#include "explain/explain.h"
-#include "explain/form.h"
-#include "explain/frame.h"
+#include "help/explain/explain.h"
+#include "help/explain/form.h"
+#include "help/explain/frame.h"
 #include "support.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* test_machine.c: what explain reads where no error is named: the stack of a crash, the software
  * beside the card, a program that computes on the processor; and which of two findings is first. */
-#include "explain/explain.h"
+#include "help/explain/explain.h"
 #include "support.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* test_prefix.c: lines lose what other programs put before them, however the text is cut. */
-#include "explain/prefix.h"
+#include "help/explain/prefix.h"
 #include "support.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* test_words.c: errors that no signature knows are quoted with what their words are about, and
  * messages that a terminal broke into two lines are found. */
-#include "explain/explain.h"
-#include "explain/kinds.h"
+#include "help/explain/explain.h"
+#include "help/explain/kinds.h"
 #include "support.h"
 
 #include <pthread.h>

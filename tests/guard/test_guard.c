@@ -1,9 +1,9 @@
 /* test_guard.c: first use of algorithms, guarded and remembered, on a fake HIP library that can run
  * `direct` in f32 and gives nonsense for all others. Usage: test_guard libfake_hip.so */
 #include "base/clock.h"
-#include "conv/conv.h"
-#include "core/guard.h"
-#include "core/plan.h"
+#include "engine/ops/conv/conv.h"
+#include "engine/core/guard.h"
+#include "engine/core/plan.h"
 #include "hip_world.h"
 #include "small_case.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "isa/isa.h"
+#include "code/isa/isa.h"
 
 struct word {
     const char *text;

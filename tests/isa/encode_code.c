@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codeobj/walk.h"
-#include "isa/encode.h"
+#include "code/codeobj/walk.h"
+#include "code/isa/encode.h"
 
 enum { MOST_KINDS = 256 };
 

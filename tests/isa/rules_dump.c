@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codeobj/codeobj.h"
-#include "isa/rules.h"
+#include "code/codeobj/codeobj.h"
+#include "code/isa/rules.h"
 
 struct code {
     const char *name;

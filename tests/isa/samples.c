@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "isa/internal.h"
+#include "code/isa/internal.h"
 
 uint64_t sample_number(uint64_t *state)
 {

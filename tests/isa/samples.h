@@ -2,7 +2,7 @@
 #ifndef RMCP_TEST_ISA_SAMPLES_H
 #define RMCP_TEST_ISA_SAMPLES_H
 
-#include "isa/encode.h"
+#include "code/isa/encode.h"
 
 /* The numbers that a state of 64 bits (not 0) goes through. */
 uint64_t sample_number(uint64_t *state);

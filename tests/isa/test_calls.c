@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "allocations.h"
-#include "isa/rules.h"
+#include "code/isa/rules.h"
 
 struct seen {
     size_t n;

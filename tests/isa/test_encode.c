@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "isa/internal.h"
+#include "code/isa/internal.h"
 #include "samples.h"
 
 /* What the chips are tried as: all of them, two also in wave64. */

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "columns.h"
-#include "isa/isa.h"
+#include "code/isa/isa.h"
 
 /* Opcode space of an encoding: 1024 is the largest. */
 enum { N_OPCODES = 1024 };

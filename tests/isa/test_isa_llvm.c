@@ -1,4 +1,4 @@
-/* test_isa_llvm.c: src/isa against LLVM 19's disassembler: the same words are accepted and refused,
+/* test_isa_llvm.c: src/code/isa against LLVM 19's disassembler: the same words are accepted and refused,
  * with the same length and the same text.
  *
  * test_isa_llvm [--thorough] [--seed N] [--chip NAME] [--random N] [--show N]
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "isa/isa.h"
+#include "code/isa/isa.h"
 
 typedef void *(*create_fn)(const char *, const char *, const char *, void *, int, void *, void *);
 typedef size_t (*disasm_fn)(void *, uint8_t *, uint64_t, uint64_t, char *, size_t);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "allocations.h"
-#include "isa/rules.h"
+#include "code/isa/rules.h"
 
 #define NOTHING UINT32_MAX
 enum { MAX_WORDS = 16 };

@@ -1,9 +1,9 @@
 /* test_comgr.c: AMD's own code object manager, which HIP reads code objects with, accepts ours as
  * they are and retagged. Needs no GPU; exit status 77 (skip) without the library. */
-#include "codeobj/codeobj.h"
+#include "code/codeobj/codeobj.h"
 #include "base/dynlib.h"
-#include "gpu/images.h"
-#include "gpu/kernels.h"
+#include "engine/gpu/images.h"
+#include "engine/gpu/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "codeobj/codeobj.h"
-#include "gpu/images.h"
-#include "gpu/kernels.h"
+#include "code/codeobj/codeobj.h"
+#include "engine/gpu/images.h"
+#include "engine/gpu/kernels.h"
 
 static void check_code_object(const char *target, const struct rmcp_kernel *row, const void *bytes,
                               size_t size)

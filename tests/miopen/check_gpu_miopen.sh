@@ -17,7 +17,7 @@ mkdir -p "$logs"
 
 # place NAME: where it is; empty when it is nowhere.
 place() {
-    for where in "$folder/$1" "$folder/src/miopen/$1" "$folder/tests/miopen/$1" "$folder/bench/$1" "$folder/../src/miopen/$1"; do
+    for where in "$folder/$1" "$folder/src/dropin/miopen/$1" "$folder/tests/miopen/$1" "$folder/bench/$1" "$folder/../src/dropin/miopen/$1"; do
         [ ! -e "$where" ] || { echo "$where"; return; }
     done
 }

@@ -8,7 +8,7 @@ set -eu
 source=$1
 shift
 need apt-get dpkg nm
-ours=$source/src/miopen
+ours=$source/src/dropin/miopen
 here=$source/tests/miopen
 warnings="-Wall -Wextra -Werror -Wno-switch" # a switch may know an enumerator of the other release
 flags="-std=c11 -D_POSIX_C_SOURCE=200809L -D__HIP_PLATFORM_AMD__"
@@ -23,7 +23,7 @@ command=$*
 prototypes() {
     out=$1
     shift
-    echo '#include "miopen/api.h"' >"$work/one.c"
+    echo '#include "dropin/miopen/api.h"' >"$work/one.c"
     # shellcheck disable=SC2086 # a list of flags
     compiler $flags "$@" -aux-info "$work/all" -fsyntax-only "$work/one.c" || return 1
     sed -n 's|^/\*.*\*/ extern \(.*miopen.*\);.*|\1|p' "$work/all" |
@@ -58,7 +58,7 @@ check_functions() {
 
 # What a name means in both; those that this release does not have are left to the other one.
 check_values() {
-    echo '#include "miopen/api.h"' >"$work/one.c"
+    echo '#include "dropin/miopen/api.h"' >"$work/one.c"
     # shellcheck disable=SC2086
     compiler $flags $theirs -E "$work/one.c" | grep -oE '[A-Za-z0-9_]+' | sort -u >"$work/words"
     comm -12 "$work/names" "$work/words" >"$work/known"

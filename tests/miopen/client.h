@@ -4,7 +4,7 @@
 #ifndef RMCP_TESTS_MIOPEN_CLIENT_H
 #define RMCP_TESTS_MIOPEN_CLIENT_H
 
-#include "miopen/api.h"
+#include "dropin/miopen/api.h"
 
 /* Device memory from the HIP library of that name, which is loaded for the whole process, or the
  * host's own when it is NULL. False with a message when there is none. */

@@ -1,7 +1,7 @@
 /* header_layout.c: prints the sizes, places and numbers of MIOpen's interface, for
  * check_headers.sh: compiled once with our header and once with the original's. ENUMERATORS names a
  * file of lines E(name). */
-#include "miopen/api.h"
+#include "dropin/miopen/api.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  * (RMCP_DEVICE=cuda:0). Everything happens in the primary context, which the engine uses, too. CUDA
  * and HIP number their errors, copies and capture modes alike. libcuda is found at run time and
  * nothing of NVIDIA's is needed to build. */
-#include "driver/cuda/api.h"
+#include "engine/driver/cuda/api.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -6,7 +6,7 @@
 original_open() {
     build=$1
     shift
-    for needed in rmcp sim/driver/librmcp-sim.so src/miopen/libMIOpen.so.1 tests/miopen/sequence; do
+    for needed in rmcp sim/driver/librmcp-sim.so src/dropin/miopen/libMIOpen.so.1 tests/miopen/sequence; do
         [ -e "$build/$needed" ] || die "$build/$needed is not built"
     done
     root=$(sh "$here/../support/chroot.sh" sid rocminfo libamdhip64-dev libmiopen1 clang-21 libcjson1 libgomp1 libzstd1 \
@@ -17,7 +17,7 @@ original_open() {
     mkdir -p "$inside/sim/driver" "$inside/home" "$inside/tmp"
     cp "$build/rmcp" "$inside/"
     cp "$build/sim/driver/librmcp-sim.so" "$inside/sim/driver/"
-    cp -L "$build/librmcp.so.0" "$build/src/miopen/libMIOpen.so.1" "$inside/"
+    cp -L "$build/librmcp.so.0" "$build/src/dropin/miopen/libMIOpen.so.1" "$inside/"
     # shellcheck disable=SC2034 # for the script that sources this
     dropin=$place/libMIOpen.so.1
     original_compiler

@@ -23,18 +23,18 @@ results=${2:-$build/miopen-programs}
 mkdir -p "$results"
 results=$(cd "$results" && pwd)
 original_open "$build" libmiopen1-tests migraphx
-state=$(cat "$build/librmcp.so.0" "$build/src/miopen/libMIOpen.so.1" "$0" | sha256sum)
+state=$(cat "$build/librmcp.so.0" "$build/src/dropin/miopen/libMIOpen.so.1" "$0" | sha256sum)
 [ -f "$results/state" ] && [ "$(cat "$results/state")" = "$state" ] || rm -f "$results"/*.right
 echo "$state" >"$results/state"
 mkdir -p "$inside/wheel"
-cp "$build/src/miopen/wheel/libMIOpen.so" "$inside/wheel/"
+cp "$build/src/dropin/miopen/wheel/libMIOpen.so" "$inside/wheel/"
 for model in alexnet googlenet resnet vgg; do
     "$python" "$here/onnx_models.py" $model "$inside/$model.onnx"
     "$python" "$here/onnx_models.py" $model "$inside/$model-f16.onnx" f16
 done
 
 # went_through_ours: the table of executed kernels has some of ours and none of the original's convolutions.
-ours=$(sed -n 's/^__kernel .* void \([a-z_0-9]*\)(.*/\1/p' "$here"/../../src/conv/kernels/*.cl "$here"/../../src/ops/*/kernels/*.cl |
+ours=$(sed -n 's/^__kernel .* void \([a-z_0-9]*\)(.*/\1/p' "$here"/../../src/engine/ops/conv/kernels/*.cl "$here"/../../src/engine/ops/*/kernels/*.cl |
     sort -u | tr '\n' '|')
 went_through_ours() {
     grep -Eq " (${ours%|})\$" "$file" && ! grep -Eq 'naive_conv|Im2.*Col|miopenSp3Asm|gcnAsmConv|MIOpenConv' "$file"

@@ -15,7 +15,7 @@ typedef struct miopenTensorArgument_t miopenTensorArgument_t;
 #include RMCP_MIOPEN_HEADER
 #undef SCALE
 #else
-#include "miopen/api.h"
+#include "dropin/miopen/api.h"
 #endif
 
 #include "sequence_functions.h"

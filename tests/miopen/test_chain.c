@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "miopen/api.h"
+#include "dropin/miopen/api.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* test_command_line.c: lines for MIOpenDriver of calls whose lines are long. */
 #define _GNU_SOURCE
-#include "miopen/command_line.h"
+#include "dropin/miopen/command_line.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* toy_original.c: a libMIOpen with nothing but descriptors of pooling, local response
  * normalisation, dropout and recurrent networks; writes down what each is told, for test_chain.c.
  */
-#include "miopen/api.h"
+#include "dropin/miopen/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_owner.c: the first owner's journal and steps. */
-#include "owner/steps.h"
+#include "help/owner/steps.h"
 #include "support.h"
 
 #include <fcntl.h>

@@ -13,26 +13,26 @@ import sys
 
 # Some that were real once; each must be refused.
 PLANTED = [
-    ("src/conv/algo/direct.c", "driver/hip/api.h"),
-    ("src/driver/cuda/driver.c", "conv/gpu/gemm.h"),
-    ("src/driver/opencl/driver.c", "driver/hip/load.h"),
+    ("src/engine/ops/conv/algo/direct.c", "engine/driver/hip/api.h"),
+    ("src/engine/driver/cuda/driver.c", "engine/ops/conv/gpu/gemm.h"),
+    ("src/engine/driver/opencl/driver.c", "engine/driver/hip/load.h"),
     ("bench/sim_speed.c", "tests/sim/device.h"),
-    ("src/doctor/library.c", "codeobj/elf.h"),
-    ("src/core/plan.c", "cli/cli.h"),
-    ("src/core/plan.c", "conv/algo/direct.h"),
-    ("src/core/plan.c", "conv/conv.h"),
-    ("src/base/error.c", "core/device.h"),
-    ("src/isa/decode.c", "base/error.h"),
+    ("src/help/doctor/library.c", "code/codeobj/elf.h"),
+    ("src/engine/core/plan.c", "command/cli.h"),
+    ("src/engine/core/plan.c", "conv/algo/direct.h"),
+    ("src/engine/core/plan.c", "engine/ops/conv/conv.h"),
+    ("src/base/error.c", "engine/core/device.h"),
+    ("src/code/isa/decode.c", "base/error.h"),
     ("sim/math/valu.c", "sim/state/wave.h"),
     ("sim/check/report.c", "sim/memory/memory.h"),
     ("sim/driver/dispatch.c", "sim/exec/exec.h"),
     ("sim/exec/dispatch.c", "sim/runner/runner.h"),
 ]
 # A room's headers for others, where it has others of its own beside them.
-PUBLIC = {"src/codeobj": {"buffer.h", "chip_names.h", "codeobj.h", "containers.h", "linked.h", "output.h", "sha256.h", "tensile.h",
+PUBLIC = {"src/code/codeobj": {"buffer.h", "chip_names.h", "codeobj.h", "containers.h", "linked.h", "output.h", "sha256.h", "tensile.h",
                           "walk.h", "write.h", "zip.h"},
-          "src/isa": {"encode.h", "isa.h", "rules.h"},
-          "src/rewrite": {"aligned.h", "cures.h", "lower.h", "rewrite.h"},
+          "src/code/isa": {"encode.h", "isa.h", "rules.h"},
+          "src/code/rewrite": {"aligned.h", "cures.h", "lower.h", "rewrite.h"},
           "sim/exec": set(), "sim/runner": {"runner.h"}} # sim/sim.h is the face of sim/exec
 
 
@@ -55,7 +55,7 @@ def room_of(path, rooms):
 
 
 def may(room, other, rooms):
-    """Whether `room` may know `other`; the table calls src/core core."""
+    """Whether `room` may know `other`; the table calls src/engine/core core."""
     allowed = rooms[room]
     return room == other or "all" in allowed or other in allowed or other.removeprefix("src/") in allowed
 
@@ -143,16 +143,16 @@ def symbols(root, build, rooms):
 
 
 def named(root):
-    """Lines of src/core that name an operation; the core must know none of them."""
-    folder = os.path.join(root, "src/ops")
+    """Lines of src/engine/core that name an operation; the core must know none of them."""
+    folder = os.path.join(root, "src/engine/ops")
     others = "|".join(map(re.escape, os.listdir(folder) if os.path.isdir(folder) else [])) or "conv"
     # An operation may be called like an everyday word: of the others, functions, structs and files count.
     pattern = re.compile(rf"(?<![a-z])convol|(?<![a-z])conv\b|rmcp_(conv|{others})_|(conv|ops/({others}))/", re.I)
     wrong = []
-    for name in sorted(os.listdir(os.path.join(root, "src/core"))):
-        for number, line in enumerate(open(os.path.join(root, "src/core", name), encoding="utf-8"), 1):
+    for name in sorted(os.listdir(os.path.join(root, "src/engine/core"))):
+        for number, line in enumerate(open(os.path.join(root, "src/engine/core", name), encoding="utf-8"), 1):
             if pattern.search(line):
-                wrong.append(f"src/core/{name}:{number} names an operation: {line.strip()}")
+                wrong.append(f"src/engine/core/{name}:{number} names an operation: {line.strip()}")
     return wrong
 
 

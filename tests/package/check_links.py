@@ -10,15 +10,15 @@ import tempfile
 
 SKIP = re.compile(r"^(build|\.git$|\.cache$)")
 LINK = re.compile(r"\[[^\]\n]*\]\(([^()\s]+)\)")
-# `src/core/plan.c`, `tests/doctor/machines`: what begins with a folder of ours is a path of ours. A star
+# `src/engine/core/plan.c`, `tests/doctor/machines`: what begins with a folder of ours is a path of ours. A star
 # stands for anything.
 PATH = re.compile(r"(?<![\w./$-])((?:bench|data|docs|examples|include|python|sim|src|tests|tools)/[\w./*-]*\w\*?)")
 CODE = re.compile(r"`([^`\n]+)`")
-# From `src/core/plan.c`: and then a block is a quotation.
+# From `src/engine/core/plan.c`: and then a block is a quotation.
 QUOTE = re.compile(r"From\s`([^`\n]+)`:\n\n```c\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # A file that the reader is told to make.
-TO_BE_MADE = {"src/conv/algo/pointwise_loops.c", "src/ops/negate/negate.c", "src/ops/negate/algo/loops.c",
-              "src/ops/negate/algo/reference.c"}
+TO_BE_MADE = {"src/engine/ops/conv/algo/pointwise_loops.c", "src/engine/ops/negate/negate.c", "src/engine/ops/negate/algo/loops.c",
+              "src/engine/ops/negate/algo/reference.c"}
 FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 
@@ -60,7 +60,7 @@ def wrong_paths(root, path):
     wrong, count = [], 0
     for code in CODE.findall(FENCE.sub("", path.read_text(encoding="utf-8"))):
         for name in PATH.findall(code):
-            if name in TO_BE_MADE or re.search(r"[/_][A-Z]+(\.[a-z]+)?$", name):  # src/driver/NAME
+            if name in TO_BE_MADE or re.search(r"[/_][A-Z]+(\.[a-z]+)?$", name):  # src/engine/driver/NAME
                 continue
             count += 1
             if not any(root.glob(name)) and not any(path.parent.glob(name)):

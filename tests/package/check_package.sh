@@ -130,7 +130,7 @@ if [ -x "$build/tools/kernels/pack" ] && [ -f "$build/tools/kernels/kernels_gfx1
     has 'conv: 0 of [0-9]+ kernels compiled' 'proved for gfx1010'
     # Other sources than theirs need the compiler.
     cp -R "$source/src" "$work/src"
-    echo '/* changed */' >>"$work/src/conv/kernels/direct.cl"
+    echo '/* changed */' >>"$work/src/engine/ops/conv/kernels/direct.cl"
     expect 124 compile "$work/src"
     says 'compiled from other sources'
 else

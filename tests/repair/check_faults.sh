@@ -1,5 +1,5 @@
 #!/bin/sh
-# src/repair from the inside, with every allocation failed, on small samples.
+# src/code/repair from the inside, with every allocation failed, on small samples.
 # usage: check_faults.sh TESTS-DIR RMCP TEST-REPAIR
 set -eu
 sources=$1 rmcp=$(realpath "$2") program=$(realpath "$3")

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codeobj/write.h"
-#include "codeobj/zip.h"
-#include "repair/files.h"
-#include "repair/folder.h"
+#include "code/codeobj/write.h"
+#include "code/codeobj/zip.h"
+#include "code/repair/files.h"
+#include "code/repair/folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

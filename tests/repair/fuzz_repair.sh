@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the fuzzer of src/repair from small code objects, libraries and wheels.
+# Runs the fuzzer of src/code/repair from small code objects, libraries and wheels.
 # usage: fuzz_repair.sh TESTS-DIR FUZZER [RUNS]
 set -eu
 sources=$1 fuzzer=$(realpath "$2")

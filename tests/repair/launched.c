@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codeobj/walk.h"
-#include "codeobj/write.h"
+#include "code/codeobj/walk.h"
+#include "code/codeobj/write.h"
 #include "sim/driver/protocol.h"
 
 /* The simulated driver cuts names, with the .kd of their descriptor, at 255 characters. */

@@ -1,4 +1,4 @@
-/* test_repair.c: src/repair from the inside: names of kernels and files, RECORD, hashes; and every
+/* test_repair.c: src/code/repair from the inside: names of kernels and files, RECORD, hashes; and every
  * allocation failed in turn while files, libraries, wheels and folders are repaired: a status, the
  * right result or none, and nothing left behind.
  *
@@ -19,11 +19,11 @@
 #include <unistd.h>
 
 #include "allocations.h"
-#include "codeobj/sha256.h"
-#include "codeobj/zip.h"
-#include "repair/folder.h"
-#include "repair/names.h"
-#include "repair/record.h"
+#include "code/codeobj/sha256.h"
+#include "code/codeobj/zip.h"
+#include "code/repair/folder.h"
+#include "code/repair/names.h"
+#include "code/repair/record.h"
 
 static const char *samples;
 

@@ -5,7 +5,7 @@ usage: check_lower.py SCAN RMCP [--seed N] [--items N]
 
 Kernels for gfx1030, one for each form and placement of operands, run as they are on a simulated gfx1030 and
 lowered on a simulated gfx1010, on random and on extreme operands: integers bit by bit, sums of halves within the
-bound of src/rewrite/lower.h; operands that are no result must stay. With few registers used, with 255 and 256 (temporaries
+bound of src/code/rewrite/lower.h; operands that are no result must stay. With few registers used, with 255 and 256 (temporaries
 are then registers whose values nobody reads any more), with as many as a full workgroup can have, and in wave64;
 in loops and branches that lanes take one by one, and in functions that are called, too. Code is cured as well, and nothing may be reported. What cannot be lowered is refused by name.
 """

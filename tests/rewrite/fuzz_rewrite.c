@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "judge.h"
-#include "rewrite/cures.h"
-#include "rewrite/lower.h"
+#include "code/rewrite/cures.h"
+#include "code/rewrite/lower.h"
 #include "sample.h"
 
 /* Once is enough: nothing that gfx1010 lacks is left in what can be executed. */

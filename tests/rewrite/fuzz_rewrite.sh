@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the fuzzer of src/rewrite from the code of shapes.s and calls.c.
+# Runs the fuzzer of src/code/rewrite from the code of shapes.s and calls.c.
 # usage: fuzz_rewrite.sh TESTS-DIR FUZZER [RUNS]
 set -eu
 sources=$1 fuzzer=$(realpath "$2")

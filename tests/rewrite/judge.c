@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codeobj/write.h"
+#include "code/codeobj/write.h"
 
 static uint64_t next_random(uint64_t *state)
 {

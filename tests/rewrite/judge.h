@@ -2,7 +2,7 @@
 #ifndef RMCP_TESTS_REWRITE_JUDGE_H
 #define RMCP_TESTS_REWRITE_JUDGE_H
 
-#include "rewrite/rewrite.h"
+#include "code/rewrite/rewrite.h"
 
 /* Put an s_nop before `percent` of the instructions of all functions that are not refused; above
  * 100, several. `*n` grows by their number. */

@@ -10,7 +10,7 @@
  * no file where one of them cannot be rewritten. Prints one line for each reason of refusal with
  * its number of kernels, and the sums. Exit status: 0 when every rewritten function is right, 1
  * when one is not, 2 for other trouble. */
-#include "rewrite/rewrite.h"
+#include "code/rewrite/rewrite.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "codeobj/containers.h"
-#include "codeobj/write.h"
+#include "code/codeobj/containers.h"
+#include "code/codeobj/write.h"
 #include "judge.h"
-#include "rewrite/aligned.h"
-#include "rewrite/cures.h"
-#include "rewrite/lower.h"
-#include "rewrite/program.h"
+#include "code/rewrite/aligned.h"
+#include "code/rewrite/cures.h"
+#include "code/rewrite/lower.h"
+#include "code/rewrite/program.h"
 
 struct reason {
     char text[96];

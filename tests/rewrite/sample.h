@@ -2,7 +2,7 @@
 #ifndef RMCP_TESTS_REWRITE_SAMPLE_H
 #define RMCP_TESTS_REWRITE_SAMPLE_H
 
-#include "rewrite/rewrite.h"
+#include "code/rewrite/rewrite.h"
 
 enum { SAMPLE_TEXT_AT = 0x1000, SAMPLE_DATA_AT = 0x400 };
 

@@ -1,5 +1,5 @@
 /* test_rewrite.c: instructions replaced and deleted, with all that leads over them; every
- * allocation of src/rewrite failed in turn. */
+ * allocation of src/code/rewrite failed in turn. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #include "allocations.h"
 #include "judge.h"
-#include "rewrite/cures.h"
+#include "code/rewrite/cures.h"
 #include "sample.h"
 
 enum { NEW_AT = 0x20000 };

@@ -11,7 +11,7 @@ clang=${CLANG:-clang-19}
 if command -v "$clang" >/dev/null; then
     for name in direct narrow reduce; do
         "$clang" -x cl -cl-std=CL1.2 -DBARE -DTYPE=1 -O2 -w -target amdgcn-amd-amdhsa -mcpu=gfx1010 -nogpulib \
-            -I "$sources" -c -o "$work/$name.o" "$sources/conv/kernels/$name.cl"
+            -I "$sources" -c -o "$work/$name.o" "$sources/engine/ops/conv/kernels/$name.cl"
         llvm-objcopy-19 -O binary --only-section=.text "$work/$name.o" "$work/$name.text" 2>/dev/null || continue
         # pieces of code behind a header of 16 bytes
         for piece in 0 1 2 3 4 5 6 7; do

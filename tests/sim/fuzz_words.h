@@ -2,7 +2,7 @@
 #ifndef RMCP_TESTS_SIM_FUZZ_WORDS_H
 #define RMCP_TESTS_SIM_FUZZ_WORDS_H
 
-#include "isa/isa.h"
+#include "code/isa/isa.h"
 
 /* Write one instruction that some chip decodes, of any row, with operands that mostly make sense
  * behind the fuzzer's prologue; returns its words, at most ISA_MAX_WORDS. */

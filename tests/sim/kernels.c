@@ -13,9 +13,9 @@
  *   --cover       every kernel of the table must have run
  *   --quiet       do not print each report and failure
  * Exit status: 0 when every result is right, nothing was reported, and all kernels ran if asked. */
-#include "gpu/kernels.h"
+#include "engine/gpu/kernels.h"
 #include "base/hash.h"
-#include "core/judge.h"
+#include "engine/core/judge.h"
 #include "sim/device/device.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef RMCP_TESTS_SUPPORT_H
 #define RMCP_TESTS_SUPPORT_H
 
-#include "conv/conv.h"
+#include "engine/ops/conv/conv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -257,7 +257,7 @@ def skip_reason(model, way):
         return ""
     if way == "adapter":
         return "the adapter has convolutions only"
-    functions = open(f"{HERE}/../../src/miopen/functions.txt").read()
+    functions = open(f"{HERE}/../../src/dropin/miopen/functions.txt").read()
     return "" if "miopenRNNForwardTraining 6.4.3 yes" in functions else "the drop-in has no miopenRNNForwardTraining yet"
 
 

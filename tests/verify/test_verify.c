@@ -3,8 +3,8 @@
 #include "support.h"
 
 #include "base/convert.h"
-#include "conv/conv.h"
-#include "ops/tensor/tensor.h"
+#include "engine/ops/conv/conv.h"
+#include "engine/ops/tensor/tensor.h"
 
 #include <math.h>
 #include <stdio.h>

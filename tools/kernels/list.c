@@ -1,6 +1,6 @@
 /* list.c: prints the table of kernels, one per line: name, operation, file, entry, block, options.
  */
-#include "gpu/kernels.h"
+#include "engine/gpu/kernels.h"
 
 #include <stdio.h>
 

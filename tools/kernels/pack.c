@@ -12,7 +12,7 @@
 
 #include <zstd.h>
 
-#include "gpu/archive.h"
+#include "engine/gpu/archive.h"
 
 enum { LEVEL = 19 };
 

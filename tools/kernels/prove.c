@@ -3,7 +3,7 @@
  * Of every object: it is of version 4 and for TARGET, in its header and in its notes. Of every
  * function of gfx10 code, the only one that we can decode:
  *   - each word belongs to an instruction of the chip the object is for, with operands it takes;
- *   - for gfx101x, no pattern of its silicon bugs, along any path (src/isa/rules.h);
+ *   - for gfx101x, no pattern of its silicon bugs, along any path (src/code/isa/rules.h);
  *   - nothing that other agents have to see at once. gfx10 code for scopes beyond the workgroup
  *     is the same for the device and the system (LLVM, AMDGPUUsage, "Memory Model GFX10"), so
  *     none of it may occur: no atomic on global, flat, buffer or scalar memory, no load with both
@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codeobj/codeobj.h"
-#include "isa/rules.h"
+#include "code/codeobj/codeobj.h"
+#include "code/isa/rules.h"
 
 enum { RSRC1_WGP_MODE = 1 << 29 };
 enum { MOST_IN_LANES = 64 }; /* scalar registers in the lanes of one vector register */

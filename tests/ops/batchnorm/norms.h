@@ -3,7 +3,7 @@
 #ifndef RMCP_TESTS_NORMS_H
 #define RMCP_TESTS_NORMS_H
 
-#include "ops/batchnorm/batchnorm.h"
+#include "engine/ops/batchnorm/batchnorm.h"
 #include "support.h"
 
 /* The problem and pass of a case string, which must name a pass. */

@@ -3,7 +3,7 @@
 #include "norms.h"
 
 #include "base/convert.h"
-#include "core/judge.h"
+#include "engine/core/judge.h"
 
 #include <math.h>
 #include <string.h>

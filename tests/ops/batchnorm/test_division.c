@@ -2,7 +2,7 @@
  * by exactly one, none longer than a display can wait, numbers within what kernels count with. */
 #include "norms.h"
 
-#include "ops/batchnorm/gpu.h"
+#include "engine/ops/batchnorm/gpu.h"
 
 #include <string.h>
 

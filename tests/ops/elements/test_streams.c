@@ -1,9 +1,9 @@
 /* test_streams.c: launches that go element by element do all of it between them, each within 32
  * bits; and on whatever OpenCL driver is installed, with the figures of a slow device, results of
  * many launches are right. */
-#include "core/judge.h"
-#include "gpu/stream.h"
-#include "ops/act/act.h"
+#include "engine/core/judge.h"
+#include "engine/gpu/stream.h"
+#include "engine/ops/act/act.h"
 #include "support.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* test_gemm.c: problems of matrix products: defaults, sizes of structs, every wrong thing and its
  * message, spans, and what is read. */
-#include "ops/gemm/gemm.h"
+#include "engine/ops/gemm/gemm.h"
 #include "support.h"
 
 #include <float.h>

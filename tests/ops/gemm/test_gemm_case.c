@@ -1,5 +1,5 @@
 /* test_gemm_case.c: case strings of matrix products: read, printed, refused with the reason. */
-#include "ops/gemm/gemm.h"
+#include "engine/ops/gemm/gemm.h"
 #include "support.h"
 
 #include <stdio.h>

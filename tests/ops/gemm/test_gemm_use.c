@@ -1,8 +1,8 @@
 /* test_gemm_use.c: executions of matrix products, on the host and on whatever OpenCL driver is
  * installed: what is not read may hold anything, special values, the interface for other
  * operations, wrong uses. */
-#include "core/plan.h"
-#include "ops/gemm/gemm.h"
+#include "engine/core/plan.h"
+#include "engine/ops/gemm/gemm.h"
 #include "support.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_problem.c: recurrent networks that are right and wrong: fields, case strings, places of
  * parameters, the generator of masks. */
-#include "kernels/philox.h"
-#include "ops/rnn/rnn.h"
+#include "engine/kernels/philox.h"
+#include "engine/ops/rnn/rnn.h"
 #include "support.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_tensor.c: tensor operations: every wrong struct has its own message with the value;
  * canonical forms; structs of older and newer callers; plans, executions and their wrong uses. */
-#include "core/plan.h"
-#include "ops/tensor/tensor.h"
+#include "engine/core/plan.h"
+#include "engine/ops/tensor/tensor.h"
 #include "support.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* test_tensor_case.c: case strings of tensor operations: read, printed, refused with the reason. */
 #include "base/random.h"
-#include "ops/tensor/tensor.h"
+#include "engine/ops/tensor/tensor.h"
 #include "support.h"
 
 #include <locale.h>

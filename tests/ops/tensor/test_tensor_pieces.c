@@ -1,8 +1,8 @@
 /* test_tensor_pieces.c: large tensor operations are cut into launches that together do all of it,
  * each within 32 bits; and on whatever OpenCL driver is installed, with the figures of a slow
  * device, the results of the pieces are right. */
-#include "core/judge.h"
-#include "ops/tensor/gpu/pieces.h"
+#include "engine/core/judge.h"
+#include "engine/ops/tensor/gpu/pieces.h"
 #include "support.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* test_tensor_use.c: plans and executions of tensor operations: in place, special values, long
  * sums, on the host and on whatever OpenCL driver is installed; wrong uses. */
-#include "core/plan.h"
-#include "ops/tensor/tensor.h"
+#include "engine/core/plan.h"
+#include "engine/ops/tensor/tensor.h"
 #include "support.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@ from valu import M16, M32, M64, OPS, s
 FORMATS = {"f16": F16, "f32": F32, "f64": F64}
 WORDS = {"i16": 1, "i32": 1, "i64": 2, "i128": 4, "f16": 1, "f32": 1, "f64": 2, "pk": 1}
 BITS = {"i16": 16, "i32": 32, "i64": 64, "i128": 128, "f16": 16, "f32": 32, "f64": 64, "pk": 32}
-# isa.h: enum isa_form, the modifiers of src/isa/internal.h and the flags
+# isa.h: enum isa_form, the modifiers of src/code/isa/internal.h and the flags
 E64, SDWA, DPP16, DPP8 = 1, 2, 3, 4
 NEG, ABS, CLAMP, OMOD, OPSEL, SDST, INT1 = 7, 56, 64, 128, 256, 1024, 8192
 LANE_FLAGS = 1 << 19 | 1 << 20 | 1 << 29  # v_readlane, permlane, movrel

@@ -1,0 +1,69 @@
+/* plans.h: the plans that a handle has made, found again in less than a microsecond. */
+#ifndef RMCP_MIOPEN_PLANS_H
+#define RMCP_MIOPEN_PLANS_H
+
+#include "dropin/miopen/handle.h"
+
+enum mi_operation { MI_OP_CONV, MI_OP_BATCHNORM, MI_OP_TENSOR, MI_OP_RNN, MI_OP_CASE };
+
+/* A recurrent network; its batches are runs of equal ones, so that they can be compared. */
+enum { MI_RNN_RUNS = 96 };
+struct mi_rnn_problem {
+    rmcp_rnn rnn; /* without batches */
+    uint64_t n_runs;
+    struct mi_rnn_run {
+        int32_t steps, batch;
+    } run[MI_RNN_RUNS];
+};
+
+/* What is planned. All bytes count: zero it first. */
+struct mi_key {
+    uint32_t operation; /* mi_operation    */
+    uint32_t pass;      /* the operation's                 */
+    union {
+        rmcp_conv conv;
+        rmcp_batchnorm batchnorm;
+        rmcp_tensor tensor;
+        struct mi_rnn_problem rnn;
+        char text[RMCP_CASE_MAX]; /* zeros behind its end */
+    } problem;
+};
+
+/* One way to do it. */
+struct mi_choice {
+    rmcp_plan *plan;
+    uint64_t workspace;
+    uint64_t id;                     /* MIOpen's solution id: from the algorithm's name, never 0 */
+    miopenConvAlgorithm_t algorithm; /* of MIOpen's names, the one that fits best                */
+    float estimated_ms;
+};
+
+/* All ways that are offered: the best, and, if that needs workspace, the best without. */
+struct mi_plans {
+    int n;
+    struct mi_choice choice[2];
+};
+
+struct mi_plan_table *mi_plans_create(void);
+void mi_plans_destroy(const struct mi_engine *engine,
+                      struct mi_plan_table *table); /* NULL is fine */
+
+/* The plans for `key`, made when they are not there. They stay valid until the handle is left. */
+miopenStatus_t mi_plans_get(struct mi_handle *handle, const struct mi_key *key,
+                            const struct mi_plans **out);
+
+/* The same, the conv plans chosen by timing the engine's best few; from now on mi_plans_get gives
+ * these, too. When timing fails those by estimate stay. Not while the stream is captured. */
+miopenStatus_t mi_plans_measure(struct mi_handle *handle, const struct mi_key *key,
+                                const struct mi_plans **out);
+
+/* MIOpen's kind and a solution id for the engine's algorithm of this name; and back: false when the
+ * id is none of ours. */
+miopenConvAlgorithm_t mi_algorithm_kind(const char *name);
+uint64_t mi_algorithm_id(const char *name);
+bool mi_algorithm_of_id(uint64_t id, miopenConvAlgorithm_t *kind);
+
+/* The workspace that is asked for at most. */
+#define MI_WORKSPACE_LIMIT (UINT64_C(256) << 20)
+
+#endif

@@ -1,0 +1,47 @@
+/* launch.c: launches of kernels from the table, for the GPU algorithms of all operations. */
+#include "engine/gpu/launch.h"
+
+#include "engine/gpu/kernels.h"
+
+#include <stdio.h>
+
+struct rmcp_divider rmcp_divider_of(int64_t divisor)
+{
+    unsigned shift = 0;
+    while ((INT64_C(1) << shift) < divisor) shift++;
+    const uint64_t excess = (UINT64_C(1) << shift) - (uint64_t)divisor;
+    return (struct rmcp_divider){
+        .divisor = (unsigned)divisor,
+        .multiplier = (unsigned)((excess << 32) / (uint64_t)divisor + 1),
+        .shift = shift,
+    };
+}
+
+rmcp_status rmcp_kernel_append(struct rmcp_launch_list *list, const char *stem, rmcp_type type,
+                               const char *rest, int64_t work_items,
+                               struct rmcp_kernel_launch **launch)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s%s", stem, rmcp_type_names[type], rest);
+    const struct rmcp_kernel *kernel = rmcp_kernel_find(name);
+    if (!kernel) return rmcp_fail(RMCP_E_INTERNAL, "there is no kernel %s", name);
+    struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_KERNEL);
+    if (!record) return RMCP_E_NOMEM;
+
+    const int64_t groups = (work_items + kernel->block - 1) / kernel->block;
+    record->kernel = (struct rmcp_kernel_launch){
+        .kernel = kernel->name,
+        .grid = { (uint32_t)groups, 1, 1 },
+        .block = { kernel->block, 1, 1 },
+    };
+    *launch = &record->kernel;
+    return RMCP_OK;
+}
+
+int64_t rmcp_launch_quota(int64_t count, int64_t least, double seconds)
+{
+    const double longest = 0.05, launches = seconds / longest;
+    if (launches <= 1) return count;
+    const int64_t quota = launches < (double)count ? (int64_t)((double)count / launches) : 1;
+    return quota > least ? quota : least > 1 ? least : 1;
+}

@@ -1,0 +1,165 @@
+/* direct: one output a work-item, 64-bit indices: any problem on any GPU, slowly. */
+#include "engine/ops/conv/conv.h"
+#include "engine/ops/conv/gpu/shape.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { UNIT_ITEMS = 256 }; /* that keep a compute unit busy */
+
+static const char *refuse(const struct rmcp_request *request)
+{
+    (void)request;
+    return NULL;
+}
+
+/* The share of all pairs of outputs and taps that lie on the input, not beside it. Weight gradients
+ * look at all of them. */
+static double share_inside(const struct rmcp_convolution *conv)
+{
+    enum { MOST_TAPS = 4096 };
+    double share = 1;
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) return share;
+    for (int i = 0; i < 3; i++) {
+        const int64_t stride = conv->stride[i], outputs = conv->output[i];
+        if (conv->filter[i] > MOST_TAPS || !outputs) continue;
+        int64_t inside = 0;
+        for (int64_t f = 0; f < conv->filter[i]; f++) {
+            /* o * stride + begin is from 0 to input - 1. */
+            const int64_t begin = f * conv->dilation[i] - conv->pad_begin[i];
+            const int64_t last = conv->input[i] - 1 - begin;
+            const int64_t from = begin < 0 ? (stride - 1 - begin) / stride : 0;
+            const int64_t to = last < 0 ? 0 : last / stride + 1;
+            const int64_t end = to < outputs ? to : outputs;
+            if (end > from) inside += end - from;
+        }
+        share *= (double)inside / ((double)outputs * (double)conv->filter[i]);
+    }
+    return share;
+}
+
+/* How many taps a work-item of a data gradient tests: in each dimension only those behind a tap of
+ * the one before that meets an output. */
+static double tests_of(const struct rmcp_convolution *conv)
+{
+    double tests = 0, met = 1;
+    for (int i = 0; i < 3; i++) {
+        tests += met * (double)conv->filter[i];
+        met *= (double)conv->filter[i] / (double)conv->stride[i];
+    }
+    return tests;
+}
+
+/* How many times as long a product takes with channels last, where neighbours are channels: in
+ * forward each reads weights of its own, in a data gradient of few channels pixels far apart. As
+ * measured on an H200. */
+static double apart(const struct rmcp_convolution *conv)
+{
+    const double far = 6.5;
+    if (conv->layout != RMCP_NHWC || conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) return 1;
+    if (conv->pass == RMCP_CONV_FORWARD) return fmin(far, fmax(1, (double)conv->group_c / 4));
+    return fmax(1, far / pow((double)conv->c, 0.8));
+}
+
+/* Instructions of each product: two loads and 64-bit steps from channel to channel; of each tap:
+ * its coordinates, in a data gradient with divisions, also where it meets nothing; there neighbours
+ * take turns when there are strides, since each has other taps. Weight gradients step from
+ * pixel to pixel, and at the end of each line to the next, or to the next image. */
+static double compute_seconds(const struct rmcp_request *request)
+{
+    enum { CHANNEL = 20, TAP = 150, PLACE = 300, TEST = 200, TURN = 12, PIXEL = 30, LINE = 300 };
+    const struct rmcp_convolution *conv = request->problem;
+    const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
+    const double products = conv->flops / 2 * share_inside(conv);
+    double instructions;
+    if (conv->pass == RMCP_CONV_FORWARD)
+        instructions = products * (CHANNEL * apart(conv) + TAP / (double)conv->group_c);
+    else if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS)
+        instructions = products * (PIXEL + LINE / (double)conv->output[2]);
+    else
+        instructions =
+            products * TURN * (strided ? 3 : apart(conv)) +
+            (double)rmcp_conv_elements(conv, RMCP_CONV_X) * (PLACE + TEST * tests_of(conv));
+    return 2 * instructions / request->caps->flops_per_second;
+}
+
+/* A work-item waits for the loads of each of its products and for the coordinates of each tap, and
+ * for the end of each line that it sums (as measured on an H200): with few outputs and long sums
+ * that takes longest, for they do not fill the device. */
+static double waiting_seconds(const struct rmcp_request *request)
+{
+    const struct rmcp_convolution *conv = request->problem;
+    const double reduction = rmcp_conv_reduction(conv) * share_inside(conv);
+    const double taps = (double)(conv->filter[0] * conv->filter[1] * conv->filter[2]);
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS)
+        return 1200e-9 + reduction * (60e-9 + 450e-9 / (double)conv->output[2]);
+    if (conv->pass == RMCP_CONV_FORWARD) return 1000e-9 + reduction * 15e-9 + taps * 100e-9;
+    return 800e-9 + reduction * 15e-9 + tests_of(conv) * 200e-9;
+}
+
+static double cost(const struct rmcp_request *request)
+{
+    return compute_seconds(request) + waiting_seconds(request) +
+           rmcp_traffic_seconds(request->problem, request->caps) + request->caps->launch_seconds;
+}
+
+static struct rmcp_direct_strides strides_of(const struct rmcp_strides *s)
+{
+    return (struct rmcp_direct_strides){ s->outer,
+                                         s->inner,
+                                         { s->space[0], s->space[1], s->space[2] } };
+}
+
+static struct rmcp_direct arguments_of(const struct rmcp_convolution *conv)
+{
+    const int64_t channels[RMCP_CONV_PASSES] = { conv->k, conv->c, conv->group_c };
+    struct rmcp_direct d = {
+        .n = conv->n,
+        .group_c = conv->group_c,
+        .group_k = conv->group_k,
+        .channels = channels[conv->pass],
+        .x = strides_of(&conv->x),
+        .w = strides_of(&conv->w),
+        .y = strides_of(&conv->y),
+        .pass = conv->pass,
+        .channels_last = conv->layout == RMCP_NHWC,
+        .epilogue = rmcp_epilogue_of(conv),
+    };
+    memcpy(d.input, conv->input, sizeof d.input);
+    memcpy(d.filter, conv->filter, sizeof d.filter);
+    memcpy(d.output, conv->output, sizeof d.output);
+    memcpy(d.pad, conv->pad_begin, sizeof d.pad);
+    memcpy(d.stride, conv->stride, sizeof d.stride);
+    memcpy(d.dilation, conv->dilation, sizeof d.dilation);
+    return d;
+}
+
+static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+{
+    const struct rmcp_convolution *conv = request->problem;
+    const unsigned output = rmcp_conv_output_slot(conv);
+    const int64_t n = rmcp_conv_elements(conv, output), most = INT64_C(1) << 30;
+    const int64_t busy = (int64_t)request->caps->compute_units * UNIT_ITEMS;
+    int64_t quota = rmcp_launch_quota(n, busy, compute_seconds(request));
+    if (quota > most) quota = most;
+
+    struct rmcp_direct d = arguments_of(conv);
+    for (d.first = 0; d.first < n; d.first += d.count) {
+        d.count = n - d.first < quota ? n - d.first : quota;
+        struct rmcp_kernel_launch *launch = NULL;
+        rmcp_status status = rmcp_kernel_append(list, "direct", conv->type, "", d.count, &launch);
+        if (status) return status;
+        rmcp_kernel_tensors(launch, conv, output);
+        rmcp_arg_value(launch, &d, sizeof d);
+    }
+    return RMCP_OK;
+}
+
+const struct rmcp_algo rmcp_algo_conv_direct = {
+    .name = "direct",
+    .version = 1,
+    .kind = RMCP_LAUNCH_KERNEL,
+    .refuse = refuse,
+    .cost = cost,
+    .emit = emit,
+};

@@ -1,0 +1,55 @@
+/* reference: the plain loops as an algorithm of the CPU device: any problem, no library, slow. */
+#include "engine/ops/conv/conv.h"
+#include "engine/ops/conv/reference.h"
+
+struct reference_state {
+    struct rmcp_convolution conv;
+    unsigned threads;
+};
+
+static const char *refuse(const struct rmcp_request *request)
+{
+    (void)request;
+    return NULL;
+}
+
+static double cost(const struct rmcp_request *request)
+{
+    const double flops_per_second = 0.5e9; /* of one thread */
+    return rmcp_conv_of(request)->flops / (flops_per_second * request->caps->threads) + 1e-6;
+}
+
+static void *address(rmcp_memory memory)
+{
+    return memory.base ? (char *)memory.base + memory.offset : NULL;
+}
+
+static rmcp_status run(const void *state, const rmcp_memory *memory)
+{
+    const struct reference_state *s = state;
+    const struct rmcp_conv_reference reference = {
+        .conv = &s->conv,
+        .x = address(memory[RMCP_CONV_X]),
+        .w = address(memory[RMCP_CONV_W]),
+        .y = address(memory[RMCP_CONV_Y]),
+        .bias = address(memory[RMCP_CONV_BIAS]),
+    };
+    rmcp_conv_loops(&reference, address(memory[rmcp_conv_output_slot(&s->conv)]), s->threads);
+    return RMCP_OK;
+}
+
+static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+{
+    const struct reference_state state = { *rmcp_conv_of(request), request->caps->threads };
+    return rmcp_launch_host(list, run, &state, sizeof state);
+}
+
+const struct rmcp_algo rmcp_algo_conv_reference = {
+    .name = "reference",
+    .version = 1,
+    .kind = RMCP_LAUNCH_HOST_CALL,
+    .judge = true,
+    .refuse = refuse,
+    .cost = cost,
+    .emit = emit,
+};

@@ -1,0 +1,34 @@
+/* winograd.h: the host side of F(2x2, 3x3), winograd.cl and winograd_fused.cl: sizes, estimates and
+ * launches. */
+#ifndef RMCP_CONV_GPU_WINOGRAD_H
+#define RMCP_CONV_GPU_WINOGRAD_H
+
+#include "engine/ops/conv/conv.h"
+
+/* A way to compute a request; it follows from the request's shape and the device's figures alone.
+ */
+struct rmcp_winograd_way {
+    bool fused;     /* filters are transformed where they are used, not in a launch before */
+    int64_t splits; /* workgroups that share the sum over the channels                     */
+    double seconds; /* estimated                                                           */
+};
+
+/* NULL when F(2x2, 3x3) can do the request, else the reason. */
+const char *rmcp_winograd_refuse(const struct rmcp_request *request, bool fused);
+
+/* The fastest way by estimate. */
+struct rmcp_winograd_way rmcp_winograd_choose(const struct rmcp_request *request, bool fused);
+
+/* That with so many splits, of which none is without channels. False: there are not as many. */
+enum { RMCP_WINOGRAD_MOST_SPLITS = 32 };
+bool rmcp_winograd_way_of(const struct rmcp_request *request, bool fused, int64_t splits,
+                          struct rmcp_winograd_way *way);
+
+/* Bytes of workspace: transformed filters, and an f32 copy of the output for each split. */
+uint64_t rmcp_winograd_workspace(const struct rmcp_convolution *conv,
+                                 const struct rmcp_winograd_way *way);
+
+rmcp_status rmcp_winograd_emit(const struct rmcp_request *request,
+                               const struct rmcp_winograd_way *way, struct rmcp_launch_list *list);
+
+#endif

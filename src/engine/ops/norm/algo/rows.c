@@ -1,0 +1,211 @@
+/* rows: as many work-items for each row as keep it in registers, one workgroup at most; gradients
+ * of weights as sums over parts of the rows, and dx beside them by `whole` where it can. */
+#include "engine/gpu/launch.h"
+#include "engine/ops/norm/kernels/args.h"
+#include "engine/ops/norm/norm.h"
+
+enum { THREADS = RMCP_LN_THREADS, WIDE = 32, MOST_SPLITS = 512 };
+
+static int64_t ceil_divide(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int64_t units_of(const struct rmcp_request *request)
+{
+    return request->caps->compute_units ? request->caps->compute_units : 1;
+}
+
+static const char *refuse(const struct rmcp_request *request)
+{
+    const struct rmcp_form *form = rmcp_form_of(request);
+    const struct rmcp_ln_rows r = rmcp_ln_rows(form);
+    for (unsigned slot = 0; slot < RMCP_LN_SLOTS; slot++)
+        if (form->tensor[slot].dims && !rmcp_form_packed(&form->tensor[slot]))
+            return "a tensor is not packed";
+    if (r.inner > INT32_MAX / 2) return "2^30 elements of a row or more";
+    if (r.rows > INT32_MAX) return "2^31 rows or more";
+    if (form->word[RMCP_LN_KIND] == RMCP_LN_GROUP && form->size[0] * r.space > INT32_MAX)
+        return "2^31 elements of a channel or more";
+    return NULL;
+}
+
+static bool sums_of(const struct rmcp_form *form)
+{
+    return form->word[RMCP_LN_PASS] == RMCP_LN_BACKWARD &&
+           form->word[RMCP_LN_GRADIENTS] == RMCP_LN_ALL;
+}
+
+static double seconds_of(const struct rmcp_request *request)
+{
+    return rmcp_form_bytes(request->problem) / (0.8 * request->caps->bytes_per_second) + 2e-6;
+}
+
+static double cost(const struct rmcp_request *request)
+{
+    const bool sums = sums_of(request->problem);
+    return (sums ? 1.7 : 1) * seconds_of(request) + (sums ? 3 : 1) * request->caps->launch_seconds;
+}
+
+/* ---- sums ---- */
+
+static struct rmcp_ln_sums divide(const struct rmcp_request *request)
+{
+    const struct rmcp_form *form = rmcp_form_of(request);
+    const struct rmcp_ln_rows r = rmcp_ln_rows(form);
+    const bool group = form->word[RMCP_LN_KIND] == RMCP_LN_GROUP;
+    struct rmcp_ln_sums s = {
+        .rows = group ? form->size[0] : r.rows,
+        .inner = (unsigned)r.weights,
+        .fours = !group && r.weights % 4 == 0,
+        .t5 = form->word[RMCP_LN_KIND] == RMCP_LN_T5,
+        .each = (unsigned)(r.channels / r.groups),
+        .groups = (unsigned)r.groups,
+        .space = rmcp_divider_of(r.space),
+    };
+    const int64_t tiles = group ? r.channels : ceil_divide(r.weights, WIDE * (s.fours ? 4 : 1));
+    const int64_t least = group ? 1 : 64;
+    int64_t splits = ceil_divide(units_of(request) * 8, tiles);
+    if (splits > MOST_SPLITS) splits = MOST_SPLITS;
+    if (splits > ceil_divide(s.rows, least)) splits = ceil_divide(s.rows, least);
+    s.share = ceil_divide(s.rows, splits);
+    s.splits = (unsigned)ceil_divide(s.rows, s.share);
+    return s;
+}
+
+static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
+{
+    const struct rmcp_ln_sums s = divide(request);
+    *bytes = sums_of(request->problem) ? (uint64_t)s.splits * s.inner * 2 * sizeof(float) : 0;
+    return RMCP_OK;
+}
+
+static rmcp_status emit_sums(const struct rmcp_request *request, struct rmcp_launch_list *list)
+{
+    const struct rmcp_form *form = rmcp_form_of(request);
+    const rmcp_type type = (rmcp_type)form->type;
+    const bool group = form->word[RMCP_LN_KIND] == RMCP_LN_GROUP;
+    struct rmcp_ln_sums s = divide(request);
+    const int64_t tiles = group ? s.inner : ceil_divide(s.inner, WIDE * (s.fours ? 4 : 1));
+    const int64_t quota =
+        rmcp_launch_quota(s.splits, ceil_divide(units_of(request) * 8, tiles), seconds_of(request));
+    struct rmcp_kernel_launch *launch = NULL;
+    for (int64_t first = 0; first < s.splits; first += quota) {
+        rmcp_status status = rmcp_kernel_append(list, group ? "norm_channels" : "norm_columns",
+                                                type, "", tiles * THREADS, &launch);
+        if (status) return status;
+        s.first = (unsigned)first;
+        launch->grid[1] = (uint32_t)(s.splits - first < quota ? s.splits - first : quota);
+        rmcp_arg_memory(launch, RMCP_LN_X, 0);
+        rmcp_arg_memory(launch, RMCP_LN_DY, 0);
+        rmcp_arg_memory(launch, s.t5 ? RMCP_LN_RSTD : RMCP_LN_MEAN, 0);
+        rmcp_arg_memory(launch, RMCP_LN_RSTD, 0);
+        rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
+        rmcp_arg_value(launch, &s, sizeof s);
+    }
+    rmcp_status status = rmcp_kernel_append(
+        list, "norm_finish", type, "", ceil_divide(s.inner, RMCP_LN_FINISH) * THREADS, &launch);
+    if (status) return status;
+    rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
+    rmcp_arg_memory(launch, RMCP_LN_DWEIGHT, 0);
+    rmcp_arg_memory(launch, s.t5 ? RMCP_LN_DWEIGHT : RMCP_LN_DBIAS, 0);
+    rmcp_arg_value(launch, &s, sizeof s);
+    return RMCP_OK;
+}
+
+/* ---- rows ---- */
+
+static struct rmcp_ln_args args_of(const struct rmcp_request *request)
+{
+    const struct rmcp_form *form = rmcp_form_of(request);
+    const struct rmcp_ln_rows r = rmcp_ln_rows(form);
+    const bool group = form->word[RMCP_LN_KIND] == RMCP_LN_GROUP;
+    const bool affine = form->word[RMCP_LN_WEIGHTS] == RMCP_LN_AFFINE;
+    const int64_t block = RMCP_LN_BLOCK;
+    struct rmcp_ln_args a = {
+        .rows = r.rows,
+        .inner = (unsigned)r.inner,
+        .fours = r.inner % 4 == 0 && (!group || r.space % 4 == 0),
+        .t5 = form->word[RMCP_LN_KIND] == RMCP_LN_T5,
+        .add = form->word[RMCP_LN_INPUT],
+        .saved = form->word[RMCP_LN_STATS],
+        .weights = !affine ? 0
+                   : group ? 2
+                           : 1,
+        .bias = form->tensor[RMCP_LN_BIAS].dims > 0,
+        .each = (unsigned)(r.channels / r.groups),
+        .groups = rmcp_divider_of(r.groups),
+        .space = rmcp_divider_of(r.space),
+        .share = (float)(1 / (double)r.inner),
+        .epsilon = (float)form->number[RMCP_LN_EPSILON],
+    };
+    /* More work-items for a row than it needs where the device would be idle. */
+    while (a.lane_bits < 8 && (block << a.lane_bits) < r.inner) a.lane_bits++;
+    while (a.lane_bits < 8 && (INT64_C(4) << a.lane_bits) < r.inner &&
+           r.rows << a.lane_bits < units_of(request) * 4 * THREADS)
+        a.lane_bits++;
+    return a;
+}
+
+/* What a kernel is given for a tensor that the problem does not have: it is not followed. */
+static unsigned slot_or(const struct rmcp_form *form, unsigned slot, unsigned other)
+{
+    return form->tensor[slot].dims ? slot : other;
+}
+
+/* dx by `whole`, which reads rows once, where its workgroups have registers for that. */
+static bool emit_whole(const struct rmcp_request *request, struct rmcp_launch_list *list,
+                       rmcp_status *status)
+{
+    struct rmcp_form data = *rmcp_form_of(request);
+    struct rmcp_request alone = *request;
+    data.word[RMCP_LN_GRADIENTS] = RMCP_LN_DATA;
+    alone.problem = &data;
+    if (!sums_of(request->problem) || rmcp_algo_norm_whole.refuse(&alone)) return false;
+    *status = rmcp_algo_norm_whole.emit(&alone, list);
+    return true;
+}
+
+static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+{
+    const struct rmcp_form *form = rmcp_form_of(request);
+    const bool backward = form->word[RMCP_LN_PASS] == RMCP_LN_BACKWARD;
+    rmcp_status whole = RMCP_OK;
+    if (emit_whole(request, list, &whole)) return whole ? whole : emit_sums(request, list);
+    struct rmcp_ln_args a = args_of(request);
+    const int64_t several = THREADS >> a.lane_bits;
+    const int64_t quota = rmcp_launch_quota(ceil_divide(a.rows, several), units_of(request) * 8,
+                                            seconds_of(request)) *
+                          several;
+    static const unsigned forwards[] = { RMCP_LN_X, RMCP_LN_X2,   RMCP_LN_WEIGHT, RMCP_LN_BIAS,
+                                         RMCP_LN_Y, RMCP_LN_MEAN, RMCP_LN_RSTD };
+    static const unsigned backwards[] = { RMCP_LN_X,    RMCP_LN_DY,   RMCP_LN_WEIGHT,
+                                          RMCP_LN_MEAN, RMCP_LN_RSTD, RMCP_LN_DX };
+    const unsigned *slots = backward ? backwards : forwards;
+    const size_t n_slots =
+        backward ? sizeof backwards / sizeof *backwards : sizeof forwards / sizeof *forwards;
+    for (int64_t first = 0; first < a.rows; first += quota) {
+        struct rmcp_kernel_launch *launch = NULL;
+        a.first = (unsigned)first;
+        a.count = (unsigned)(a.rows - first < quota ? a.rows - first : quota);
+        rmcp_status status = rmcp_kernel_append(list, backward ? "norm_backward" : "norm_forward",
+                                                (rmcp_type)form->type, "",
+                                                ceil_divide(a.count, several) * THREADS, &launch);
+        if (status) return status;
+        for (size_t i = 0; i < n_slots; i++)
+            rmcp_arg_memory(launch, slot_or(form, slots[i], slots[backward ? 5 : 4]), 0);
+        rmcp_arg_value(launch, &a, sizeof a);
+    }
+    return sums_of(form) ? emit_sums(request, list) : RMCP_OK;
+}
+
+extern const struct rmcp_algo rmcp_algo_norm_rows;
+const struct rmcp_algo rmcp_algo_norm_rows = {
+    .name = "rows",
+    .version = 3, /* raise it with that of `whole`, whose launches it may have */
+    .kind = RMCP_LAUNCH_KERNEL,
+    .refuse = refuse,
+    .cost = cost,
+    .workspace = workspace,
+    .emit = emit,
+};

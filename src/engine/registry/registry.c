@@ -1,0 +1,44 @@
+/* registry.c: the tables of operations, their algorithms and drivers, made from the names of folders
+ * and files. */
+#include "engine/core/algo.h"
+
+/* ALGOS(operation) begins the algorithms of one, X(operation, stem) names one of them. */
+#define ALGOS(operation)
+#define END
+#define X(operation, stem) extern const struct rmcp_algo rmcp_algo_##operation##_##stem;
+#include "algos.inc"
+#undef ALGOS
+#undef END
+#undef X
+#define ALGOS(operation)                                                                           \
+    extern const struct rmcp_algo *const rmcp_algos_##operation[];                                 \
+    const struct rmcp_algo *const rmcp_algos_##operation[] = {
+#define X(operation, stem) &rmcp_algo_##operation##_##stem,
+#define END                                                                                        \
+    NULL                                                                                           \
+    }                                                                                              \
+    ;
+#include "algos.inc"
+#undef ALGOS
+#undef END
+#undef X
+
+#define X(name) extern const struct rmcp_operation rmcp_operation_##name;
+#include "operations.inc"
+#undef X
+#define X(name) &rmcp_operation_##name,
+const struct rmcp_operation *const rmcp_operations[] = {
+#include "operations.inc"
+    NULL
+};
+#undef X
+
+#define X(name) extern const struct rmcp_driver rmcp_driver_##name;
+#include "drivers.inc"
+#undef X
+#define X(name) &rmcp_driver_##name,
+const struct rmcp_driver *const rmcp_drivers[] = {
+#include "drivers.inc"
+    NULL
+};
+#undef X
