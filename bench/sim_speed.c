@@ -2,8 +2,8 @@
  * usage: sim_speed FOLDER CHIP [CASE [ALGORITHM [THREADS]]]
  * FOLDER has the code objects of CHIP. Each run is judged against the reference, and its checks are
  * those of the tests: all of them. */
-#include "sim/device/device.h"
 #include "engine/ops/conv/conv.h"
+#include "sim/device/device.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,8 +22,9 @@ static bool measure(const struct sim_device_options *options, const char *text,
     rmcp_status status = rmcp_conv_parse(text, &problem, &pass);
     if (!status) status = sim_device_open(options, &device);
     if (!status)
-        status = rmcp_conv_judge(device, &problem, pass < 0 ? RMCP_CONV_FORWARD : (rmcp_conv_pass)pass,
-                                  algorithm, RMCP_DATA_INTEGERS, 1, 1e6, &result);
+        status =
+            rmcp_conv_judge(device, &problem, pass < 0 ? RMCP_CONV_FORWARD : (rmcp_conv_pass)pass,
+                            algorithm, RMCP_DATA_INTEGERS, 1, 1e6, &result);
     if (status) {
         fprintf(stderr, "sim_speed: %s\n", rmcp_last_error());
     } else {

@@ -260,7 +260,8 @@ static void backward(struct network *net)
         execute(net, layer, RMCP_CONV_BACKWARD_WEIGHTS);
         download(net, layer->w.gradient, layer->w_gradient, layer->shape.w_bytes);
         if (i == 0) break;
-        execute(net, layer, RMCP_CONV_BACKWARD_DATA); /* overwrites x, which nobody needs any more */
+        execute(net, layer,
+                RMCP_CONV_BACKWARD_DATA); /* overwrites x, which nobody needs any more */
         download(net, net->layer[i - 1].out_gradient, layer->x, layer->shape.x_bytes);
     }
 }

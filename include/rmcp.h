@@ -21,7 +21,8 @@
  * chip, driver, kernel and release is first tried on small problems with known results: by the
  * `rmcp` command beside the library in a child process (with a time limit of RMCP_GUARD_LIMIT
  * seconds; two minutes), or, where no command works, in this process on a stream of its own. That
- * takes a second or so (rmcp_on_notice), minutes on a card that hangs; it writes $XDG_CACHE_HOME/rmcp (else
+ * takes a second or so (rmcp_on_notice), minutes on a card that hangs; it writes
+ * $XDG_CACHE_HOME/rmcp (else
  * ~/.cache/rmcp)/first_use, and is done once. A plan with RMCP_MEASURE allocates buffers, runs the
  * best few algorithms and appends to …/rmcp/plans. On OpenCL kernels are compiled when they are
  * first planned, seconds each, and kept in …/rmcp/opencl; on CUDA the driver compiles PTX and keeps
@@ -79,30 +80,32 @@ RMCP_API const char *rmcp_last_error(void);
 /* "RMCP_E_ARG" and so on; static storage, never NULL. */
 RMCP_API const char *rmcp_status_name(rmcp_status status);
 
-/* "MAJOR.MINOR.PATCH": the version of the library that is loaded, which may differ from the header's. */
+/* "MAJOR.MINOR.PATCH": the version of the library that is loaded, which may differ from the
+ * header's. */
 RMCP_API const char *rmcp_version(void);
 
 /* ---- notices ---- */
 
-/* Be told when a trial of first use (above), or waiting for that of another process, takes longer than
- * two seconds: `say` is called with one line, without an end of line, that lives as long as the call;
- * once for each trial, by the thread that plans, while the trial goes on. One that runs in this
- * process is noticed between its problems. `say` must not call the library. There is one listener in
- * a process; NULL is none. After the call the one before is not called any more. Thread-safe. */
+/* Be told when a trial of first use (above), or waiting for that of another process, takes longer
+ * than two seconds: `say` is called with one line, without an end of line, that lives as long as
+ * the call; once for each trial, by the thread that plans, while the trial goes on. One that runs
+ * in this process is noticed between its problems. `say` must not call the library. There is one
+ * listener in a process; NULL is none. After the call the one before is not called any more.
+ * Thread-safe. */
 typedef void rmcp_notice(const char *line, void *context);
 RMCP_API void rmcp_on_notice(rmcp_notice *say, void *context);
 
 /* ---- checking: RMCP_CHECK ---- */
 
 /* With RMCP_CHECK=1 in the environment every execution of a plan, on any device, is compared with
- * plain loops in double precision on the CPU, within the bounds of `rmcp verify`; of large results some
- * thousand elements, others each time, or all of them with RMCP_CHECK=full. The first
+ * plain loops in double precision on the CPU, within the bounds of `rmcp verify`; of large results
+ * some thousand elements, others each time, or all of them with RMCP_CHECK=full. The first
  * difference of each case goes to stderr in one line,
  *   rmcp: check: CASE on DEVICE, algorithm NAME: TENSOR element N: GOT, expected VALUE within BOUND
  * and the execution succeeds with the device's data as it is. It waits for the stream, copies all
  * tensors, and is slow. Outputs must be written entirely: elements that were not are reported, too.
- * NaN equals NaN; not reported is what overflows f32 or the type of the result, and what this header
- * leaves open (rmcp_accuracy). */
+ * NaN equals NaN; not reported is what overflows f32 or the type of the result, and what this
+ * header leaves open (rmcp_accuracy). */
 typedef struct rmcp_check_info {
     uint32_t struct_size;
     uint32_t on;      /* 1: RMCP_CHECK was set at the first execution, or is now                */
@@ -177,8 +180,8 @@ typedef struct rmcp_conv_info {
     uint32_t reserved;
     int64_t output[RMCP_MAX_DIMS]; /* spatial size of y; zero from dims on        */
     uint64_t x_bytes, w_bytes, y_bytes;
-    uint64_t bias_bytes;           /* 0 without bias                              */
-    double flops;                  /* of one pass: 2 * n*k*output * c/groups*filter */
+    uint64_t bias_bytes; /* 0 without bias                              */
+    double flops;        /* of one pass: 2 * n*k*output * c/groups*filter */
 } rmcp_conv_info;
 
 /* Check `problem` and fill `*shape`, whose struct_size the caller has set.
@@ -193,8 +196,7 @@ RMCP_API rmcp_status rmcp_conv_parse(const char *text, rmcp_conv *problem, int *
 /* Write the case string of `problem` and `pass` (-1: none) to `text`, always terminated.
  * RMCP_E_ARG when `size` is too small; RMCP_CASE_MAX is always enough. Thread-safe. */
 #define RMCP_CASE_MAX 640
-RMCP_API rmcp_status rmcp_conv_print(const rmcp_conv *problem, int pass, char *text,
-                                        size_t size);
+RMCP_API rmcp_status rmcp_conv_print(const rmcp_conv *problem, int pass, char *text, size_t size);
 
 /* ---- devices ---- */
 
@@ -202,10 +204,10 @@ typedef struct rmcp_device rmcp_device;
 
 typedef struct rmcp_device_options {
     uint32_t struct_size;
-    uint32_t threads;      /* cpu: threads to use; 0 means OMP_NUM_THREADS, or all cores      */
-    void *native_context;  /* opencl: the caller's cl_context, kept alive while open; cuda: a
-                              CUcontext, which must outlive the device; or NULL               */
-    void *native_device;   /* opencl: the caller's cl_device_id in that context; or NULL      */
+    uint32_t threads;     /* cpu: threads to use; 0 means OMP_NUM_THREADS, or all cores      */
+    void *native_context; /* opencl: the caller's cl_context, kept alive while open; cuda: a
+                             CUcontext, which must outlive the device; or NULL               */
+    void *native_device;  /* opencl: the caller's cl_device_id in that context; or NULL      */
 } rmcp_device_options;
 
 typedef struct rmcp_device_info {
@@ -246,8 +248,8 @@ RMCP_API const char *rmcp_device_note(const rmcp_device *device);
 RMCP_API rmcp_status rmcp_device_list(rmcp_device_info *list, size_t *count);
 
 /* Wait until everything submitted to `stream` is done. `stream` is a hipStream_t, CUstream or
- * cl_command_queue; NULL is the device's own: the default stream of hip and cuda. The CPU device has
- * none and ignores it. */
+ * cl_command_queue; NULL is the device's own: the default stream of hip and cuda. The CPU device
+ * has none and ignores it. */
 RMCP_API rmcp_status rmcp_device_wait(rmcp_device *device, void *stream);
 
 /* ---- memory ---- */
@@ -310,8 +312,8 @@ typedef struct rmcp_plan_options {
  * `problem` is copied; `device` must outlive the plan.
  * A plan is immutable: it may be executed from many threads at once. */
 RMCP_API rmcp_status rmcp_conv_plan(rmcp_device *device, const rmcp_conv *problem,
-                                      rmcp_conv_pass pass, const rmcp_plan_options *options,
-                                      rmcp_plan **out);
+                                    rmcp_conv_pass pass, const rmcp_plan_options *options,
+                                    rmcp_plan **out);
 RMCP_API void rmcp_plan_destroy(rmcp_plan *plan); /* NULL is fine */
 
 /* Bytes of workspace each execution needs; 0 for NULL. Two executions at once need two. */
@@ -323,13 +325,13 @@ RMCP_API const char *rmcp_plan_algorithm(const rmcp_plan *plan);
 /* One algorithm's answer to a problem. */
 typedef struct rmcp_candidate {
     uint32_t struct_size;
-    uint32_t chosen;          /* 1: rmcp_conv_plan with the same arguments takes this one  */
+    uint32_t chosen; /* 1: rmcp_conv_plan with the same arguments takes this one  */
     char algorithm[32];
     char refusal[160];        /* why it does not apply; "" when it does                      */
     double estimated_seconds; /* by the cost model; 0 when refused                           */
     uint64_t workspace_bytes;
-    double error_factor;      /* its errors reach at most this many times the bound of plain
-                                 sums (docs/api.md); 1 for those that add products up         */
+    double error_factor; /* its errors reach at most this many times the bound of plain
+                            sums (docs/api.md); 1 for those that add products up         */
 } rmcp_candidate;
 
 /* What each algorithm says to this pass of `problem`: the reasons behind a choice or a refusal.
@@ -339,8 +341,8 @@ RMCP_API rmcp_status rmcp_conv_candidates(rmcp_device *device, const rmcp_conv *
                                           rmcp_conv_pass pass, const rmcp_plan_options *options,
                                           rmcp_candidate *list, size_t *count);
 
-/* The memory of one execution. Which of x, w, y are read and written: see rmcp_conv_pass. Outputs are
- * overwritten, never added to, and must not overlap anything else. */
+/* The memory of one execution. Which of x, w, y are read and written: see rmcp_conv_pass. Outputs
+ * are overwritten, never added to, and must not overlap anything else. */
 typedef struct rmcp_conv_tensors {
     uint32_t struct_size;
     uint32_t reserved;
@@ -354,23 +356,23 @@ typedef struct rmcp_conv_tensors {
  * the call returns. The library allocates nothing here, but that the CPU device keeps a set of
  * oneDNN's objects for each execution that runs at the same time, and uses it again. */
 RMCP_API rmcp_status rmcp_conv_execute(const rmcp_plan *plan, void *stream,
-                                  const rmcp_conv_tensors *tensors);
+                                       const rmcp_conv_tensors *tensors);
 
 /* The same, then wait, and set `*seconds` to the time the device took, by its own clock where it
  * has one. */
 RMCP_API rmcp_status rmcp_conv_execute_timed(const rmcp_plan *plan, void *stream,
-                                        const rmcp_conv_tensors *tensors, double *seconds);
+                                             const rmcp_conv_tensors *tensors, double *seconds);
 
 /* ---- batch normalisation ---- */
 
-/* y = activation((x - mean) * inverse * scale + bias), where inverse = 1 / sqrt(variance + epsilon). In
- * TRAIN, and in BACKWARD without `saved`, mean and (biased) variance are those of the batch; there a
- * NaN or an infinity in x makes the statistics of its channel NaN. */
+/* y = activation((x - mean) * inverse * scale + bias), where inverse = 1 / sqrt(variance +
+ * epsilon). In TRAIN, and in BACKWARD without `saved`, mean and (biased) variance are those of the
+ * batch; there a NaN or an infinity in x makes the statistics of its channel NaN. */
 typedef enum rmcp_batchnorm_pass {
-    RMCP_BATCHNORM_TRAIN = 0,   /* reads x, scale, bias, writes y; with `saved` writes saved_mean and
-                                   saved_inverse; with `running` updates running_mean and
-                                   running_variance                                             */
-    RMCP_BATCHNORM_INFER = 1,   /* reads x, scale, bias, running_mean, running_variance, writes y   */
+    RMCP_BATCHNORM_TRAIN = 0, /* reads x, scale, bias, writes y; with `saved` writes saved_mean and
+                                 saved_inverse; with `running` updates running_mean and
+                                 running_variance                                             */
+    RMCP_BATCHNORM_INFER = 1, /* reads x, scale, bias, running_mean, running_variance, writes y   */
     RMCP_BATCHNORM_BACKWARD = 2 /* the gradient of TRAIN: reads x, dy, scale, with an activation
                                    bias (to know where it cut), with `saved` saved_mean and
                                    saved_inverse, which else are computed anew from x; writes dx,
@@ -378,40 +380,41 @@ typedef enum rmcp_batchnorm_pass {
 } rmcp_batchnorm_pass;
 #define RMCP_BATCHNORM_PASSES 3
 
-/* What one mean and one variance are taken over. Parameters are scale, bias, their gradients and all
- * statistics. */
+/* What one mean and one variance are taken over. Parameters are scale, bias, their gradients and
+ * all statistics. */
 typedef enum rmcp_batchnorm_mode {
-    RMCP_SPATIAL = 0,       /* images and space: one parameter for each channel, c of them         */
+    RMCP_SPATIAL = 0, /* images and space: one parameter for each channel, c of them         */
     RMCP_PER_ACTIVATION = 1 /* images: one parameter for each element of an image, in x's layout
                                without n, c * space of them                                     */
 } rmcp_batchnorm_mode;
 
-/* One batch normalisation. Arithmetic is in f32 whatever the type. Entries of `input` from `dims` on
- * must be zero. */
+/* One batch normalisation. Arithmetic is in f32 whatever the type. Entries of `input` from `dims`
+ * on must be zero. */
 typedef struct rmcp_batchnorm {
     uint32_t struct_size;
-    uint32_t dims;                /* spatial dimensions: 1, 2 or 3; 0 means 2                      */
+    uint32_t dims; /* spatial dimensions: 1, 2 or 3; 0 means 2                      */
     int64_t n, c;
-    int64_t input[RMCP_MAX_DIMS]; /* spatial size of x, y, dx and dy                               */
-    uint32_t type;                /* rmcp_type of x, y, dx and dy; all parameters are f32          */
-    uint32_t layout;              /* rmcp_layout                                                   */
-    uint32_t mode;                /* rmcp_batchnorm_mode                                           */
-    uint32_t running;             /* 1: TRAIN updates the running statistics                       */
-    uint32_t saved;               /* 1: TRAIN writes, BACKWARD reads saved_mean and saved_inverse  */
-    uint32_t activation;          /* rmcp_activation after the normalisation; BACKWARD takes its
-                                     gradient, which is that of the cut-off side where it bends    */
-    float slope;                  /* RMCP_LEAKY_RELU                                               */
-    float clamp_low, clamp_high;  /* RMCP_CLAMP                                                    */
-    uint32_t reserved;            /* must be 0                                                     */
-    double epsilon;               /* added to the variance; 0 means 1e-5                           */
-    double momentum;              /* share of the batch in the running statistics, usually from 0
-                                     to 1; 0 means 0.1: running = (1 - momentum) * running + momentum *
-                                     batch. The variance there is the unbiased one, m / (m - 1)
-                                     times the biased over m elements; for m = 1 the biased, 0     */
+    int64_t input[RMCP_MAX_DIMS]; /* spatial size of x, y, dx and dy */
+    uint32_t type;               /* rmcp_type of x, y, dx and dy; all parameters are f32          */
+    uint32_t layout;             /* rmcp_layout                                                   */
+    uint32_t mode;               /* rmcp_batchnorm_mode                                           */
+    uint32_t running;            /* 1: TRAIN updates the running statistics                       */
+    uint32_t saved;              /* 1: TRAIN writes, BACKWARD reads saved_mean and saved_inverse  */
+    uint32_t activation;         /* rmcp_activation after the normalisation; BACKWARD takes its
+                                    gradient, which is that of the cut-off side where it bends    */
+    float slope;                 /* RMCP_LEAKY_RELU                                               */
+    float clamp_low, clamp_high; /* RMCP_CLAMP                                                    */
+    uint32_t reserved;           /* must be 0                                                     */
+    double epsilon;              /* added to the variance; 0 means 1e-5                           */
+    double momentum;             /* share of the batch in the running statistics, usually from 0
+                                    to 1; 0 means 0.1: running = (1 - momentum) * running + momentum *
+                                    batch. The variance there is the unbiased one, m / (m - 1)
+                                    times the biased over m elements; for m = 1 the biased, 0     */
 } rmcp_batchnorm;
 
-/* Case strings such as "batchnorm:n8c64h56w56:f32:nchw:train" (docs/cases.md), in both directions, as
- * rmcp_conv_parse and rmcp_conv_print; "batchnorm:" may be left out when reading. Thread-safe. */
+/* Case strings such as "batchnorm:n8c64h56w56:f32:nchw:train" (docs/cases.md), in both directions,
+ * as rmcp_conv_parse and rmcp_conv_print; "batchnorm:" may be left out when reading. Thread-safe.
+ */
 RMCP_API rmcp_status rmcp_batchnorm_parse(const char *text, rmcp_batchnorm *problem, int *pass);
 RMCP_API rmcp_status rmcp_batchnorm_print(const rmcp_batchnorm *problem, int pass, char *text,
                                           size_t size);
@@ -419,8 +422,8 @@ RMCP_API rmcp_status rmcp_batchnorm_print(const rmcp_batchnorm *problem, int pas
 /* Plans, as rmcp_conv_plan and rmcp_conv_candidates make and explain them. options->fixed_weights
  * must be {NULL, 0}. */
 RMCP_API rmcp_status rmcp_batchnorm_plan(rmcp_device *device, const rmcp_batchnorm *problem,
-                                         rmcp_batchnorm_pass pass,
-                                         const rmcp_plan_options *options, rmcp_plan **out);
+                                         rmcp_batchnorm_pass pass, const rmcp_plan_options *options,
+                                         rmcp_plan **out);
 RMCP_API rmcp_status rmcp_batchnorm_candidates(rmcp_device *device, const rmcp_batchnorm *problem,
                                                rmcp_batchnorm_pass pass,
                                                const rmcp_plan_options *options,
@@ -466,25 +469,26 @@ typedef enum rmcp_tensor_kind {
  * size or 1 in each dimension. Where a or b has 1, its element is taken again for every index
  * (broadcasting); c may have 1 in RMCP_TENSOR_SUM alone, and there that dimension is summed.
  *
- * Strides are distances in elements, none negative. All of a tensor's strides 0: it is packed in its
- * own size, the last dimension fastest. Otherwise they are taken as they are, and 0 in a or b means
- * the same element again. The stride of a dimension of size 1 means nothing. No two elements of c may
- * share memory: sorted, each stride must exceed the distance that all smaller ones reach. What lies
- * between the elements of c is neither read nor written.
+ * Strides are distances in elements, none negative. All of a tensor's strides 0: it is packed in
+ * its own size, the last dimension fastest. Otherwise they are taken as they are, and 0 in a or b
+ * means the same element again. The stride of a dimension of size 1 means nothing. No two elements
+ * of c may share memory: sorted, each stride must exceed the distance that all smaller ones reach.
+ * What lies between the elements of c is neither read nor written.
  *
- * Computed in f32 and rounded to c's type once, at the end; sums in blocks, so that their error hardly
- * grows with their length. A copy with alpha 1 and beta 0 within one type keeps every bit.
- * Fields of a tensor that the kind does not have, scalars too, and entries from `dims` on must be 0. */
+ * Computed in f32 and rounded to c's type once, at the end; sums in blocks, so that their error
+ * hardly grows with their length. A copy with alpha 1 and beta 0 within one type keeps every bit.
+ * Fields of a tensor that the kind does not have, scalars too, and entries from `dims` on must be
+ * 0. */
 typedef struct rmcp_tensor {
     uint32_t struct_size;
-    uint32_t kind;                       /* rmcp_tensor_kind                                   */
-    uint32_t dims;                       /* 1 … 5                                              */
-    uint32_t a_type, b_type, c_type;     /* rmcp_type                                          */
-    int64_t size[RMCP_TENSOR_DIMS];      /* slowest first, by custom: strides decide           */
-    int64_t a_size[RMCP_TENSOR_DIMS];    /* 0 means as `size`; or 1                            */
-    int64_t b_size[RMCP_TENSOR_DIMS];    /* likewise                                           */
-    int64_t c_size[RMCP_TENSOR_DIMS];    /* likewise; 1 only where RMCP_TENSOR_SUM sums        */
-    int64_t a_stride[RMCP_TENSOR_DIMS];  /* see above                                          */
+    uint32_t kind;                      /* rmcp_tensor_kind                                   */
+    uint32_t dims;                      /* 1 … 5                                              */
+    uint32_t a_type, b_type, c_type;    /* rmcp_type                                          */
+    int64_t size[RMCP_TENSOR_DIMS];     /* slowest first, by custom: strides decide           */
+    int64_t a_size[RMCP_TENSOR_DIMS];   /* 0 means as `size`; or 1                            */
+    int64_t b_size[RMCP_TENSOR_DIMS];   /* likewise                                           */
+    int64_t c_size[RMCP_TENSOR_DIMS];   /* likewise; 1 only where RMCP_TENSOR_SUM sums        */
+    int64_t a_stride[RMCP_TENSOR_DIMS]; /* see above                                          */
     int64_t b_stride[RMCP_TENSOR_DIMS];
     int64_t c_stride[RMCP_TENSOR_DIMS];
     double alpha, alpha_b; /* taken as they are: 0 is 0, and 0 * NaN is NaN. Rounded to f32    */
@@ -504,8 +508,8 @@ RMCP_API rmcp_status rmcp_tensor_print(const rmcp_tensor *tensor, char *text, si
 RMCP_API rmcp_status rmcp_tensor_plan(rmcp_device *device, const rmcp_tensor *tensor,
                                       const rmcp_plan_options *options, rmcp_plan **out);
 RMCP_API rmcp_status rmcp_tensor_candidates(rmcp_device *device, const rmcp_tensor *tensor,
-                                            const rmcp_plan_options *options,
-                                            rmcp_candidate *list, size_t *count);
+                                            const rmcp_plan_options *options, rmcp_candidate *list,
+                                            size_t *count);
 
 /* The memory of one execution: those of a, b and c that the kind has. c must not overlap anything
  * else, but a or b may be c itself, at the same place with the same type, size and strides, unless
@@ -537,18 +541,20 @@ typedef enum rmcp_gemm_bias {
 /* A stride of matrices that follow each other without a gap but those of their pitch. */
 #define RMCP_GEMM_PACKED (-1)
 
-/* c[i] = activation(alpha * op(a[i]) op(b[i]) + beta * c[i] + bias) for i = 0 … batch - 1, where op(a) is
- * m x k, op(b) is k x n and c is m x n. All matrices are row-major: a is m x k, or k x m with
- * transpose_a; b is k x n, or n x k with transpose_b. Who has column-major matrices exchanges a with b, m
- * with n, and rows with columns in the bias: a column-major c is the row-major transposed one.
+/* c[i] = activation(alpha * op(a[i]) op(b[i]) + beta * c[i] + bias) for i = 0 … batch - 1, where
+ * op(a) is m x k, op(b) is k x n and c is m x n. All matrices are row-major: a is m x k, or k x m
+ * with transpose_a; b is k x n, or n x k with transpose_b. Who has column-major matrices exchanges
+ * a with b, m with n, and rows with columns in the bias: a column-major c is the row-major
+ * transposed one.
  *
  * A pitch is the distance of rows in memory, in elements; 0: as many as a row has. Strides are the
- * distances of the matrices of a batch; 0 in a or b: all products share the one matrix. The matrices
- * of c must not overlap: one after the other, or side by side in rows of a larger pitch. What lies
- * between the elements of c is not written.
+ * distances of the matrices of a batch; 0 in a or b: all products share the one matrix. The
+ * matrices of c must not overlap: one after the other, or side by side in rows of a larger pitch.
+ * What lies between the elements of c is not written.
  *
- * Sums are in f32 whatever the type, and rounded to it once. With beta 0, c is not read; with alpha or k 0,
- * a and b are not, and c becomes activation(beta * c + bias). With m, n or batch 0 nothing is done. */
+ * Sums are in f32 whatever the type, and rounded to it once. With beta 0, c is not read; with alpha
+ * or k 0, a and b are not, and c becomes activation(beta * c + bias). With m, n or batch 0 nothing
+ * is done. */
 typedef struct rmcp_gemm_problem {
     uint32_t struct_size;
     uint32_t type;                        /* rmcp_type of a, b, c and bias                     */
@@ -577,7 +583,8 @@ RMCP_API rmcp_status rmcp_gemm_candidates(rmcp_device *device, const rmcp_gemm *
                                           const rmcp_plan_options *options, rmcp_candidate *list,
                                           size_t *count);
 
-/* The memory of one execution; bias only when the problem has one. c must not overlap anything else. */
+/* The memory of one execution; bias only when the problem has one. c must not overlap anything
+ * else. */
 typedef struct rmcp_gemm_matrices {
     uint32_t struct_size;
     uint32_t reserved; /* must be 0 */
@@ -601,11 +608,11 @@ typedef enum rmcp_rnn_mode {
 } rmcp_rnn_mode;
 
 typedef enum rmcp_rnn_pass {
-    RMCP_RNN_INFER = 0,           /* reads x, w, hx, cx, writes y, hy, cy                         */
-    RMCP_RNN_TRAIN = 1,           /* the same, and writes `reserve` for the backward passes; with
-                                     dropout updates `state`                                      */
-    RMCP_RNN_BACKWARD_DATA = 2,   /* reads w (but no bias), hx, cx, dy, dhy, dcy, reserve, writes dx, dhx,
-                                     dcx and `gradients` for the next pass                        */
+    RMCP_RNN_INFER = 0,         /* reads x, w, hx, cx, writes y, hy, cy                         */
+    RMCP_RNN_TRAIN = 1,         /* the same, and writes `reserve` for the backward passes; with
+                                   dropout updates `state`                                      */
+    RMCP_RNN_BACKWARD_DATA = 2, /* reads w (but no bias), hx, cx, dy, dhy, dcy, reserve, writes dx,
+                                   dhx, dcx and `gradients` for the next pass */
     RMCP_RNN_BACKWARD_WEIGHTS = 3 /* reads x, hx, reserve, gradients, adds to dw                  */
 } rmcp_rnn_pass;
 #define RMCP_RNN_PASSES 4
@@ -614,23 +621,23 @@ typedef enum rmcp_rnn_pass {
  * cy, dhx, dcx). What a pass does not have is ignored; those of c are LSTM's alone. */
 #define RMCP_RNN_HX 1u
 #define RMCP_RNN_CX 2u
-#define RMCP_RNN_HY 4u   /* in BACKWARD_DATA dhy */
-#define RMCP_RNN_CY 8u   /* in BACKWARD_DATA dcy */
+#define RMCP_RNN_HY 4u /* in BACKWARD_DATA dhy */
+#define RMCP_RNN_CY 8u /* in BACKWARD_DATA dcy */
 #define RMCP_RNN_DHX 16u
 #define RMCP_RNN_DCX 32u
 
 /* One recurrent network of `layers` layers. Arithmetic is in f32 whatever the type.
  *
- * Sequences are packed: x and dx hold the rows of step 0, then those of step 1 …, each row of `input`
- * elements; y and dy likewise with rows of hidden * directions, the forward direction first. Step t has
- * batches[t] rows, the first sequences of the batch, so sequences come longest first.
- * hx, cx, hy, cy and their gradients are [layers][directions][batch][hidden].
+ * Sequences are packed: x and dx hold the rows of step 0, then those of step 1 …, each row of
+ * `input` elements; y and dy likewise with rows of hidden * directions, the forward direction
+ * first. Step t has batches[t] rows, the first sequences of the batch, so sequences come longest
+ * first. hx, cx, hy, cy and their gradients are [layers][directions][batch][hidden].
  *
- * w and dw are one array, as MIOpen lays it out. For each layer: Wx [directions][gates][hidden][width],
- * width being `input` in the first layer and hidden * directions in others, then Wh
- * [directions][gates][hidden][hidden]. With bias, behind all of them, for each layer: bx, then bh,
- * [directions][gates][hidden] each. With `skip` the first layer has no Wx: x, which then has
- * `hidden` elements, is added to every gate itself. */
+ * w and dw are one array, as MIOpen lays it out. For each layer: Wx
+ * [directions][gates][hidden][width], width being `input` in the first layer and hidden *
+ * directions in others, then Wh [directions][gates][hidden][hidden]. With bias, behind all of them,
+ * for each layer: bx, then bh, [directions][gates][hidden] each. With `skip` the first layer has no
+ * Wx: x, which then has `hidden` elements, is added to every gate itself. */
 typedef struct rmcp_rnn {
     uint32_t struct_size;
     uint32_t mode; /* rmcp_rnn_mode                                                       */
@@ -653,24 +660,24 @@ typedef struct rmcp_rnn {
 /* Elements of the tensors of a problem. */
 typedef struct rmcp_rnn_info {
     uint32_t struct_size;
-    uint32_t directions, gates;    /* 1 or 2; 1, 3 or 4                                   */
+    uint32_t directions, gates; /* 1 or 2; 1, 3 or 4                                   */
     uint32_t reserved;
-    int64_t rows;                  /* of x and y: the sum of all batches                  */
-    int64_t x, y, states, w;       /* `states`: of hx and the like                        */
-    int64_t reserve, gradients;    /* in floats, whatever the type                        */
-    double flops;                  /* of one pass of products, forward                    */
+    int64_t rows;               /* of x and y: the sum of all batches                  */
+    int64_t x, y, states, w;    /* `states`: of hx and the like                        */
+    int64_t reserve, gradients; /* in floats, whatever the type                        */
+    double flops;               /* of one pass of products, forward                    */
 } rmcp_rnn_info;
 
 /* Check `problem` and fill `*info`, whose struct_size the caller has set. On error it is untouched.
  * Thread-safe. */
 RMCP_API rmcp_status rmcp_rnn_describe(const rmcp_rnn *problem, rmcp_rnn_info *info);
 
-/* Case strings such as "rnn:t50n64i512h512l2:lstm:bi:bias:f32:train" (docs/cases.md) of a problem and
- * its pass, in both directions, as rmcp_conv_parse and rmcp_conv_print. `batches` receives the batches
- * of a text that has them: it has room for `room` of them, and problem->batches is set to it; without
- * (room 0) such a text is refused. Thread-safe. */
-RMCP_API rmcp_status rmcp_rnn_parse(const char *text, rmcp_rnn *problem, int *pass, int64_t *batches,
-                                    size_t room);
+/* Case strings such as "rnn:t50n64i512h512l2:lstm:bi:bias:f32:train" (docs/cases.md) of a problem
+ * and its pass, in both directions, as rmcp_conv_parse and rmcp_conv_print. `batches` receives the
+ * batches of a text that has them: it has room for `room` of them, and problem->batches is set to
+ * it; without (room 0) such a text is refused. Thread-safe. */
+RMCP_API rmcp_status rmcp_rnn_parse(const char *text, rmcp_rnn *problem, int *pass,
+                                    int64_t *batches, size_t room);
 RMCP_API rmcp_status rmcp_rnn_print(const rmcp_rnn *problem, int pass, char *text, size_t size);
 
 /* Plans, as rmcp_conv_plan and rmcp_conv_candidates make and explain them. options->fixed_weights
@@ -681,8 +688,8 @@ RMCP_API rmcp_status rmcp_rnn_candidates(rmcp_device *device, const rmcp_rnn *pr
                                          rmcp_rnn_pass pass, const rmcp_plan_options *options,
                                          rmcp_candidate *list, size_t *count);
 
-/* The memory of one execution; what the pass does not use (see rmcp_rnn_pass) is ignored. Outputs must
- * not overlap anything else. */
+/* The memory of one execution; what the pass does not use (see rmcp_rnn_pass) is ignored. Outputs
+ * must not overlap anything else. */
 typedef struct rmcp_rnn_tensors {
     uint32_t struct_size;
     uint32_t reserved;
@@ -705,8 +712,8 @@ RMCP_API rmcp_status rmcp_rnn_execute_timed(const rmcp_plan *plan, void *stream,
 /* ---- any operation by its case string ---- */
 
 /* Plans of all operations, also of those that have no structures here (docs/cases.md has their case
- * strings): "softmax:8x1000:fwd:log:f16". The text must mean one problem: with several passes it names one.
- * Otherwise as rmcp_conv_plan and rmcp_conv_candidates. */
+ * strings): "softmax:8x1000:fwd:log:f16". The text must mean one problem: with several passes it
+ * names one. Otherwise as rmcp_conv_plan and rmcp_conv_candidates. */
 RMCP_API rmcp_status rmcp_case_plan(rmcp_device *device, const char *text,
                                     const rmcp_plan_options *options, rmcp_plan **out);
 RMCP_API rmcp_status rmcp_case_candidates(rmcp_device *device, const char *text,
@@ -722,23 +729,24 @@ typedef struct rmcp_slot_info {
     char name[32];          /* "x"                                                           */
 } rmcp_slot_info;
 
-/* Fill `*info`, whose struct_size the caller has set, with what is said of tensor number `slot`, from 0
- * on. RMCP_E_ARG past the last one. */
+/* Fill `*info`, whose struct_size the caller has set, with what is said of tensor number `slot`,
+ * from 0 on. RMCP_E_ARG past the last one. */
 RMCP_API rmcp_status rmcp_plan_slot(const rmcp_plan *plan, uint32_t slot, rmcp_slot_info *info);
 
-/* The memory of one execution. Outputs must not overlap anything else, unless an operation says so. */
+/* The memory of one execution. Outputs must not overlap anything else, unless an operation says so.
+ */
 typedef struct rmcp_slots {
     uint32_t struct_size;
     uint32_t count;            /* of `memory`: those behind are not there         */
     const rmcp_memory *memory; /* in the order of rmcp_plan_slot; {NULL, 0} for what is not used */
     rmcp_memory workspace;
-    uint64_t workspace_bytes;  /* size of it: at least rmcp_plan_workspace        */
+    uint64_t workspace_bytes; /* size of it: at least rmcp_plan_workspace        */
 } rmcp_slots;
 
 /* Execute a plan of any operation, as rmcp_conv_execute and rmcp_conv_execute_timed. */
 RMCP_API rmcp_status rmcp_plan_run(const rmcp_plan *plan, void *stream, const rmcp_slots *slots);
-RMCP_API rmcp_status rmcp_plan_run_timed(const rmcp_plan *plan, void *stream, const rmcp_slots *slots,
-                                         double *seconds);
+RMCP_API rmcp_status rmcp_plan_run_timed(const rmcp_plan *plan, void *stream,
+                                         const rmcp_slots *slots, double *seconds);
 
 #ifdef __cplusplus
 }

@@ -49,9 +49,9 @@ struct sim_memory {
 /* ---- what is checked ---- */
 
 enum sim_check {
-    SIM_CHECK_WAITCNT = 1 << 0,   /* a register touched before its load was waited for; stores
-                                   * not waited for that another wave reads behind a barrier */
-    SIM_CHECK_PATTERNS = 1 << 1,  /* the silicon-bug patterns of code/isa/rules.h, as executed     */
+    SIM_CHECK_WAITCNT = 1 << 0,  /* a register touched before its load was waited for; stores
+                                  * not waited for that another wave reads behind a barrier */
+    SIM_CHECK_PATTERNS = 1 << 1, /* the silicon-bug patterns of code/isa/rules.h, as executed     */
     SIM_CHECK_ALIGNMENT = 1 << 2, /* atomics, and LDS in the pattern that WGP mode punishes */
     SIM_CHECK_REGISTERS = 1 << 3, /* values never written that reach an address, a branch,
                                    * EXEC or memory                                          */
@@ -138,7 +138,8 @@ struct sim_options {
     /* s_trap: true when it was taken care of and the wave ends; NULL or false: a report. */
     bool (*trap)(void *context, unsigned number, const struct sim_report *where);
     void *context;
-    /* Told what chosen workgroups execute, all on one thread; NULL: nobody. Outlives the executor. */
+    /* Told what chosen workgroups execute, all on one thread; NULL: nobody. Outlives the executor.
+     */
     struct sim_recorder *recorder;
 };
 

@@ -1,8 +1,8 @@
 /* patterns.c: the silicon-bug patterns along the executed path, and their effects.
  *
- * The facts are those of code/isa/rules.h; here they hold for what a wave really executed. An effect is
- * acted out by executing a memory instruction later, when the register that it reads has been
- * overwritten, or by giving a scalar instruction the EXEC of the v_cmpx behind it. */
+ * The facts are those of code/isa/rules.h; here they hold for what a wave really executed. An
+ * effect is acted out by executing a memory instruction later, when the register that it reads has
+ * been overwritten, or by giving a scalar instruction the EXEC of the v_cmpx behind it. */
 #include <string.h>
 
 #include "sim/check/check.h"

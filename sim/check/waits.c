@@ -143,8 +143,8 @@ static uint64_t loader_of(const struct wave *w, unsigned reg, bool scalar)
     return 0;
 }
 
-/* A load may overwrite what an earlier one of the same counter writes: they return in order, but for
- * those with and without a sampler, which go different ways. */
+/* A load may overwrite what an earlier one of the same counter writes: they return in order, but
+ * for those with and without a sampler, which go different ways. */
 static bool is_ordered_write(const struct wave *w, const struct op *op, unsigned v)
 {
     const bool flat = op->inst.row->encoding == ISA_FLAT;

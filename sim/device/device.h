@@ -15,8 +15,8 @@ struct sim_device_options {
     uint32_t compute_units; /* what cost models are told; 0: 40                     */
     bool quiet;             /* do not print reports                                 */
     /* Times are modelled for this card, which is also what cost models are told of; `sim.recorder`
-     * is that of the sampler. NULL: times are the host's. Where it has only samples executed, kernels
-     * find zeros in all memory, and leave nothing. */
+     * is that of the sampler. NULL: times are the host's. Where it has only samples executed,
+     * kernels find zeros in all memory, and leave nothing. */
     const struct timing_sampler *sampler;
     /* Called with the modelled time of each launch; may be NULL. */
     void (*modelled)(void *context, const char *kernel, const struct timing_result *result);

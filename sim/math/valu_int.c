@@ -122,7 +122,7 @@ OP2(mul_hi_u, (uint64_t)a *b >> 32)
 OP2(mul_hi_i, (int64_t)(int32_t)a *(int32_t)b >> 32)
 
 /* 16 bits. */
-#define U16(x) ((x) & 0xffff)
+#define U16(x) ((x)&0xffff)
 #define I16(x) ((int32_t)(int16_t)(x))
 static inline uint32_t sat_u16(int64_t x)
 {
@@ -194,7 +194,7 @@ void FN(cndmask)(struct valu_args *args)
             const uint32_t co = (over);                                                            \
             out[i] = co;                                                                           \
             const uint32_t m = (0u - co) & clamp;                                                  \
-            d[i] = (r & ~m) | ((limit) & m);                                                       \
+            d[i] = (r & ~m) | ((limit)&m);                                                         \
         }                                                                                          \
         args->mask_out = mask_of_words(out, n);                                                    \
     }

@@ -39,7 +39,7 @@ struct core {
     struct store *stores;
     bool watch_lds, watch_memory; /* stores of this workgroup matter to its other waves */
     uint32_t crossed;             /* waves with crossed stores, see stores.c            */
-    struct record_group *record; /* of this workgroup, or NULL */
+    struct record_group *record;  /* of this workgroup, or NULL */
     struct sim_stats stats;
     uint64_t patterns[ISA_N_RULES];  /* executed, not yet in the result */
     uint64_t acted_out[ISA_N_RULES]; /* the same of effects             */

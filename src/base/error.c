@@ -72,8 +72,7 @@ static rmcp_status check_size(const void *caller, size_t size, size_t least, con
     return RMCP_OK;
 }
 
-rmcp_status rmcp_struct_read(const void *in, void *out, size_t size, size_t least,
-                             const char *name)
+rmcp_status rmcp_struct_read(const void *in, void *out, size_t size, size_t least, const char *name)
 {
     size_t theirs = 0;
     rmcp_status status = check_size(in, size, least, name, &theirs);

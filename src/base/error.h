@@ -9,7 +9,8 @@
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-rmcp_status rmcp_fail(rmcp_status status, const char *format, ...);
+rmcp_status
+rmcp_fail(rmcp_status status, const char *format, ...);
 
 /* The usual message for a failed host allocation. */
 rmcp_status rmcp_fail_memory(const char *what, size_t bytes);

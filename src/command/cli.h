@@ -2,8 +2,8 @@
 #ifndef RMCP_CLI_H
 #define RMCP_CLI_H
 
-#include "engine/ops/conv/conv.h"
 #include "engine/core/plan.h"
+#include "engine/ops/conv/conv.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command/cli.h"
 #include "code/codeobj/walk.h"
+#include "command/cli.h"
 
 void cli_complain_no_code(const char *command, const char *path)
 {

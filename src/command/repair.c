@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command/cli.h"
 #include "code/repair/repair.h"
+#include "command/cli.h"
 
 enum { MOST_REASONS = 64, MOST_OPERATORS = 512, SHOWN_OPERATORS = 20 };
 
@@ -159,9 +159,10 @@ static void print_text(const struct repair_report *r, const char *chip)
     printf("kernels        %zu: %zu repaired, %zu refused\n", r->n_kernels,
            r->n_kernels - r->n_refused, r->n_refused);
     if (r->n_host_places)
-        printf("               chosen by the chip's name: %zu; host code takes %s for gfx1030 there "
-               "now (places: %zu)\n",
-               r->n_by_name, chip, r->n_host_places);
+        printf(
+            "               chosen by the chip's name: %zu; host code takes %s for gfx1030 there "
+            "now (places: %zu)\n",
+            r->n_by_name, chip, r->n_host_places);
     if (r->n_repaired) print_changes(r, chip);
     print_refused(r, width);
 }

@@ -1,10 +1,10 @@
 /* run_plan.c: what rmcp run preloads for a command, and how it says so. */
 #include "base/cache_path.h"
-#include "base/hash.h"
 #include "base/chip/kfd.h"
+#include "base/hash.h"
 #include "command/run.h"
-#include "help/doctor/machine.h"
 #include "dropin/install/files.h"
+#include "help/doctor/machine.h"
 
 #include <errno.h>
 #include <inttypes.h>

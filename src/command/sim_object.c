@@ -1,7 +1,7 @@
 /* sim_object.c: finds the code object of a kernel: alone, in a bundle, in a library or a program.
  */
-#include "command/sim.h"
 #include "code/codeobj/walk.h"
+#include "command/sim.h"
 
 #include <stdlib.h>
 #include <string.h>

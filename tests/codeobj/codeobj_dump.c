@@ -1,8 +1,7 @@
-/* codeobj_dump.c: prints what src/code/codeobj reads from a code object, one JSON line per kernel, for
- * the tests to compare with LLVM's tools.
- * usage: codeobj_dump FILE               the kernels of a code object
- *        codeobj_dump FILE TARGET OUT    retag it
- *        codeobj_dump --walk PATH…       every code object in files and folders */
+/* codeobj_dump.c: prints what src/code/codeobj reads from a code object, one JSON line per kernel,
+ * for the tests to compare with LLVM's tools. usage: codeobj_dump FILE               the kernels of
+ * a code object codeobj_dump FILE TARGET OUT    retag it codeobj_dump --walk PATH…       every code
+ * object in files and folders */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

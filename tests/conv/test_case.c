@@ -266,10 +266,8 @@ static void test_null_and_struct_sizes(void **state)
         unsigned char tail[16];
     } newer;
     memset(&newer, 0xff, sizeof newer);
-    support_assert_failed(rmcp_conv_parse(NULL, &newer.problem, NULL), RMCP_E_ARG,
-                          "text is NULL");
-    support_assert_failed(rmcp_conv_parse("c1w1k1", NULL, NULL), RMCP_E_ARG,
-                          "rmcp_conv is NULL");
+    support_assert_failed(rmcp_conv_parse(NULL, &newer.problem, NULL), RMCP_E_ARG, "text is NULL");
+    support_assert_failed(rmcp_conv_parse("c1w1k1", NULL, NULL), RMCP_E_ARG, "rmcp_conv is NULL");
     newer.problem.struct_size = 0;
     support_assert_failed(rmcp_conv_parse("c1w1k1", &newer.problem, NULL), RMCP_E_ARG,
                           "struct_size is 0;");

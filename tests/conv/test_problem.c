@@ -30,15 +30,15 @@ struct change {
 };
 #define LONG(field, value)                                                                         \
     {                                                                                              \
-        I64, offsetof(rmcp_conv, field), value, 0                                               \
+        I64, offsetof(rmcp_conv, field), value, 0                                                  \
     }
 #define WORD(field, value)                                                                         \
     {                                                                                              \
-        U32, offsetof(rmcp_conv, field), value, 0                                               \
+        U32, offsetof(rmcp_conv, field), value, 0                                                  \
     }
 #define REAL(field, value)                                                                         \
     {                                                                                              \
-        F32, offsetof(rmcp_conv, field), 0, value                                               \
+        F32, offsetof(rmcp_conv, field), 0, value                                                  \
     }
 
 static void apply(rmcp_conv *problem, const struct change *change)

@@ -34,7 +34,7 @@ struct subject {
     rmcp_conv problem;
     rmcp_plan_options options;
     struct rmcp_convolution conv; /* of the forward pass */
-    double tolerance;      /* relative; 0 unless the algorithm is inexact */
+    double tolerance;             /* relative; 0 unless the algorithm is inexact */
     char name[RMCP_CASE_MAX + 64];
 };
 
@@ -71,7 +71,8 @@ static void for_each(void **state, void (*check)(const struct subject *))
             struct subject s = {
                 .device = *state,
                 .problem = support_case(cases[c], NULL),
-                .options = { .struct_size = sizeof s.options, .algorithm = rmcp_algos_conv[a]->name },
+                .options = { .struct_size = sizeof s.options,
+                             .algorithm = rmcp_algos_conv[a]->name },
                 .tolerance = rmcp_algos_conv[a]->error_factor > 1 ? 1e-2 : 0,
             };
             s.conv = support_conv(&s.problem, RMCP_CONV_FORWARD);
@@ -129,8 +130,8 @@ static bool meet(const struct rmcp_convolution *conv, const int64_t o[3], const 
 }
 
 /* The weight that ties channel c at i to channel k at o; 0 when none does. */
-static double tie(const struct rmcp_convolution *conv, const float *w, int64_t k, const int64_t o[3],
-                  int64_t c, const int64_t i[3])
+static double tie(const struct rmcp_convolution *conv, const float *w, int64_t k,
+                  const int64_t o[3], int64_t c, const int64_t i[3])
 {
     if (k / conv->group_k != c / conv->group_c) return 0;
     int64_t f[3] = { 0 };
@@ -298,8 +299,10 @@ static void check_adjoint(const struct subject *s)
         product[pass] = dot(&t, &input, out);
         support_tensors_deinit(&t);
     }
-    assert_near(s, "<x, backward data>", product[RMCP_CONV_BACKWARD_DATA], product[RMCP_CONV_FORWARD]);
-    assert_near(s, "<w, backward weights>", product[RMCP_CONV_BACKWARD_WEIGHTS], product[RMCP_CONV_FORWARD]);
+    assert_near(s, "<x, backward data>", product[RMCP_CONV_BACKWARD_DATA],
+                product[RMCP_CONV_FORWARD]);
+    assert_near(s, "<w, backward weights>", product[RMCP_CONV_BACKWARD_WEIGHTS],
+                product[RMCP_CONV_FORWARD]);
     support_tensors_deinit(&input);
 }
 

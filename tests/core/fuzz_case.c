@@ -56,10 +56,12 @@ static void check_any(const char *text)
     for (size_t i = 0; i < count; i++) {
         char printed[RMCP_CASE_MAX], twice[RMCP_CASE_MAX];
         const void *problem = problems[i].bytes;
-        check(!rmcp_case_print(operation, problem, printed, sizeof printed), "does not print", text);
+        check(!rmcp_case_print(operation, problem, printed, sizeof printed), "does not print",
+              text);
         check(!rmcp_case_parse(printed, &same, again, &one), "does not parse again", printed);
         check(one == 1 && same == operation, "is another", printed);
-        check(!rmcp_case_print(operation, again[0].bytes, twice, sizeof twice), "prints once", printed);
+        check(!rmcp_case_print(operation, again[0].bytes, twice, sizeof twice), "prints once",
+              printed);
         check(!strcmp(printed, twice), "prints differently", twice);
         for (unsigned slot = 0; slot < operation->n_slots; slot++)
             check(operation->slot(problem, slot).elements >= 0, "a negative slot", printed);

@@ -98,7 +98,7 @@ static rmcp_status run_verify(struct trial *t)
 {
     struct rmcp_judgement result;
     rmcp_status status = rmcp_conv_judge(t->device, &t->problem, t->pass, t->options.algorithm,
-                                          RMCP_DATA_REALS, 1, 0, &result);
+                                         RMCP_DATA_REALS, 1, 0, &result);
     if (!status) assert_true(result.passed);
     return status;
 }
@@ -187,7 +187,8 @@ static long for_each_plan(struct trial *t)
                 if (!(rmcp_algos_conv[a]->kind & t->device->caps.kinds)) continue;
                 if (t->options.fixed_weights.base && pass == RMCP_CONV_BACKWARD_WEIGHTS) continue;
                 char name[160];
-                snprintf(name, sizeof name, "%s pass %d, %s", cases[c], pass, rmcp_algos_conv[a]->name);
+                snprintf(name, sizeof name, "%s pass %d, %s", cases[c], pass,
+                         rmcp_algos_conv[a]->name);
                 t->name = name;
                 t->problem = support_case(cases[c], NULL);
                 t->pass = (rmcp_conv_pass)pass;

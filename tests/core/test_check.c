@@ -5,9 +5,9 @@
 #include "allocations.h"
 #include "base/convert.h"
 
-#include <stdatomic.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

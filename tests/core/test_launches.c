@@ -1,9 +1,9 @@
 /* test_launches.c: work that would take long on a device comes in several launches, and they do all
  * of it. On whatever OpenCL driver is installed, with the figures of a slow device; skipped
  * without. */
+#include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "support.h"
-#include "engine/ops/conv/conv.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static uint64_t groups_of(const struct rmcp_kernel_launch *launch)
 }
 
 /* Workgroups of all launches of one kernel; of its largest launch; and how many there are. */
-static void count_kernel(const rmcp_plan *plan, const char *kernel, uint64_t *all, uint64_t *largest,
-                         size_t *launches)
+static void count_kernel(const rmcp_plan *plan, const char *kernel, uint64_t *all,
+                         uint64_t *largest, size_t *launches)
 {
     *all = *largest = 0;
     *launches = 0;
@@ -88,8 +88,7 @@ static void check_case(const char *text, rmcp_conv_pass pass, const char *algori
 
     struct rmcp_judgement result;
     for (int data = 0; data < 2; data++) {
-        if (rmcp_conv_judge(device, &problem, pass, algorithm, (enum rmcp_data)data, 3, 0,
-                             &result))
+        if (rmcp_conv_judge(device, &problem, pass, algorithm, (enum rmcp_data)data, 3, 0, &result))
             fail_msg("%s", rmcp_last_error());
         if (!result.passed) fail_msg("%s %s: wrong", algorithm, text);
     }

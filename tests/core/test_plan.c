@@ -281,8 +281,8 @@ static void test_plans_that_cannot_be(void **state)
     assert_no_plan(device, NULL, 0, NULL, RMCP_E_ARG, "rmcp_conv is NULL");
     assert_no_plan(device, &problem, 3, NULL, RMCP_E_ARG, "pass is 3;");
     assert_no_plan(device, &problem, -1, NULL, RMCP_E_ARG, "pass is -1;");
-    support_assert_failed(rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, NULL, NULL), RMCP_E_ARG,
-                          "out is NULL");
+    support_assert_failed(rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, NULL, NULL),
+                          RMCP_E_ARG, "out is NULL");
 
     struct {
         rmcp_plan_options options;
@@ -317,7 +317,8 @@ static void test_plans_that_cannot_be(void **state)
     assert_no_plan(device, &problem, 0, &o.options, RMCP_E_UNSUPPORTED, "newer release");
     o.tail[0] = 0;
     rmcp_plan *plan = NULL;
-    assert_int_equal(rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &o.options, &plan), RMCP_OK);
+    assert_int_equal(rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &o.options, &plan),
+                     RMCP_OK);
     rmcp_plan_destroy(plan);
 }
 
@@ -347,7 +348,8 @@ static void test_candidates(void **state)
     rmcp_device *device = *state;
     const rmcp_conv problem = support_case(small_case, NULL);
     size_t n = 99;
-    assert_int_equal(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, NULL, &n), RMCP_OK);
+    assert_int_equal(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, NULL, &n),
+                     RMCP_OK);
     size_t n_algos = 0;
     while (rmcp_algos_conv[n_algos]) n_algos++;
     assert_int_equal(n, n_algos);
@@ -358,11 +360,13 @@ static void test_candidates(void **state)
         memset(list, 0, (n + 1) * sizeof *list);
         list[0].struct_size = sizeof *list;
         size_t room = n + 1, n_chosen = 0;
-        assert_int_equal(rmcp_conv_candidates(device, &problem, (rmcp_conv_pass)pass, NULL, list, &room),
-                         RMCP_OK);
+        assert_int_equal(
+            rmcp_conv_candidates(device, &problem, (rmcp_conv_pass)pass, NULL, list, &room),
+            RMCP_OK);
         assert_int_equal(room, n);
         rmcp_plan *plan = NULL;
-        assert_int_equal(rmcp_conv_plan(device, &problem, (rmcp_conv_pass)pass, NULL, &plan), RMCP_OK);
+        assert_int_equal(rmcp_conv_plan(device, &problem, (rmcp_conv_pass)pass, NULL, &plan),
+                         RMCP_OK);
         for (size_t i = 0; i < n; i++) {
             assert_string_equal(list[i].algorithm, rmcp_algos_conv[i]->name);
             if (*list[i].refusal) {
@@ -386,12 +390,15 @@ static void test_candidates(void **state)
 
     size_t room = 1;
     list[0].struct_size = 3;
-    support_assert_failed(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, list, &room),
-                          RMCP_E_ARG, "rmcp_candidate.struct_size is 3");
-    support_assert_failed(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, list, NULL),
-                          RMCP_E_ARG, "count is NULL");
-    support_assert_failed(rmcp_conv_candidates(NULL, &problem, RMCP_CONV_FORWARD, NULL, NULL, &room),
-                          RMCP_E_ARG, "device is NULL");
+    support_assert_failed(
+        rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, list, &room), RMCP_E_ARG,
+        "rmcp_candidate.struct_size is 3");
+    support_assert_failed(
+        rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, list, NULL), RMCP_E_ARG,
+        "count is NULL");
+    support_assert_failed(
+        rmcp_conv_candidates(NULL, &problem, RMCP_CONV_FORWARD, NULL, NULL, &room), RMCP_E_ARG,
+        "device is NULL");
     free(list);
 }
 
@@ -402,7 +409,8 @@ static void test_workspace_limits(void **state)
     rmcp_candidate list[RMCP_MOST_ALGOS] = { { .struct_size = sizeof *list } };
     size_t n = RMCP_MOST_ALGOS, n_limited = 0;
     rmcp_plan_options options = { .struct_size = sizeof options };
-    assert_int_equal(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, list, &n), RMCP_OK);
+    assert_int_equal(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, list, &n),
+                     RMCP_OK);
     for (size_t i = 0; i < n; i++) {
         if (*list[i].refusal || list[i].workspace_bytes < 2) continue;
         n_limited++;
@@ -454,7 +462,7 @@ static void test_a_late_refusal_leaves_the_others_in_the_race(void **state)
             const rmcp_conv problem = support_case(texts[i], NULL);
             struct rmcp_judgement result;
             if (rmcp_conv_judge(device, &problem, (rmcp_conv_pass)pass, NULL, RMCP_DATA_REALS, 1, 0,
-                                 &result))
+                                &result))
                 fail_msg("%s pass %d: %s", texts[i], pass, rmcp_last_error());
             if (!result.passed) fail_msg("%s pass %d: %s", texts[i], pass, result.why);
         }
@@ -514,7 +522,8 @@ static void test_fixed_weights(void **state)
                 rmcp_plan_options options = { .struct_size = sizeof options,
                                               .algorithm = rmcp_algos_conv[a]->name };
                 rmcp_plan *plan = NULL;
-                if (rmcp_conv_plan(device, &problem, (rmcp_conv_pass)pass, &options, &plan)) continue;
+                if (rmcp_conv_plan(device, &problem, (rmcp_conv_pass)pass, &options, &plan))
+                    continue;
                 rmcp_plan_destroy(plan);
                 struct support_tensors expected = results(device, &problem, pass, &options), t;
 
@@ -585,7 +594,7 @@ static void test_thread_counts_agree(void **state)
                 const rmcp_conv problem = support_case(execution_cases[c], NULL);
                 struct rmcp_judgement result;
                 assert_int_equal(rmcp_conv_judge(device, &problem, (rmcp_conv_pass)pass, NULL,
-                                                  RMCP_DATA_REALS, 7, 0, &result),
+                                                 RMCP_DATA_REALS, 7, 0, &result),
                                  RMCP_OK);
                 if (!result.passed) fail_msg("%u threads: %s", (unsigned)threads, result.why);
                 rmcp_device_close(device);
@@ -610,7 +619,7 @@ static struct bench make_bench(rmcp_device *device, const char *text, const char
     if (rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &options, &b.plan))
         fail_msg("%s", rmcp_last_error());
     const uint64_t sizes[RMCP_MOST_SLOTS] = { shape.x_bytes, shape.w_bytes, shape.y_bytes,
-                                           shape.bias_bytes, rmcp_plan_workspace(b.plan) };
+                                              shape.bias_bytes, rmcp_plan_workspace(b.plan) };
     uint64_t at[RMCP_MOST_SLOTS], used = 0;
     for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
         at[slot] = used;
@@ -648,7 +657,8 @@ static const char *with_workspace(rmcp_device *device, const char *text)
     static rmcp_candidate list[RMCP_MOST_ALGOS];
     list[0].struct_size = sizeof *list;
     size_t n = RMCP_MOST_ALGOS;
-    assert_int_equal(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, list, &n), RMCP_OK);
+    assert_int_equal(rmcp_conv_candidates(device, &problem, RMCP_CONV_FORWARD, NULL, list, &n),
+                     RMCP_OK);
     for (size_t i = 0; i < n; i++)
         if (!*list[i].refusal && list[i].workspace_bytes) return list[i].algorithm;
     return NULL;
@@ -665,7 +675,8 @@ static void test_execute_checks_its_tensors(void **state)
     support_assert_failed(rmcp_conv_execute_timed(b.plan, NULL, &b.tensors, NULL), RMCP_E_ARG,
                           "seconds is NULL");
     support_assert_failed(rmcp_conv_execute(NULL, NULL, &b.tensors), RMCP_E_ARG, "plan is NULL");
-    support_assert_failed(rmcp_conv_execute(b.plan, NULL, NULL), RMCP_E_ARG, "rmcp_conv_tensors is NULL");
+    support_assert_failed(rmcp_conv_execute(b.plan, NULL, NULL), RMCP_E_ARG,
+                          "rmcp_conv_tensors is NULL");
 
     const struct {
         rmcp_memory *memory;
@@ -679,7 +690,8 @@ static void test_execute_checks_its_tensors(void **state)
     for (size_t i = 0; i < SUPPORT_LENGTH(rows); i++) {
         const rmcp_memory before = *rows[i].memory;
         rows[i].memory->base = NULL;
-        support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, rows[i].missing);
+        support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
+                              rows[i].missing);
         *rows[i].memory = before;
         rows[i].memory->offset += 2;
         support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, rows[i].odd);
@@ -713,13 +725,15 @@ static void test_execute_checks_its_workspace(void **state)
     struct bench b = make_bench(device, text, algorithm);
     assert_int_equal(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_OK);
     b.tensors.workspace_bytes--;
-    support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, "the workspace has ");
+    support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
+                          "the workspace has ");
     b.tensors.workspace_bytes = 0;
     support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
                           "the workspace has 0 bytes; the plan needs ");
     b.tensors.workspace_bytes = rmcp_plan_workspace(b.plan);
     b.tensors.workspace.offset += 128;
-    support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG, "no multiple of 256");
+    support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,
+                          "no multiple of 256");
     b.tensors.workspace.offset -= 128;
     b.tensors.workspace.base = NULL;
     support_assert_failed(rmcp_conv_execute(b.plan, NULL, &b.tensors), RMCP_E_ARG,

@@ -30,8 +30,8 @@ static void *as_size(const void *ours, size_t our_size, size_t size)
 
 static const char text[] = "n1c2h4w4k3r3s3p1:f32:nchw:fwd";
 
-/* Every function that reads a struct: with the first size, a newer one, one byte too few, and a newer
- * one that uses what it has. */
+/* Every function that reads a struct: with the first size, a newer one, one byte too few, and a
+ * newer one that uses what it has. */
 static void reads(size_t ours, size_t first, const void *value, rmcp_status (*call)(const void *))
 {
     const size_t sizes[] = { first, ours, ours + NEWER };

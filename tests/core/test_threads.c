@@ -60,7 +60,8 @@ static bool job_init(struct job *j, rmcp_device *device, const rmcp_plan *plan, 
 
 static void job_deinit(struct job *j)
 {
-    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++) rmcp_buffer_destroy(j->device, j->memory[slot]);
+    for (int slot = 0; slot < RMCP_MOST_SLOTS; slot++)
+        rmcp_buffer_destroy(j->device, j->memory[slot]);
 }
 
 /* Executes and copies the output to `result`, which has room for it. */

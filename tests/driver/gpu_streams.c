@@ -196,11 +196,11 @@ static void execute(const rmcp_plan *plan, const struct work *w, const struct te
                     void *stream)
 {
     const rmcp_conv_tensors tensors = { .struct_size = sizeof tensors,
-                                   .x = t->memory[0],
-                                   .w = t->memory[1],
-                                   .y = t->memory[2],
-                                   .workspace = t->workspace,
-                                   .workspace_bytes = w->workspace_bytes };
+                                        .x = t->memory[0],
+                                        .w = t->memory[1],
+                                        .y = t->memory[2],
+                                        .workspace = t->workspace,
+                                        .workspace_bytes = w->workspace_bytes };
     check(rmcp_conv_execute(plan, stream, &tensors), "execute");
 }
 

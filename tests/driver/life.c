@@ -28,9 +28,9 @@ bool life_is_marked(void)
 rmcp_conv_tensors life_tensors(void *base)
 {
     return (rmcp_conv_tensors){ .struct_size = sizeof(rmcp_conv_tensors),
-                           .x = { base, AT_X },
-                           .w = { base, AT_W },
-                           .y = { base, AT_Y } };
+                                .x = { base, AT_X },
+                                .w = { base, AT_W },
+                                .y = { base, AT_Y } };
 }
 
 rmcp_status life_plan(rmcp_device *device, const char *algorithm, rmcp_plan **out)

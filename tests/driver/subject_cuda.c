@@ -1,7 +1,7 @@
 /* subject_cuda.c: the CUDA device on a fake driver, for the conformance test. */
 #include "conformance.h"
-#include "fake_cuda.h"
 #include "engine/gpu/images.h"
+#include "fake_cuda.h"
 #include "life.h"
 
 #include <dlfcn.h>

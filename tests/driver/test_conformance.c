@@ -346,7 +346,8 @@ static void works_aside(void **state)
     conformance_nothing_left();
 }
 
-/* Planning by estimate, executing, allocating, and whatever is done aside are legal in a capture. */
+/* Planning by estimate, executing, allocating, and whatever is done aside are legal in a capture.
+ */
 static void disturbs_no_capture(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* test_cuda_faults.c: what is CUDA's own, on a fake driver: which devices are for us, the words of
  * its compiler, what a capture allows, the caller's context. Usage: test_cuda_faults LIBRARY */
-#include "fake_cuda.h"
 #include "engine/gpu/images.h"
+#include "fake_cuda.h"
 #include "life.h"
 
 #include <dlfcn.h>
@@ -113,7 +113,8 @@ static void tells_the_compilers_words(void **state)
     contains("line 3: no such instruction");
     contains("CUDA_ERROR_INVALID_PTX (218)");
     fake->bad_ptx = 0; /* tried again */
-    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, NULL, &plan), RMCP_OK);
+    assert_int_equal(rmcp_conv_plan(device, &case_problem, RMCP_CONV_FORWARD, NULL, &plan),
+                     RMCP_OK);
     rmcp_plan_destroy(plan);
     rmcp_device_close(device);
     assert_int_equal(fake->live, 0);

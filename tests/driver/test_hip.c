@@ -222,9 +222,9 @@ static void leaves_the_callers_device_and_does_not_wait(void **state)
     assert_int_equal(rmcp_buffer_create(device, BYTES, &memory), RMCP_OK);
     assert_int_equal(life_plan(device, "direct", &plan), RMCP_OK);
     const rmcp_conv_tensors tensors = { .struct_size = sizeof tensors,
-                                   .x = memory,
-                                   .w = { memory.base, 8192 },
-                                   .y = { memory.base, 16384 } };
+                                        .x = memory,
+                                        .w = { memory.base, 8192 },
+                                        .y = { memory.base, 16384 } };
     const long objects = fake->live;
     fake->calls = fake->waits = fake->launches = 0;
     assert_int_equal(rmcp_conv_execute(plan, NULL, &tensors), RMCP_OK);

@@ -114,13 +114,13 @@ static void test_manifest(void **state)
     assert_memory_equal(&out.ours, &in.ours, sizeof in.ours);
     assert_memory_equal(&out.original, &in.original, sizeof in.original);
     static const char *const bad[] = {
-        "",
-        "rmcp-dropin 2\nname a\nversion 1\nours 1 1\noriginal 1 1\n",
+        "", "rmcp-dropin 2\nname a\nversion 1\nours 1 1\noriginal 1 1\n",
         "rmcp-dropin 1\nname a\nversion 1\nours 1\noriginal 1 1\n",
         "rmcp-dropin 1\nname a\nversion 1\nours 1 1 1\noriginal 1 1\n",
         "rmcp-dropin 1\nversion 1\nours 1 1\noriginal 1 1\n",
         /* clang-format off: one string */
-        "rmcp-dropin 1\nname aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nversion 1\nours 1 1\noriginal 1 1\n",
+        "rmcp-dropin 1\nname aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nversion 1\nours 1 1\noriginal 1 "
+        "1\n",
         /* clang-format on */
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -1,9 +1,9 @@
 /* test_guard.c: first use of algorithms, guarded and remembered, on a fake HIP library that can run
  * `direct` in f32 and gives nonsense for all others. Usage: test_guard libfake_hip.so */
 #include "base/clock.h"
-#include "engine/ops/conv/conv.h"
 #include "engine/core/guard.h"
 #include "engine/core/plan.h"
+#include "engine/ops/conv/conv.h"
 #include "hip_world.h"
 #include "small_case.h"
 
@@ -82,15 +82,15 @@ static void tries_once_and_remembers(void **state)
     assert_int_equal(plan(device, "direct", chosen), RMCP_OK);
     assert_int_equal(fake->launches, launches);
     assert_int_equal(fake->waits, waits);
-    assert_int_equal(rmcp_guard_look(&device->info, &rmcp_operation_conv, algo_named("direct"),
-                                     RMCP_F16)
-                         .state,
-                     RMCP_GUARD_UNTRIED);
+    assert_int_equal(
+        rmcp_guard_look(&device->info, &rmcp_operation_conv, algo_named("direct"), RMCP_F16).state,
+        RMCP_GUARD_UNTRIED);
     /* Another driver is another story. */
     rmcp_device_info other = device->info;
     snprintf(other.driver, sizeof other.driver, "HIP 9.9.9");
-    assert_int_equal(rmcp_guard_look(&other, &rmcp_operation_conv, algo_named("direct"), RMCP_F32).state,
-                     RMCP_GUARD_UNTRIED);
+    assert_int_equal(
+        rmcp_guard_look(&other, &rmcp_operation_conv, algo_named("direct"), RMCP_F32).state,
+        RMCP_GUARD_UNTRIED);
     char remark[RMCP_GUARD_REMARK_MAX];
     rmcp_guard_remark(remark);
     assert_string_equal(remark, "");
@@ -131,18 +131,19 @@ static void falls_to_the_next_at_first_use(void **state)
     (void)state;
     /* Large enough for the matrix product to look faster. */
     const rmcp_conv large = { .struct_size = sizeof large,
-                                 .n = 4,
-                                 .c = 64,
-                                 .k = 64,
-                                 .input = { 28, 28 },
-                                 .filter = { 3, 3 },
-                                 .pad_begin = { 1, 1 },
-                                 .pad_end = { 1, 1 } };
+                              .n = 4,
+                              .c = 64,
+                              .k = 64,
+                              .input = { 28, 28 },
+                              .filter = { 3, 3 },
+                              .pad_begin = { 1, 1 },
+                              .pad_end = { 1, 1 } };
     rmcp_device *device = open_card();
     for (unsigned effort = RMCP_ESTIMATE; effort <= RMCP_MEASURE; effort++) {
         rmcp_plan *made = NULL;
         const rmcp_plan_options options = { .struct_size = sizeof options, .effort = effort };
-        assert_int_equal(rmcp_conv_plan(device, &large, RMCP_CONV_FORWARD, &options, &made), RMCP_OK);
+        assert_int_equal(rmcp_conv_plan(device, &large, RMCP_CONV_FORWARD, &options, &made),
+                         RMCP_OK);
         assert_string_equal(rmcp_plan_algorithm(made), "direct");
         rmcp_plan_destroy(made);
         assert_int_equal(look(device, "implicit_gemm").state, RMCP_GUARD_BAD);
@@ -264,20 +265,23 @@ static void measures_with_what_memory_there_is(void **state)
     (void)state;
     rmcp_conv problem = { .struct_size = sizeof problem };
     int pass = -1;
-    assert_int_equal(rmcp_conv_parse("n4c64h28w28k64r3s3p1:f32:nchw:fwd", &problem, &pass), RMCP_OK);
+    assert_int_equal(rmcp_conv_parse("n4c64h28w28k64r3s3p1:f32:nchw:fwd", &problem, &pass),
+                     RMCP_OK);
     rmcp_conv_info info = { .struct_size = sizeof info };
     assert_int_equal(rmcp_conv_describe(&problem, &info), RMCP_OK);
     const uint64_t tensors = info.x_bytes + info.w_bytes + info.y_bytes;
     rmcp_device *device = open_card();
     setenv("RMCP_GUARD", "0", 1);
-    const rmcp_plan_options by_name = { .struct_size = sizeof by_name, .algorithm = "winograd_4x4" };
+    const rmcp_plan_options by_name = { .struct_size = sizeof by_name,
+                                        .algorithm = "winograd_4x4" };
     rmcp_plan *large = NULL, *made = NULL;
-    assert_int_equal(rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &by_name, &large), RMCP_OK);
-    rmcp_memory rest;
-    assert_int_equal(rmcp_buffer_create(device,
-                                        FAKE_HIP_MEMORY - tensors - rmcp_plan_workspace(large) + 4096,
-                                        &rest),
+    assert_int_equal(rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &by_name, &large),
                      RMCP_OK);
+    rmcp_memory rest;
+    assert_int_equal(
+        rmcp_buffer_create(device, FAKE_HIP_MEMORY - tensors - rmcp_plan_workspace(large) + 4096,
+                           &rest),
+        RMCP_OK);
     const rmcp_plan_options options = { .struct_size = sizeof options, .effort = RMCP_MEASURE };
     if (rmcp_conv_plan(device, &problem, RMCP_CONV_FORWARD, &options, &made))
         fail_msg("%s", rmcp_last_error());

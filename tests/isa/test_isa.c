@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "columns.h"
 #include "code/isa/isa.h"
+#include "columns.h"
 
 /* Opcode space of an encoding: 1024 is the largest. */
 enum { N_OPCODES = 1024 };

@@ -1,5 +1,5 @@
-/* test_isa_llvm.c: src/code/isa against LLVM 19's disassembler: the same words are accepted and refused,
- * with the same length and the same text.
+/* test_isa_llvm.c: src/code/isa against LLVM 19's disassembler: the same words are accepted and
+ * refused, with the same length and the same text.
  *
  * test_isa_llvm [--thorough] [--seed N] [--chip NAME] [--random N] [--show N]
  * LLVM is loaded at run time (the library behind llvm-mc-19 and llvm-objdump-19); without it the

@@ -1,7 +1,7 @@
 /* test_comgr.c: AMD's own code object manager, which HIP reads code objects with, accepts ours as
  * they are and retagged. Needs no GPU; exit status 77 (skip) without the library. */
-#include "code/codeobj/codeobj.h"
 #include "base/dynlib.h"
+#include "code/codeobj/codeobj.h"
 #include "engine/gpu/images.h"
 #include "engine/gpu/kernels.h"
 

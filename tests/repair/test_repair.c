@@ -1,6 +1,6 @@
-/* test_repair.c: src/code/repair from the inside: names of kernels and files, RECORD, hashes; and every
- * allocation failed in turn while files, libraries, wheels and folders are repaired: a status, the
- * right result or none, and nothing left behind.
+/* test_repair.c: src/code/repair from the inside: names of kernels and files, RECORD, hashes; and
+ * every allocation failed in turn while files, libraries, wheels and folders are repaired: a
+ * status, the right result or none, and nothing left behind.
  *
  * usage: test_repair FOLDER: with in/ (a folder, a library, a wheel …) and ok/, the same repaired
  */

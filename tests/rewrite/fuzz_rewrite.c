@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge.h"
 #include "code/rewrite/cures.h"
 #include "code/rewrite/lower.h"
+#include "judge.h"
 #include "sample.h"
 
 /* Once is enough: nothing that gfx1010 lacks is left in what can be executed. */

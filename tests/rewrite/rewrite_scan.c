@@ -20,11 +20,11 @@
 
 #include "code/codeobj/containers.h"
 #include "code/codeobj/write.h"
-#include "judge.h"
 #include "code/rewrite/aligned.h"
 #include "code/rewrite/cures.h"
 #include "code/rewrite/lower.h"
 #include "code/rewrite/program.h"
+#include "judge.h"
 
 struct reason {
     char text[96];

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "allocations.h"
-#include "judge.h"
 #include "code/rewrite/cures.h"
+#include "judge.h"
 #include "sample.h"
 
 enum { NEW_AT = 0x20000 };

@@ -214,7 +214,7 @@ static bool is_like(uint32_t got, uint32_t want, uint32_t kind)
         return near(got & 0xffff, want & 0xffff, 0x8000) && got >> 16 == want >> 16;
     case 6: return (got & 0x7ff80000) == 0x7ff80000; /* high word of a quiet NaN   */
     case 7: return got - want + 1 <= 2;              /* high word of 2^-20         */
-    case 12: /* two f16 within 1 ulp */
+    case 12:                                         /* two f16 within 1 ulp */
         return near(got & 0xffff, want & 0xffff, 0x8000) && near(got >> 16, want >> 16, 0x8000);
     default: /* halves: 1 low, 2 high NaN  */
         return (kind & 1 ? is_quiet16(got) : !((got ^ want) & 0xffff)) &&

@@ -50,8 +50,8 @@ void support_assert_failed(rmcp_status status, rmcp_status expected, const char 
     if (!strstr(message, part)) fail_msg("'%s' is not in the message '%s'", part, message);
 }
 
-void support_tensors_init(struct support_tensors *t, const struct rmcp_convolution *conv, int64_t most,
-                          uint64_t seed)
+void support_tensors_init(struct support_tensors *t, const struct rmcp_convolution *conv,
+                          int64_t most, uint64_t seed)
 {
     struct rmcp_random r = { seed };
     for (int slot = 0; slot < SUPPORT_N_TENSORS; slot++) {

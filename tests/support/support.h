@@ -39,8 +39,8 @@ struct support_tensors {
 
 /* Arrays for every tensor of `conv`, filled with integers from -most to most. Free with
  * support_tensors_deinit. */
-void support_tensors_init(struct support_tensors *t, const struct rmcp_convolution *conv, int64_t most,
-                          uint64_t seed);
+void support_tensors_init(struct support_tensors *t, const struct rmcp_convolution *conv,
+                          int64_t most, uint64_t seed);
 void support_tensors_deinit(struct support_tensors *t);
 
 /* Plan and execute; the output tensor of `pass` is replaced by the result. Every step must

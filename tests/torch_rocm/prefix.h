@@ -1,4 +1,5 @@
-// The first header of every C++ file, compiled once. <format> must come before HIP's, whose __noinline__ macro breaks it.
+// The first header of every C++ file, compiled once. <format> must come before HIP's, whose
+// __noinline__ macro breaks it.
 #include <format>
 #include <functional>
 #include <memory>

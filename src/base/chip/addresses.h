@@ -1,5 +1,5 @@
-/* addresses.h: where doctor and explain say that software is to be had: the only place in the sources
- * that does.
+/* addresses.h: where doctor and explain say that software is to be had: the only place in the
+ * sources that does.
  *
  * The documents must name the same ones: the test "doctor addresses" compares. */
 #ifndef RMCP_CHIP_ADDRESSES_H

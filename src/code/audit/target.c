@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "code/audit/audit.h"
 #include "base/chip/chips.h"
 #include "base/chip/kfd.h"
+#include "code/audit/audit.h"
 
 int audit_chip_parse(const char *name)
 {

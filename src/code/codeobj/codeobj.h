@@ -163,9 +163,10 @@ const uint8_t *codeobj_at(const struct codeobj *object, uint64_t address, uint64
 
 /* Copy a code object of version 3 to 6 and say that it is for another chip of the same generation
  * (gfx9, gfx10, gfx11 or gfx12): e_flags and the target in the notes change, nothing else does, so
- * it is for the caller to know that the code is right for the chip that will run it. A feature setting that `target`
- * does not name is kept where the new chip has the feature. Notes that became longer move to the
- * end of the file. On RMCP_OK `*out` is the caller's to free(); on any error it is NULL. */
+ * it is for the caller to know that the code is right for the chip that will run it. A feature
+ * setting that `target` does not name is kept where the new chip has the feature. Notes that became
+ * longer move to the end of the file. On RMCP_OK `*out` is the caller's to free(); on any error it
+ * is NULL. */
 rmcp_status codeobj_retag(const void *bytes, size_t size, const char *target, uint8_t **out,
                           size_t *out_size);
 

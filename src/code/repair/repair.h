@@ -1,9 +1,9 @@
 /* repair.h: code of gfx10.3 chips made code of gfx10.1 chips.
  *
- * One code object in, one out: taken apart (code/rewrite/rewrite.h), what the chip lacks replaced, the
- * patterns of its silicon bugs cured, laid out, written (code/codeobj/write.h) for the other target, and
- * then read and checked again. A kernel that cannot be repaired is left out: no note names it and a
- * trap stands in the place of its code. Bytes are as hostile as in codeobj.h.
+ * One code object in, one out: taken apart (code/rewrite/rewrite.h), what the chip lacks replaced,
+ * the patterns of its silicon bugs cured, laid out, written (code/codeobj/write.h) for the other
+ * target, and then read and checked again. A kernel that cannot be repaired is left out: no note
+ * names it and a trap stands in the place of its code. Bytes are as hostile as in codeobj.h.
  *
  * Nothing here was run on silicon. Thread safety: no global state. */
 #ifndef RMCP_REPAIR_REPAIR_H

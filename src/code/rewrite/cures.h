@@ -1,5 +1,5 @@
-/* cures.h: code freed of the patterns of gfx101x's silicon bugs (code/isa/rules.h), as LLVM keeps them
- * out.
+/* cures.h: code freed of the patterns of gfx101x's silicon bugs (code/isa/rules.h), as LLVM keeps
+ * them out.
  *
  * The rules themselves say where something is to be done, and afterwards that nothing is left: code
  * is laid out, checked across calls, mended, and so on until it is still. */

@@ -188,7 +188,8 @@ static rmcp_status resolve_pc(struct values *v, struct function *f)
     return keep_sums(v);
 }
 
-/* Who calls what is refused is refused as well, for the same reason; who calls someone unknown calls him, too. */
+/* Who calls what is refused is refused as well, for the same reason; who calls someone unknown
+ * calls him, too. */
 static bool spread(struct rewrite *r)
 {
     bool moved = false;

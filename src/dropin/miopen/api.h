@@ -697,9 +697,11 @@ miopenStatus_t miopenGetSolverIdConvAlgorithm(uint64_t, miopenConvAlgorithm_t *)
 miopenStatus_t miopenSetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t);
 miopenStatus_t miopenGetTuningPolicy(miopenHandle_t, miopenTuningPolicy_t *);
 
+#include "dropin/miopen/api_norm.h"
 #include "dropin/miopen/api_pool.h"
 #include "dropin/miopen/api_reduce.h"
-#include "dropin/miopen/api_norm.h"
+
+/* Last: it has types of the others. */
 #include "dropin/miopen/api_fusion.h"
 
 #ifdef __cplusplus

@@ -29,7 +29,8 @@ struct rmcp_comparison {
 };
 void rmcp_compare(struct rmcp_comparison *comparison);
 
-/* What the element is allowed to be, with the errors of its neighbours if the algorithm has them. */
+/* What the element is allowed to be, with the errors of its neighbours if the algorithm has them.
+ */
 struct rmcp_expected rmcp_expect_near(const struct rmcp_operation *operation,
                                       const struct rmcp_reference *reference, unsigned slot,
                                       int64_t element);

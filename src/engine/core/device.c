@@ -141,8 +141,8 @@ rmcp_status rmcp_device_open(const char *spec, const rmcp_device_options *option
     *out = NULL;
     rmcp_device_options ours = { .struct_size = sizeof ours };
     if (options) {
-        rmcp_status status =
-            rmcp_struct_read(options, &ours, sizeof ours, RMCP_FIRST_DEVICE_OPTIONS, "rmcp_device_options");
+        rmcp_status status = rmcp_struct_read(options, &ours, sizeof ours,
+                                              RMCP_FIRST_DEVICE_OPTIONS, "rmcp_device_options");
         if (status) return status;
     }
     if (!spec || !strcmp(spec, "auto")) {
@@ -169,8 +169,7 @@ rmcp_status rmcp_device_describe(const rmcp_device *device, rmcp_device_info *in
     const size_t used = strlen(told.why);
     if (*remark)
         snprintf(told.why + used, sizeof told.why - used, "%s%s", used ? "; " : "", remark);
-    return rmcp_struct_write(&told, sizeof told, info, RMCP_FIRST_DEVICE_INFO,
-                             "rmcp_device_info");
+    return rmcp_struct_write(&told, sizeof told, info, RMCP_FIRST_DEVICE_INFO, "rmcp_device_info");
 }
 
 const char *rmcp_device_note(const rmcp_device *device)

@@ -1,4 +1,5 @@
-/* device.h: the contract of a device driver. One folder in src/engine/driver each (docs/extending.md). */
+/* device.h: the contract of a device driver. One folder in src/engine/driver each
+ * (docs/extending.md). */
 #ifndef RMCP_CORE_DEVICE_H
 #define RMCP_CORE_DEVICE_H
 
@@ -41,8 +42,8 @@ struct rmcp_device {
     char *note;
 };
 
-/* Every src/engine/driver/<name>/driver.c defines one of these, named rmcp_driver_<name>; the build makes the
- * table from the folder names. Functions with a device are called from many threads. */
+/* Every src/engine/driver/<name>/driver.c defines one of these, named rmcp_driver_<name>; the build
+ * makes the table from the folder names. Functions with a device are called from many threads. */
 struct rmcp_driver {
     const char *name; /* the folder and the first half of a device spec             */
     int rank;         /* "auto" tries drivers in rising order                            */
@@ -74,8 +75,8 @@ struct rmcp_driver {
      * devices that take no kernels. */
     rmcp_status (*load_kernel)(struct rmcp_device *device, const char *kernel, void **handle);
 
-    /* Make a kernel of a code object ready that the caller brings: for looking into silicon, not for
-     * plans. NULL for devices that cannot. The bytes are not needed afterwards. */
+    /* Make a kernel of a code object ready that the caller brings: for looking into silicon, not
+     * for plans. NULL for devices that cannot. The bytes are not needed afterwards. */
     rmcp_status (*load_object)(struct rmcp_device *device, const void *object, size_t bytes,
                                const char *kernel, void **handle);
 
@@ -85,8 +86,8 @@ struct rmcp_driver {
                           const struct rmcp_launch_list *list, const rmcp_memory *memory,
                           double *seconds);
 
-    /* First use of an algorithm is guarded (engine/core/guard.h): the driver runs code that was never tried
-     * on its chip before. */
+    /* First use of an algorithm is guarded (engine/core/guard.h): the driver runs code that was
+     * never tried on its chip before. */
     bool guarded;
 
     /* Between these two the thread's calls, on `side->stream`, disturb neither what the caller has
@@ -101,8 +102,8 @@ extern const struct rmcp_driver *const rmcp_drivers[]; /* ends with NULL */
 enum { RMCP_MOST_DRIVERS = 16 };
 size_t rmcp_drivers_by_rank(const struct rmcp_driver *sorted[static RMCP_MOST_DRIVERS]);
 
-/* What `driver` says of its device `index`, or why it has none. Returns the number of entries that a
- * list of its devices has: one without any. */
+/* What `driver` says of its device `index`, or why it has none. Returns the number of entries that
+ * a list of its devices has: one without any. */
 int rmcp_driver_ask(const struct rmcp_driver *driver, int index, rmcp_device_info *info);
 
 #endif

@@ -40,7 +40,7 @@ typedef rmcp_status rmcp_host_function(const void *state, const rmcp_memory *mem
 
 struct rmcp_host_call {
     rmcp_host_function *function;
-    void *state;                 /* owned by the record           */
+    void *state;                  /* owned by the record           */
     void (*destroy)(void *state); /* may be NULL when state needs none */
 };
 

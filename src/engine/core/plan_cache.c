@@ -133,7 +133,7 @@ static bool write_key(const rmcp_device *device, const struct rmcp_request *requ
     digest = rmcp_hash(digest, &request->max_error, sizeof request->max_error);
     for (const struct rmcp_algo *const *algo = request->operation->algos; *algo; algo++) {
         digest = rmcp_hash_text(digest, (*algo)->name);
-        digest = rmcp_hash(digest, &(*algo)->version, sizeof (*algo)->version);
+        digest = rmcp_hash(digest, &(*algo)->version, sizeof(*algo)->version);
     }
     char problem[RMCP_CASE_MAX];
     if (rmcp_case_print(request->operation, request->problem, problem, sizeof problem))

@@ -1,13 +1,14 @@
 /* plan_cache.h: what was measured, remembered between processes.
  *
- * Text under $XDG_CACHE_HOME/rmcp/plans (else ~/.cache/rmcp/plans), one file per host so that two hosts
- * never append to one file over NFS; all files are read. One line per measurement:
+ * Text under $XDG_CACHE_HOME/rmcp/plans (else ~/.cache/rmcp/plans), one file per host so that two
+ * hosts never append to one file over NFS; all files are read. One line per measurement:
  *
  *     CHECKSUM DIGEST OPTIONS CASE ALGORITHM SECONDS
  *
- * DIGEST stands for device, driver and all algorithm versions: when one changes, old lines no longer
- * match. A line is one write to a file opened for appending: there is no lock, a process killed at
- * any moment leaves at most one torn line, and a line whose checksum is wrong is passed over. */
+ * DIGEST stands for device, driver and all algorithm versions: when one changes, old lines no
+ * longer match. A line is one write to a file opened for appending: there is no lock, a process
+ * killed at any moment leaves at most one torn line, and a line whose checksum is wrong is passed
+ * over. */
 #ifndef RMCP_CORE_PLAN_CACHE_H
 #define RMCP_CORE_PLAN_CACHE_H
 

@@ -17,8 +17,8 @@ struct rmcp_trial {
 struct rmcp_trial rmcp_trial_of(const rmcp_device *device, const struct rmcp_operation *operation,
                                 const struct rmcp_algo *algo, rmcp_type type);
 
-/* How a trial ended; when `wait` gets long, the program is told. UNTRIED: nothing can be said (no rmcp command, one that does not work, no
- * memory); else GOOD, or BAD with a reason. */
+/* How a trial ended; when `wait` gets long, the program is told. UNTRIED: nothing can be said (no
+ * rmcp command, one that does not work, no memory); else GOOD, or BAD with a reason. */
 
 /* By the rmcp command, in a process of its own with a time limit in seconds. */
 struct rmcp_guard_finding rmcp_trial_apart(const rmcp_device *device,

@@ -1,4 +1,5 @@
-/* args.h: what the by-value arguments of several operations' kernels hold, the same text for C and OpenCL C. */
+/* args.h: what the by-value arguments of several operations' kernels hold, the same text for C and
+ * OpenCL C. */
 #ifndef RMCP_KERNEL_ARGS_H
 #define RMCP_KERNEL_ARGS_H
 

@@ -1,4 +1,5 @@
-/* fold.h: sums over a workgroup, always in the same order; and the end of a sum that several workgroups shared. */
+/* fold.h: sums over a workgroup, always in the same order; and the end of a sum that several
+ * workgroups shared. */
 #ifndef RMCP_KERNEL_FOLD_H
 #define RMCP_KERNEL_FOLD_H
 
@@ -21,8 +22,8 @@ INLINE void fold_in(struct folder *f, float value)
     }
 }
 
-/* The sum over `width` neighbouring work-items, a power of two, for the first of them; `room` has a place for each
- * work-item. All of them come here. */
+/* The sum over `width` neighbouring work-items, a power of two, for the first of them; `room` has a
+ * place for each work-item. All of them come here. */
 INLINE float fold_up(float value, __local float *room, uint width)
 {
     room[LOCAL_ID] = value;

@@ -1,4 +1,5 @@
-/* fold_args.h: what kernels that sum over streams of elements take by value, the same text for C and OpenCL C. */
+/* fold_args.h: what kernels that sum over streams of elements take by value, the same text for C
+ * and OpenCL C. */
 #ifndef RMCP_KERNEL_FOLD_ARGS_H
 #define RMCP_KERNEL_FOLD_ARGS_H
 

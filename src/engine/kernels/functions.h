@@ -1,6 +1,7 @@
-/* functions.h: exponential, logarithm and what is made of them, written out: a kernel compiled ahead of time has
- * no library, and every device computes the same. Errors are in units of 2^-24 of the value, with divisions
- * that are off by as much as OpenCL allows (5 of these units). NaN stays NaN. */
+/* functions.h: exponential, logarithm and what is made of them, written out: a kernel compiled
+ * ahead of time has no library, and every device computes the same. Errors are in units of 2^-24 of
+ * the value, with divisions that are off by as much as OpenCL allows (5 of these units). NaN stays
+ * NaN. */
 #ifndef RMCP_KERNEL_FUNCTIONS_H
 #define RMCP_KERNEL_FUNCTIONS_H
 
@@ -18,8 +19,8 @@ INLINE float exp_of(float x)
     p = (p * r * r + r) + 1.0f;
     /* in two steps, since 2^k itself may be too large or too small */
     const int whole = (int)k, part = whole >> 1;
-    const float e = p * as_float((uint)(part + 127) << 23) *
-                    as_float((uint)(whole - part + 127) << 23);
+    const float e =
+        p * as_float((uint)(part + 127) << 23) * as_float((uint)(whole - part + 127) << 23);
     return x != x ? x : e;
 }
 

@@ -1,5 +1,5 @@
-/* meet.h: sums and largest values of neighbouring work-items, for all of them, always in the same order.
- * THREADS is the size of the workgroup. */
+/* meet.h: sums and largest values of neighbouring work-items, for all of them, always in the same
+ * order. THREADS is the size of the workgroup. */
 #ifndef RMCP_KERNEL_MEET_H
 #define RMCP_KERNEL_MEET_H
 
@@ -20,7 +20,8 @@ INLINE float both(float a, float b, bool largest)
 
 /* What the work-item whose number differs in the bits of `mask`, below 32, has. */
 #if defined(BARE) && defined(__AMDGCN__)
-#define OTHER(v, mask) as_float((uint)__builtin_amdgcn_ds_swizzle((int)as_uint(v), (mask) << 10 | 31))
+#define OTHER(v, mask)                                                                             \
+    as_float((uint)__builtin_amdgcn_ds_swizzle((int)as_uint(v), (mask) << 10 | 31))
 #elif defined(BARE) && defined(__NVPTX__)
 #define OTHER(v, mask) __nvvm_shfl_sync_bfly_f32(0xffffffffu, v, mask, 31)
 #endif
@@ -54,9 +55,11 @@ INLINE void add_near(float *a, float *b, uint lanes)
 }
 #endif
 
-/* Of `lanes` work-items, a power of two. `room` has an element for each work-item of the workgroup, `ends` a quarter as many;
- * until the next barrier neither is used again. Without OTHER no barrier depends on anything, which some compilers take minutes for. */
-INLINE float fold_lines(float v, bool largest, uint lane, uint lanes, __local float *room, __local float4 *ends)
+/* Of `lanes` work-items, a power of two. `room` has an element for each work-item of the workgroup,
+ * `ends` a quarter as many; until the next barrier neither is used again. Without OTHER no barrier
+ * depends on anything, which some compilers take minutes for. */
+INLINE float fold_lines(float v, bool largest, uint lane, uint lanes, __local float *room,
+                        __local float4 *ends)
 {
 #if defined(OTHER)
     v = fold_near(v, largest, lanes);
@@ -80,7 +83,8 @@ INLINE float fold_lines(float v, bool largest, uint lane, uint lanes, __local fl
         return v;
     }
     float4 w = ends[number * 4];
-    UNROLL for (uint i = 1; i < 4; i++) {
+    UNROLL for (uint i = 1; i < 4; i++)
+    {
         const float4 next = ends[number * 4 + i];
         w.x = both(w.x, next.x, largest);
         w.y = both(w.y, next.y, largest);
@@ -92,7 +96,8 @@ INLINE float fold_lines(float v, bool largest, uint lane, uint lanes, __local fl
 }
 
 /* The sums of two values at once; `room` and `ends` have twice as much. */
-INLINE void fold_both(float *a, float *b, uint lane, uint lanes, __local float *room, __local float4 *ends)
+INLINE void fold_both(float *a, float *b, uint lane, uint lanes, __local float *room,
+                      __local float4 *ends)
 {
 #if defined(OTHER)
     add_near(a, b, lanes);

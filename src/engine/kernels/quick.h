@@ -1,16 +1,19 @@
-/* quick.h: exponentials and what is made of them where there is one for each element and arithmetic takes as long as memory:
- * as in functions.h, without what other arguments need. Errors are in units of 2^-24 of the value. NaN stays NaN. */
+/* quick.h: exponentials and what is made of them where there is one for each element and arithmetic
+ * takes as long as memory: as in functions.h, without what other arguments need. Errors are in
+ * units of 2^-24 of the value. NaN stays NaN. */
 #ifndef RMCP_KERNEL_QUICK_H
 #define RMCP_KERNEL_QUICK_H
 
-/* What the hardware has for 2^x, 0 below the normal numbers; 4 units (2^-22, PTX ISA; a card of AMD's 2). */
+/* What the hardware has for 2^x, 0 below the normal numbers; 4 units (2^-22, PTX ISA; a card of
+ * AMD's 2). */
 #if defined(BARE) && defined(__AMDGCN__)
 #define HARDWARE_EXP2(x) __builtin_amdgcn_exp2f(x)
 #elif defined(BARE) && defined(__NVPTX__)
 #define HARDWARE_EXP2(x) __nvvm_ex2_approx_ftz_f(x)
 #endif
 
-/* e^x for x <= 0; 0 below the normal numbers; 3 units. In 16 bits: for any x; 5 units and 2 for each that |x| is large. */
+/* e^x for x <= 0; 0 below the normal numbers; 3 units. In 16 bits: for any x; 5 units and 2 for
+ * each that |x| is large. */
 INLINE float exp_down(float x)
 {
 #if TYPE != 0 && defined(HARDWARE_EXP2)
@@ -25,11 +28,12 @@ INLINE float exp_down(float x)
     p = p * r + 0.5f;
     p = (p * r * r + r) + 1.0f;
     const float e = p * as_float((as_uint(shifted) + 127) << 23); /* k is in the lowest bits */
-    return x < -87.3f ? 0.0f : e; /* whatever became of x there */
+    return x < -87.3f ? 0.0f : e;                                 /* whatever became of x there */
 #endif
 }
 
-/* The same in all types within 6 units, by half as many instructions: 2^k 2^f with what the hardware has for the second. */
+/* The same in all types within 6 units, by half as many instructions: 2^k 2^f with what the
+ * hardware has for the second. */
 INLINE float exp_term(float x)
 {
 #if TYPE == 0 && defined(HARDWARE_EXP2)

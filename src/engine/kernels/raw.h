@@ -1,6 +1,6 @@
-/* raw.h: elements as they lie in memory, and their values. Loading and converting are apart: where a load is conditional,
- * whatever is done to it in the same branch waits for it before the next load begins. So neighbours of 16 bits stay in their
- * words, too. */
+/* raw.h: elements as they lie in memory, and their values. Loading and converting are apart: where
+ * a load is conditional, whatever is done to it in the same branch waits for it before the next
+ * load begins. So neighbours of 16 bits stay in their words, too. */
 #ifndef RMCP_KERNEL_RAW_H
 #define RMCP_KERNEL_RAW_H
 

@@ -1,6 +1,6 @@
-/* stream.h: element by element over several tensors: where the chunks of a work-item lie. A chunk is LANES
- * neighbours along the fastest loop (engine/ops/tensor/kernels/lanes.h), loaded and stored at once where they can be.
- * TENSORS is how many tensors a kernel has. */
+/* stream.h: element by element over several tensors: where the chunks of a work-item lie. A chunk
+ * is LANES neighbours along the fastest loop (engine/ops/tensor/kernels/lanes.h), loaded and stored
+ * at once where they can be. TENSORS is how many tensors a kernel has. */
 #ifndef RMCP_KERNEL_STREAM_H
 #define RMCP_KERNEL_STREAM_H
 
@@ -9,9 +9,9 @@
 #define THREADS 256
 
 struct spot {
-    uint at[TENSORS]; /* elements from each tensor's begin to the row's; whole: to the chunk's     */
+    uint at[TENSORS]; /* elements from each tensor's begin to the row's; whole: to the chunk's */
     int first;        /* its first element, which may be before the row                           */
-    int begin, end;   /* those in the row, counted from its first: 0 … LANES when whole           */
+    int begin, end; /* those in the row, counted from its first: 0 … LANES when whole           */
     bool whole;
 };
 
@@ -25,13 +25,13 @@ INLINE struct spot find_spot(const struct rmcp_stream *s, uint chunk, __global c
     if (s->n_outer) {
         uint row = divide(chunk, s->chunks);
         column -= row * s->chunks.divisor;
-        UNROLL for (uint i = 0; i < 4; i++)
-            if (i < s->n_outer) {
-                const uint rest = divide(row, s->outer[i].size);
-                const uint digit = row - rest * s->outer[i].size.divisor;
-                UNROLL for (uint t = 0; t < TENSORS; t++) p.at[t] += digit * s->outer[i].step[t];
-                row = rest;
-            }
+        UNROLL for (uint i = 0; i < 4; i++) if (i < s->n_outer)
+        {
+            const uint rest = divide(row, s->outer[i].size);
+            const uint digit = row - rest * s->outer[i].size.divisor;
+            UNROLL for (uint t = 0; t < TENSORS; t++) p.at[t] += digit * s->outer[i].step[t];
+            row = rest;
+        }
     }
     p.first = (int)(column * LANES);
     if (s->align) p.first -= (int)((uint)(ulong)(written + p.at[0] * bytes) / bytes % LANES);
@@ -43,8 +43,9 @@ INLINE struct spot find_spot(const struct rmcp_stream *s, uint chunk, __global c
     return p;
 }
 
-/* One tensor's chunk, of type `type`: all of it when it is whole, else what lies in the row, one by one. Loads
- * and their conversion are apart, so that all loads are under way before the first is waited for. */
+/* One tensor's chunk, of type `type`: all of it when it is whole, else what lies in the row, one by
+ * one. Loads and their conversion are apart, so that all loads are under way before the first is
+ * waited for. */
 struct flow {
     struct lanes lanes;
     uint way;
@@ -61,7 +62,8 @@ INLINE void take(struct flow *f, const struct spot *p, uint t, const struct rmcp
         return;
     }
     f->way = SINGLY;
-    UNROLL for (int i = 0; i < LANES; i++) {
+    UNROLL for (int i = 0; i < LANES; i++)
+    {
         f->lanes.word[i] = 0;
         if (i >= p->begin && i < p->end) {
             __global const char *from = base + (p->at[t] + (uint)i * step) * bytes_of(type);
@@ -85,9 +87,8 @@ INLINE void give(const float *v, const struct spot *p, uint t, const struct rmcp
         put_lanes(base + p->at[t] * (uint)sizeof(element), v, step);
         return;
     }
-    UNROLL for (int i = 0; i < LANES; i++)
-        if (i >= p->begin && i < p->end)
-            from_float((__global element *)base + (p->at[t] + (uint)i * step), v[i]);
+    UNROLL for (int i = 0; i < LANES; i++) if (i >= p->begin && i < p->end)
+        from_float((__global element *)base + (p->at[t] + (uint)i * step), v[i]);
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* stream_args.h: what kernels that go element by element over several tensors take by value, the same text for
- * C and OpenCL C. All offsets of one launch fit in 32 bits, in bytes. */
+/* stream_args.h: what kernels that go element by element over several tensors take by value, the
+ * same text for C and OpenCL C. All offsets of one launch fit in 32 bits, in bytes. */
 #ifndef RMCP_KERNEL_STREAM_ARGS_H
 #define RMCP_KERNEL_STREAM_ARGS_H
 
@@ -22,7 +22,8 @@ struct rmcp_stream {
     unsigned count;              /* of all rows                                            */
     unsigned length;             /* elements of a row                                      */
     unsigned step[RMCP_STREAMS]; /* elements between its neighbours                        */
-    unsigned align; /* 1: chunks begin where the first tensor is aligned, the first one before the row */
+    unsigned
+        align; /* 1: chunks begin where the first tensor is aligned, the first one before the row */
 };
 
 #endif

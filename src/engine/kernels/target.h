@@ -33,8 +33,8 @@
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
-/* A CPU gains nothing from unrolled and doubled loops, nor from barriers that are left out, and its compiler
- * takes minutes for them. */
+/* A CPU gains nothing from unrolled and doubled loops, nor from barriers that are left out, and its
+ * compiler takes minutes for them. */
 #if defined(__x86_64__) || defined(__aarch64__)
 #define CPU 1
 #define UNROLL _Pragma("unroll 1")

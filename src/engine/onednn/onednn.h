@@ -11,53 +11,53 @@
 #include <oneapi/dnnl/dnnl.h>
 
 /* One list: F(name) for functions of both releases, F2/F3 for those of one. */
-#define RMCP_ONEDNN_COMMON(F)               \
-    F(dnnl_version)                         \
-    F(dnnl_get_effective_cpu_isa)           \
-    F(dnnl_engine_create)                   \
-    F(dnnl_stream_create)                   \
-    F(dnnl_stream_destroy)                  \
-    F(dnnl_stream_wait)                     \
-    F(dnnl_memory_create)                   \
-    F(dnnl_memory_destroy)                  \
-    F(dnnl_memory_set_data_handle)          \
-    F(dnnl_memory_desc_equal)               \
-    F(dnnl_memory_desc_get_size)            \
-    F(dnnl_primitive_attr_create)           \
-    F(dnnl_primitive_attr_destroy)          \
-    F(dnnl_primitive_attr_set_scratchpad_mode) \
-    F(dnnl_primitive_attr_set_post_ops)     \
-    F(dnnl_post_ops_create)                 \
-    F(dnnl_post_ops_destroy)                \
-    F(dnnl_post_ops_append_eltwise)         \
-    F(dnnl_primitive_desc_destroy)          \
-    F(dnnl_primitive_desc_query)            \
-    F(dnnl_primitive_desc_query_md)         \
-    F(dnnl_reorder_primitive_desc_create)   \
-    F(dnnl_primitive_create)                \
-    F(dnnl_primitive_execute)               \
-    F(dnnl_primitive_destroy)               \
+#define RMCP_ONEDNN_COMMON(F)                                                                      \
+    F(dnnl_version)                                                                                \
+    F(dnnl_get_effective_cpu_isa)                                                                  \
+    F(dnnl_engine_create)                                                                          \
+    F(dnnl_stream_create)                                                                          \
+    F(dnnl_stream_destroy)                                                                         \
+    F(dnnl_stream_wait)                                                                            \
+    F(dnnl_memory_create)                                                                          \
+    F(dnnl_memory_destroy)                                                                         \
+    F(dnnl_memory_set_data_handle)                                                                 \
+    F(dnnl_memory_desc_equal)                                                                      \
+    F(dnnl_memory_desc_get_size)                                                                   \
+    F(dnnl_primitive_attr_create)                                                                  \
+    F(dnnl_primitive_attr_destroy)                                                                 \
+    F(dnnl_primitive_attr_set_scratchpad_mode)                                                     \
+    F(dnnl_primitive_attr_set_post_ops)                                                            \
+    F(dnnl_post_ops_create)                                                                        \
+    F(dnnl_post_ops_destroy)                                                                       \
+    F(dnnl_post_ops_append_eltwise)                                                                \
+    F(dnnl_primitive_desc_destroy)                                                                 \
+    F(dnnl_primitive_desc_query)                                                                   \
+    F(dnnl_primitive_desc_query_md)                                                                \
+    F(dnnl_reorder_primitive_desc_create)                                                          \
+    F(dnnl_primitive_create)                                                                       \
+    F(dnnl_primitive_execute)                                                                      \
+    F(dnnl_primitive_destroy)                                                                      \
     F(dnnl_sgemm)
 #if DNNL_VERSION_MAJOR >= 3
-#define RMCP_ONEDNN_OWN(F)                                \
-    F(dnnl_memory_desc_create_with_strides)               \
-    F(dnnl_memory_desc_create_with_tag)                   \
-    F(dnnl_memory_desc_destroy)                           \
-    F(dnnl_primitive_desc_next_impl)                      \
-    F(dnnl_convolution_forward_primitive_desc_create)     \
-    F(dnnl_convolution_backward_data_primitive_desc_create) \
+#define RMCP_ONEDNN_OWN(F)                                                                         \
+    F(dnnl_memory_desc_create_with_strides)                                                        \
+    F(dnnl_memory_desc_create_with_tag)                                                            \
+    F(dnnl_memory_desc_destroy)                                                                    \
+    F(dnnl_primitive_desc_next_impl)                                                               \
+    F(dnnl_convolution_forward_primitive_desc_create)                                              \
+    F(dnnl_convolution_backward_data_primitive_desc_create)                                        \
     F(dnnl_convolution_backward_weights_primitive_desc_create)
 typedef const_dnnl_memory_desc_t rmcp_onednn_md; /* as the library's functions take it */
 #else
-#define RMCP_ONEDNN_OWN(F)                            \
-    F(dnnl_memory_desc_init_by_strides)               \
-    F(dnnl_memory_desc_init_by_tag)                   \
-    F(dnnl_dilated_convolution_forward_desc_init)     \
-    F(dnnl_dilated_convolution_backward_data_desc_init) \
-    F(dnnl_dilated_convolution_backward_weights_desc_init) \
-    F(dnnl_primitive_desc_iterator_create)            \
-    F(dnnl_primitive_desc_iterator_next)              \
-    F(dnnl_primitive_desc_iterator_fetch)             \
+#define RMCP_ONEDNN_OWN(F)                                                                         \
+    F(dnnl_memory_desc_init_by_strides)                                                            \
+    F(dnnl_memory_desc_init_by_tag)                                                                \
+    F(dnnl_dilated_convolution_forward_desc_init)                                                  \
+    F(dnnl_dilated_convolution_backward_data_desc_init)                                            \
+    F(dnnl_dilated_convolution_backward_weights_desc_init)                                         \
+    F(dnnl_primitive_desc_iterator_create)                                                         \
+    F(dnnl_primitive_desc_iterator_next)                                                           \
+    F(dnnl_primitive_desc_iterator_fetch)                                                          \
     F(dnnl_primitive_desc_iterator_destroy)
 typedef const dnnl_memory_desc_t *rmcp_onednn_md;
 #endif

@@ -1,5 +1,5 @@
-/* registry.c: the tables of operations, their algorithms and drivers, made from the names of folders
- * and files. */
+/* registry.c: the tables of operations, their algorithms and drivers, made from the names of
+ * folders and files. */
 #include "engine/core/algo.h"
 
 /* ALGOS(operation) begins the algorithms of one, X(operation, stem) names one of them. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "code/codeobj/walk.h"
-#include "help/doctor/probe.h"
 #include "dropin/install/dropin.h"
+#include "help/doctor/probe.h"
 
 static const char *const dropin_words[] = { [DOCTOR_DROPIN_WHOLE] = "whole",
                                             [DOCTOR_DROPIN_BROKEN] = "broken",

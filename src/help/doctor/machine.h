@@ -200,8 +200,8 @@ struct doctor_machine {
     size_t n_render;
     char container[24]; /* "docker", "podman" …, "" outside */
     bool is_wsl, has_dxg;
-    bool is_enforcing;    /* SELinux */
-    bool is_for_other;    /* root by sudo: what the user may do is not known */
+    bool is_enforcing; /* SELinux */
+    bool is_for_other; /* root by sudo: what the user may do is not known */
     bool has_user;
     uint32_t uid, groups[DOCTOR_GROUPS];
     size_t n_groups;

@@ -98,7 +98,8 @@ const struct doctor_option doctor_options[] = {
       FREE, "minutes; as much disk again as its libraries take",
       "no override: code for gfx1030 becomes code for this chip, what the chip lacks replaced, "
       "patterns of its silicon bugs cured; convolutions and batch norm are RMCP's",
-      "kernels that cannot be repaired are left out: their operators (perhaps sort, unique, cumsum) "
+      "kernels that cannot be repaired are left out: their operators (perhaps sort, unique, "
+      "cumsum) "
       "fail, or end the program; rmcp repair --dry-run names them",
       "{}", "only simulated: no card has run a repaired library", doctor_for_repair },
     { "rocm52", "The old pairing: PyTorch 1.13.1 of ROCm 5.2 under the override", FREE,

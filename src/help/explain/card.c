@@ -1,8 +1,8 @@
 /* card.c: which card a name or a log's evidence stands for, and what an override makes of it. */
 #include "help/explain/card.h"
 
-#include "base/error.h"
 #include "base/chip/chips.h"
+#include "base/error.h"
 
 #include <ctype.h>
 #include <stdio.h>

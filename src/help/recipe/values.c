@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/chip/addresses.h"
+#include "base/error.h"
 #include "help/doctor/rules.h"
 #include "help/recipe/recipe.h"
 

@@ -17,7 +17,7 @@
     N(DeviceGetCount, cuDeviceGetCount, (int *count))                                              \
     N(DeviceGet, cuDeviceGet, (int *device, int index))                                            \
     N(DeviceGetName, cuDeviceGetName, (char *name, int size, int device))                          \
-    N(DeviceTotalMem, cuDeviceTotalMem_v2, (size_t *bytes, int device))                            \
+    N(DeviceTotalMem, cuDeviceTotalMem_v2, (size_t * bytes, int device))                           \
     N(DeviceGetAttribute, cuDeviceGetAttribute, (int *value, int attribute, int device))           \
     N(DevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (void **context, int device))              \
     N(DevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease, (int device))                            \

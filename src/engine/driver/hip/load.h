@@ -2,9 +2,9 @@
 #ifndef RMCP_DRIVER_HIP_LOAD_H
 #define RMCP_DRIVER_HIP_LOAD_H
 
-#include "engine/gpu/modules.h"
 #include "engine/driver/hip/api.h"
 #include "engine/driver/hip/chip.h"
+#include "engine/gpu/modules.h"
 
 /* A kernel of a code object that the caller brought. */
 struct rmcp_hip_foreign {

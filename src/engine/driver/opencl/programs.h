@@ -3,8 +3,8 @@
 #ifndef RMCP_DRIVER_OPENCL_PROGRAMS_H
 #define RMCP_DRIVER_OPENCL_PROGRAMS_H
 
-#include "engine/gpu/kernels.h"
 #include "engine/driver/opencl/api.h"
+#include "engine/gpu/kernels.h"
 
 #include <pthread.h>
 

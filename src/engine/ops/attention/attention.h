@@ -28,9 +28,9 @@ enum {
     RMCP_ATT_DQ,
     RMCP_ATT_DK,
     RMCP_ATT_DV,
-    RMCP_ATT_FACTORS, /* f32 [RMCP_ATT_N_FACTORS], in the order of engine/kernels/args.h           */
-    RMCP_ATT_STATE,   /* four words of engine/kernels/philox.h                                     */
-    RMCP_ATT_AMAX,    /* f32: of weights and o; backward of their gradients, dq, dk and dv   */
+    RMCP_ATT_FACTORS, /* f32 [RMCP_ATT_N_FACTORS], in the order of engine/kernels/args.h */
+    RMCP_ATT_STATE, /* four words of engine/kernels/philox.h                                     */
+    RMCP_ATT_AMAX,  /* f32: of weights and o; backward of their gradients, dq, dk and dv   */
     RMCP_ATT_SLOTS
 };
 

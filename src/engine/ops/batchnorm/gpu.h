@@ -17,8 +17,8 @@ struct rmcp_norm_division {
     struct rmcp_norm_columns column_args;
 };
 
-/* Whether several workgroups may share the elements of a parameter, and what for: parts of sums cost
- * something at the end of each, values do not. */
+/* Whether several workgroups may share the elements of a parameter, and what for: parts of sums
+ * cost something at the end of each, values do not. */
 enum rmcp_norm_split { RMCP_NORM_WHOLE, RMCP_NORM_SUMS, RMCP_NORM_VALUES };
 struct rmcp_norm_division rmcp_norm_divide(const struct rmcp_request *request,
                                            enum rmcp_norm_split split);

@@ -269,7 +269,7 @@ static struct rmcp_expected expect_parameter(const struct rmcp_reference *r,
         break;
     default:
         old = (1 - share) * s->running_variance;
-        new = share * s->variance * unbias;
+        new = share * s->variance *unbias;
         error = fabs(share) * s->variance_error * unbias;
         break;
     }

@@ -26,15 +26,13 @@ static rmcp_status execute(const rmcp_plan *plan, void *stream, const rmcp_conv_
 {
     if (!rmcp_plan_problem(plan, &rmcp_operation_conv)) return RMCP_E_ARG;
     rmcp_conv_tensors t;
-    rmcp_status status = rmcp_struct_read(tensors, &t, sizeof t, RMCP_FIRST_CONV_TENSORS, "rmcp_conv_tensors");
+    rmcp_status status =
+        rmcp_struct_read(tensors, &t, sizeof t, RMCP_FIRST_CONV_TENSORS, "rmcp_conv_tensors");
     if (status) return status;
     const rmcp_memory fixed = plan->request.fixed_weights;
     const rmcp_memory memory[RMCP_MOST_SLOTS] = {
-        [RMCP_CONV_X] = t.x,
-        [RMCP_CONV_W] = fixed.base ? fixed : t.w,
-        [RMCP_CONV_Y] = t.y,
-        [RMCP_CONV_BIAS] = t.bias,
-        [RMCP_SLOT_WORKSPACE] = t.workspace,
+        [RMCP_CONV_X] = t.x,       [RMCP_CONV_W] = fixed.base ? fixed : t.w, [RMCP_CONV_Y] = t.y,
+        [RMCP_CONV_BIAS] = t.bias, [RMCP_SLOT_WORKSPACE] = t.workspace,
     };
     return rmcp_plan_execute(plan, stream, memory, t.workspace_bytes, seconds);
 }

@@ -1,6 +1,6 @@
 /* case.c: case strings, one problem and pass as text: n1c64h56w56k64r3s3p1:f32:nchw:fwd */
-#include "engine/ops/conv/conv.h"
 #include "engine/core/case_text.h"
+#include "engine/ops/conv/conv.h"
 
 #include <inttypes.h>
 #include <string.h>

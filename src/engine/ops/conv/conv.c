@@ -124,16 +124,15 @@ static rmcp_status check_unused(const rmcp_conv *p)
         const char *name;
         const int64_t *values;
     } arrays[] = {
-        { "input", p->input },       { "filter", p->filter }, { "pad_begin", p->pad_begin },
-        { "pad_end", p->pad_end },   { "stride", p->stride }, { "dilation", p->dilation },
+        { "input", p->input },     { "filter", p->filter }, { "pad_begin", p->pad_begin },
+        { "pad_end", p->pad_end }, { "stride", p->stride }, { "dilation", p->dilation },
     };
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
         for (uint32_t i = p->dims; i < RMCP_MAX_DIMS; i++)
             if (arrays[a].values[i])
-                return rmcp_fail(RMCP_E_ARG,
-                                 "%s[%u] is %" PRId64 ", but the problem has %u spatial dimensions",
-                                 arrays[a].name, (unsigned)i, arrays[a].values[i],
-                                 (unsigned)p->dims);
+                return rmcp_fail(
+                    RMCP_E_ARG, "%s[%u] is %" PRId64 ", but the problem has %u spatial dimensions",
+                    arrays[a].name, (unsigned)i, arrays[a].values[i], (unsigned)p->dims);
     return RMCP_OK;
 }
 
@@ -213,8 +212,7 @@ rmcp_status rmcp_conv_init(struct rmcp_convolution *conv, const rmcp_conv *probl
 {
     memset(conv, 0, sizeof *conv);
     rmcp_conv *p = &conv->problem;
-    rmcp_status status =
-        rmcp_struct_read(problem, p, sizeof *p, RMCP_FIRST_CONV, "rmcp_conv");
+    rmcp_status status = rmcp_struct_read(problem, p, sizeof *p, RMCP_FIRST_CONV, "rmcp_conv");
     if (status) return status;
     if (pass < RMCP_CONV_FORWARD || pass > RMCP_CONV_BACKWARD_WEIGHTS)
         return rmcp_fail(RMCP_E_ARG,
@@ -236,7 +234,7 @@ rmcp_status rmcp_conv_init(struct rmcp_convolution *conv, const rmcp_conv *probl
         conv->stride[i] = conv->dilation[i] = 1;
         if (i < missing) continue;
         uint32_t from = i - missing;
-        if ((status = check_dimension(p, from, "dhw"[i], &conv->output[i]))) return status;
+        if ((status = check_dimension(p, from, "dhw"[i], &conv -> output[i]))) return status;
         conv->input[i] = p->input[from];
         conv->filter[i] = p->filter[from];
         conv->pad_begin[i] = p->pad_begin[from];
@@ -252,8 +250,8 @@ rmcp_status rmcp_conv_init(struct rmcp_convolution *conv, const rmcp_conv *probl
     conv->x = strides_of(conv->layout, conv->c, conv->input);
     conv->w = strides_of(conv->layout, conv->group_c, conv->filter);
     conv->y = strides_of(conv->layout, conv->k, conv->output);
-    conv->flops = 2.0 * (double)conv->y_elements * (double)conv->group_c *
-                  (double)conv->filter[0] * (double)conv->filter[1] * (double)conv->filter[2];
+    conv->flops = 2.0 * (double)conv->y_elements * (double)conv->group_c * (double)conv->filter[0] *
+                  (double)conv->filter[1] * (double)conv->filter[2];
     return RMCP_OK;
 }
 

@@ -41,8 +41,8 @@ static rmcp_status shape(struct rmcp_form *form)
     return RMCP_OK;
 }
 
-/* Errors: engine/kernels/functions.h's, one for each product, and what a device makes of numbers below
- * 2^-126. */
+/* Errors: engine/kernels/functions.h's, one for each product, and what a device makes of numbers
+ * below 2^-126. */
 static rmcp_status evaluate(const struct rmcp_form *form, const struct rmcp_form_values *values)
 {
     const double unit = 0x1p-24, tiny = 0x1p-126;

@@ -1,5 +1,5 @@
-/* pool.h: pooling as an operation in table form (engine/core/form.h): the largest or the mean element of
- * each window, and the gradients of both. */
+/* pool.h: pooling as an operation in table form (engine/core/form.h): the largest or the mean
+ * element of each window, and the gradients of both. */
 #ifndef RMCP_OPS_POOL_H
 #define RMCP_OPS_POOL_H
 

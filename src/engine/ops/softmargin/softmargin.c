@@ -48,8 +48,8 @@ static rmcp_status shape(struct rmcp_form *form)
     return RMCP_OK;
 }
 
-/* Errors: engine/kernels/functions.h's; that of the product x t, which shifts the argument; one for each
- * product; and for a sum twice that of one rounding with the root of its length. */
+/* Errors: engine/kernels/functions.h's; that of the product x t, which shifts the argument; one for
+ * each product; and for a sum twice that of one rounding with the root of its length. */
 static rmcp_status evaluate(const struct rmcp_form *form, const struct rmcp_form_values *values)
 {
     const double unit = 0x1p-24, tiny = 0x1p-126, scale = rmcp_softmargin_scale(form);

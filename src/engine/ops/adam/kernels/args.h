@@ -12,14 +12,14 @@
 
 struct rmcp_adam_math {
     unsigned kind, amsgrad, maximize;
-    unsigned counted, scaled, guarded, copied;/* which of step, scale, inf and copy are there          */
-    unsigned grad_type, state_type;           /* rmcp_type                                             */
-    float lr, beta1, beta2, rest1, rest2;     /* rest: 1 - beta                                        */
+    unsigned counted, scaled, guarded, copied; /* which of step, scale, inf and copy are there */
+    unsigned grad_type, state_type; /* rmcp_type                                             */
+    float lr, beta1, beta2, rest1, rest2; /* rest: 1 - beta */
     float eps, decay;
-    float log1, log2; /* of the betas, from which the corrections are made when steps are counted    */
-    float step_size;  /* lr with its corrections, unless steps are counted; as given when it is      */
-    unsigned given;   /* 1: step_size holds whatever the step                                        */
-    float root;       /* 1 / sqrt(correction of the second moment), unless steps are counted         */
+    float log1, log2; /* of the betas, from which the corrections are made when steps are counted */
+    float step_size;  /* lr with its corrections, unless steps are counted; as given when it is  */
+    unsigned given;   /* 1: step_size holds whatever the step   */
+    float root; /* 1 / sqrt(correction of the second moment), unless steps are counted         */
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* args.h: what the kernels of attention take by value, and the numbers of its factors, the same text
- * for C and for OpenCL C. */
+/* args.h: what the kernels of attention take by value, and the numbers of its factors, the same
+ * text for C and for OpenCL C. */
 #ifndef RMCP_OPS_ATTENTION_KERNELS_ARGS_H
 #define RMCP_OPS_ATTENTION_KERNELS_ARGS_H
 

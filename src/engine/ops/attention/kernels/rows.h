@@ -1,4 +1,5 @@
-/* rows.h: what a workgroup that has a row of its own does with it: sums, largest values, exponentials. */
+/* rows.h: what a workgroup that has a row of its own does with it: sums, largest values,
+ * exponentials. */
 #ifndef RMCP_OPS_ATTENTION_KERNELS_ROWS_H
 #define RMCP_OPS_ATTENTION_KERNELS_ROWS_H
 

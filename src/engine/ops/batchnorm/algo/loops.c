@@ -65,7 +65,8 @@ static const float *floats(const struct norm_run *r, unsigned slot, int64_t inde
     return room;
 }
 
-static void put(const struct norm_run *r, unsigned slot, int64_t index, int64_t n, const float *values)
+static void put(const struct norm_run *r, unsigned slot, int64_t index, int64_t n,
+                const float *values)
 {
     uint16_t *half = (uint16_t *)r->memory[slot] + index;
     if (r->s->norm.type == RMCP_F16)
@@ -76,7 +77,8 @@ static void put(const struct norm_run *r, unsigned slot, int64_t index, int64_t 
 
 /* n neighbours from `index` on, of parameter p (step 0) or of p, p + 1, … (step 1); at most BLOCK.
  */
-static void write_values(const struct norm_run *r, int64_t p, int64_t step, int64_t index, int64_t n)
+static void write_values(const struct norm_run *r, int64_t p, int64_t step, int64_t index,
+                         int64_t n)
 {
     const struct norm_loops *s = r->s;
     const bool backward = s->norm.pass == RMCP_BATCHNORM_BACKWARD;

@@ -4,10 +4,11 @@
  * primitive wants otherwise a reorder primitive and a place in the workspace. A type that oneDNN
  * refuses on this processor (f16, and bf16 before AVX-512) goes through f32 copies there.
  * oneDNN's memory objects are not thread-safe, so each execution in flight takes a set of them from
- * a free list in the plan; the list grows only when more executions run at once than ever before. */
-#include "engine/ops/conv/conv.h"
-#include "base/convert.h"
+ * a free list in the plan; the list grows only when more executions run at once than ever before.
+ */
 #include "engine/onednn/onednn.h"
+#include "base/convert.h"
+#include "engine/ops/conv/conv.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -49,7 +50,8 @@ struct onednn_state {
 
 static rmcp_status failed(const char *what, dnnl_status_t status)
 {
-    if (status == dnnl_out_of_memory) return rmcp_fail(RMCP_E_NOMEM, "out of memory: oneDNN %s", what);
+    if (status == dnnl_out_of_memory)
+        return rmcp_fail(RMCP_E_NOMEM, "out of memory: oneDNN %s", what);
     return rmcp_fail(RMCP_E_DEVICE, "oneDNN: %s failed with status %d", what, (int)status);
 }
 
@@ -69,8 +71,8 @@ static dnnl_data_type_t data_type(rmcp_type type)
     return type == RMCP_F32 ? dnnl_f32 : type == RMCP_F16 ? dnnl_f16 : dnnl_bf16;
 }
 
-/* Logical dimensions as oneDNN orders them (weights: groups first), and their strides. Problems keep
- * their own number of spatial dimensions: oneDNN has kernels for each. */
+/* Logical dimensions as oneDNN orders them (weights: groups first), and their strides. Problems
+ * keep their own number of spatial dimensions: oneDNN has kernels for each. */
 static int dims_of(const struct rmcp_convolution *conv, unsigned slot, dnnl_dim_t *dims,
                    dnnl_dim_t *strides)
 {
@@ -91,9 +93,7 @@ static int dims_of(const struct rmcp_convolution *conv, unsigned slot, dnnl_dim_
     } else {
         dims[n] = slot == RMCP_CONV_W ? conv->k : conv->n, strides[n++] = s->outer;
     }
-    dims[n] = slot == RMCP_CONV_X   ? conv->c
-              : slot == RMCP_CONV_W ? conv->group_c
-                                    : conv->k;
+    dims[n] = slot == RMCP_CONV_X ? conv->c : slot == RMCP_CONV_W ? conv->group_c : conv->k;
     strides[n++] = s->inner;
     for (uint32_t d = RMCP_MAX_DIMS - conv->problem.dims; d < RMCP_MAX_DIMS; d++)
         dims[n] = space[d], strides[n++] = s->space[d];
@@ -115,20 +115,20 @@ static dnnl_status_t make_attributes(const struct onednn_state *s, dnnl_primitiv
     dnnl_post_ops_t ops = NULL;
     status = dnn->dnnl_post_ops_create(&ops);
     if (!status)
-        status = rmcp_onednn_append_activation(
-            dnn, ops, clamp ? dnnl_eltwise_clip : dnnl_eltwise_relu,
-            clamp                           ? p->clamp_low
-            : activation == RMCP_LEAKY_RELU ? p->slope
-                                            : 0.0f,
-            clamp ? p->clamp_high : 0.0f);
+        status =
+            rmcp_onednn_append_activation(dnn, ops, clamp ? dnnl_eltwise_clip : dnnl_eltwise_relu,
+                                          clamp                           ? p->clamp_low
+                                          : activation == RMCP_LEAKY_RELU ? p->slope
+                                                                          : 0.0f,
+                                          clamp ? p->clamp_high : 0.0f);
     if (!status) status = dnn->dnnl_primitive_attr_set_post_ops(*out, ops);
     if (ops) dnn->dnnl_post_ops_destroy(ops);
     return status;
 }
 
-/* Whether the images stay as they are. With NHWC oneDNN has fast kernels for them as they stand, but
- * that for weight gradients of strided 1x1 filters (2.6.3, AVX-512) then writes beyond its workspace:
- * n5c4h4w34k2r1s1u4x1. */
+/* Whether the images stay as they are. With NHWC oneDNN has fast kernels for them as they stand,
+ * but that for weight gradients of strided 1x1 filters (2.6.3, AVX-512) then writes beyond its
+ * workspace: n5c4h4w34k2r1s1u4x1. */
 static bool keeps_images(const struct rmcp_convolution *conv)
 {
     bool pointwise = true, strided = false;
@@ -161,9 +161,8 @@ static dnnl_status_t make_conv(struct onednn_state *s, dnnl_data_type_t type)
         request.x = rmcp_onednn_desc_get(&desc[RMCP_CONV_X]);
         request.w = rmcp_onednn_desc_get(&desc[RMCP_CONV_W]);
         request.y = rmcp_onednn_desc_get(&desc[RMCP_CONV_Y]);
-        request.bias = s->operand[RMCP_CONV_BIAS].used
-                           ? rmcp_onednn_desc_get(&desc[RMCP_CONV_BIAS])
-                           : NULL;
+        request.bias =
+            s->operand[RMCP_CONV_BIAS].used ? rmcp_onednn_desc_get(&desc[RMCP_CONV_BIAS]) : NULL;
         for (uint32_t i = 0; i < conv->problem.dims; i++) {
             request.stride[i] = conv->problem.stride[i];
             request.dilation[i] = conv->problem.dilation[i] - 1;
@@ -246,16 +245,15 @@ static dnnl_status_t make_operand(struct onednn_state *s, int slot, dnnl_data_ty
 
     rmcp_onednn_md plain = rmcp_onednn_desc_get(&o->plain);
     o->converted = type != data_type(s->conv.type);
-    if (o->converted)
-        o->convert_offset = reserve(s, (uint64_t)o->elements * sizeof(float));
+    if (o->converted) o->convert_offset = reserve(s, (uint64_t)o->elements * sizeof(float));
     o->wanted = wanted_desc(s, slot);
     if (dnn->dnnl_memory_desc_equal(plain, o->wanted)) return dnnl_success;
 
     o->reorder_offset = reserve(s, dnn->dnnl_memory_desc_get_size(o->wanted));
     dnnl_primitive_desc_t desc = NULL;
-    status = dnn->dnnl_reorder_primitive_desc_create(&desc, o->written ? o->wanted : plain,
-                                                     dnn->engine, o->written ? plain : o->wanted,
-                                                     dnn->engine, NULL);
+    status =
+        dnn->dnnl_reorder_primitive_desc_create(&desc, o->written ? o->wanted : plain, dnn->engine,
+                                                o->written ? plain : o->wanted, dnn->engine, NULL);
     if (!status) status = dnn->dnnl_primitive_create(&o->reorder, desc);
     if (desc) dnn->dnnl_primitive_desc_destroy(desc);
     return status;
@@ -278,12 +276,13 @@ static rmcp_status create_flight(const struct onednn_state *s, struct flight **o
     const struct rmcp_onednn *dnn = s->dnn;
     struct flight *f = calloc(1, sizeof *f);
     if (!f) return rmcp_fail_memory("oneDNN memory objects", sizeof *f);
-    dnnl_status_t status = dnn->dnnl_stream_create(&f->stream, dnn->engine, dnnl_stream_default_flags);
+    dnnl_status_t status =
+        dnn->dnnl_stream_create(&f->stream, dnn->engine, dnnl_stream_default_flags);
     for (int slot = 0; slot < N_OPERANDS && !status; slot++) {
         const struct operand *o = &s->operand[slot];
         if (!o->used) continue;
-        status = dnn->dnnl_memory_create(&f->wanted[slot], o->wanted, dnn->engine,
-                                         DNNL_MEMORY_NONE);
+        status =
+            dnn->dnnl_memory_create(&f->wanted[slot], o->wanted, dnn->engine, DNNL_MEMORY_NONE);
         if (!status && o->reorder)
             status = dnn->dnnl_memory_create(&f->plain[slot], rmcp_onednn_desc_get(&o->plain),
                                              dnn->engine, DNNL_MEMORY_NONE);
@@ -375,8 +374,8 @@ static rmcp_status create(const struct rmcp_request *request, struct onednn_stat
         if (s->operand[slot].used) status = make_operand(s, slot, type);
     if (!status)
         s->scratchpad_offset =
-            reserve(s, dnn->dnnl_memory_desc_get_size(
-                           dnn->dnnl_primitive_desc_query_md(s->desc, dnnl_query_scratchpad_md, 0)));
+            reserve(s, dnn->dnnl_memory_desc_get_size(dnn->dnnl_primitive_desc_query_md(
+                           s->desc, dnnl_query_scratchpad_md, 0)));
     set_threads(dnn, before);
     if (status) {
         destroy(s);
@@ -408,8 +407,8 @@ static dnnl_status_t run_reorder(const struct onednn_state *s, const struct flig
 }
 
 /* Bring an input into the primitive's format: `copy` and `reordered` are its places. */
-static dnnl_status_t bring(const struct onednn_state *s, const struct flight *f, int slot, void *caller,
-                           void *copy, void *reordered)
+static dnnl_status_t bring(const struct onednn_state *s, const struct flight *f, int slot,
+                           void *caller, void *copy, void *reordered)
 {
     const struct operand *o = &s->operand[slot];
     void *plain = caller;
@@ -457,13 +456,14 @@ static dnnl_status_t compute(const struct onednn_state *s, const struct flight *
                 f->wanted[slot], o->reorder     ? place(workspace, o->reorder_offset)
                                  : o->converted ? place(workspace, o->convert_offset)
                                                 : place(memory[slot], 0));
-        bool is_gradient = s->conv.pass != RMCP_CONV_FORWARD && (slot == RMCP_CONV_Y || slot == out);
+        bool is_gradient =
+            s->conv.pass != RMCP_CONV_FORWARD && (slot == RMCP_CONV_Y || slot == out);
         args[n_args].arg = is_gradient ? gradient[slot] : forward[slot];
         args[n_args++].memory = f->wanted[slot];
     }
     if (!status)
-        status = dnn->dnnl_memory_set_data_handle(f->scratchpad,
-                                                  place(workspace, s->scratchpad_offset));
+        status =
+            dnn->dnnl_memory_set_data_handle(f->scratchpad, place(workspace, s->scratchpad_offset));
     args[n_args].arg = DNNL_ARG_SCRATCHPAD;
     args[n_args++].memory = f->scratchpad;
     if (!status) status = dnn->dnnl_primitive_execute(s->primitive, f->stream, n_args, args);
@@ -507,8 +507,8 @@ static rmcp_status prepare_weights(struct onednn_state *s, struct flight *f, rmc
     if (!prepared || (copy_bytes && o->reorder && !copy)) {
         status = rmcp_fail_memory("prepared weights", (size_t)(bytes + copy_bytes));
     } else {
-        dnnl_status_t result = bring(s, f, RMCP_CONV_W, place(weights, 0), copy ? copy : prepared,
-                                     prepared);
+        dnnl_status_t result =
+            bring(s, f, RMCP_CONV_W, place(weights, 0), copy ? copy : prepared, prepared);
         if (!result) result = s->dnn->dnnl_stream_wait(f->stream);
         if (result) status = failed("preparing weights", result);
     }
@@ -525,7 +525,8 @@ static bool reads_input(const struct rmcp_convolution *conv, int dim)
 {
     const int64_t stride = conv->stride[dim];
     for (int64_t t = 0; t < conv->filter[dim]; t++) {
-        const int64_t first = conv->pad_begin[dim] - t * conv->dilation[dim]; /* element 0 is there */
+        const int64_t first =
+            conv->pad_begin[dim] - t * conv->dilation[dim]; /* element 0 is there */
         const int64_t o = first > 0 ? (first + stride - 1) / stride : 0;
         if (o < conv->output[dim] && o * stride < first + conv->input[dim]) return true;
     }
@@ -545,8 +546,8 @@ static double cost(const struct rmcp_request *request)
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    double bytes = 4.0 * ((double)conv->x_elements + (double)conv->w_elements +
-                          (double)conv->y_elements);
+    double bytes =
+        4.0 * ((double)conv->x_elements + (double)conv->w_elements + (double)conv->y_elements);
     return 5e-6 + conv->flops / (0.6 * caps->flops_per_second) + 2 * bytes / caps->bytes_per_second;
 }
 

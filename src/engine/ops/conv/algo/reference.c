@@ -1,6 +1,6 @@
 /* reference: the plain loops as an algorithm of the CPU device: any problem, no library, slow. */
-#include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/reference.h"
+#include "engine/ops/conv/conv.h"
 
 struct reference_state {
     struct rmcp_convolution conv;

@@ -1,7 +1,7 @@
 /* shares: products of 1x1 filters whose workgroups add up all of a sum themselves
- * (engine/ops/conv/kernels/shares.cl): forward and backward data in tiles of 49 columns, which planes of 7 x
- * 7, 14 x 14 and the like fill, and weight gradients of one image; a long sum needs no second
- * launch. */
+ * (engine/ops/conv/kernels/shares.cl): forward and backward data in tiles of 49 columns, which
+ * planes of 7 x 7, 14 x 14 and the like fill, and weight gradients of one image; a long sum needs
+ * no second launch. */
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "engine/ops/conv/kernels/shares_args.h"

@@ -1,7 +1,7 @@
-/* strided: data gradients of strided convolutions, in the form that suits them (engine/ops/conv/gpu/cells.h):
- * where only one phase of the stride has taps, its product with zeros around it; where channels are
- * few, all inputs of a cell as rows of one product; else the phases beside each other. Weights are
- * first put in the order in which they are read. */
+/* strided: data gradients of strided convolutions, in the form that suits them
+ * (engine/ops/conv/gpu/cells.h): where only one phase of the stride has taps, its product with
+ * zeros around it; where channels are few, all inputs of a cell as rows of one product; else the
+ * phases beside each other. Weights are first put in the order in which they are read. */
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/cells.h"
 #include "engine/ops/conv/gpu/gemm.h"

@@ -2,10 +2,10 @@
 #ifndef RMCP_CONV_GPU_SHAPE_H
 #define RMCP_CONV_GPU_SHAPE_H
 
-#include "engine/ops/conv/conv.h"
-#include "engine/ops/conv/kernels/args.h"
 #include "engine/core/device.h"
 #include "engine/gpu/launch.h"
+#include "engine/ops/conv/conv.h"
+#include "engine/ops/conv/kernels/args.h"
 
 struct rmcp_epilogue rmcp_epilogue_of(const struct rmcp_convolution *conv);
 

@@ -4,20 +4,21 @@
 
 #include "engine/ops/conv/kernels/place.h"
 
-/* A cell in the tensor: the offset of its first input, which may lie before the tensor, and which inputs of
- * it exist: in each dimension those from `low` on below `high`, in 5 bits each. */
+/* A cell in the tensor: the offset of its first input, which may lie before the tensor, and which
+ * inputs of it exist: in each dimension those from `low` on below `high`, in 5 bits each. */
 struct corner {
     uint offset, bounds;
 };
 
-#define CELL_LOW(bounds, i) ((bounds) >> (i) * 10 & 31)
-#define CELL_HIGH(bounds, i) ((bounds) >> ((i) * 10 + 5) & 31)
+#define CELL_LOW(bounds, i) ((bounds) >> (i)*10 & 31)
+#define CELL_HIGH(bounds, i) ((bounds) >> ((i)*10 + 5) & 31)
 
 INLINE uint add_corner(struct corner *corner, const struct rmcp_cell *cell,
                        const struct rmcp_divider *positions, uint index, uint i)
 {
     const uint rest = divide(index, *positions);
-    const int first = (int)((index - rest * positions->divisor) * cell->stride.divisor) + cell->first;
+    const int first =
+        (int)((index - rest * positions->divisor) * cell->stride.divisor) + cell->first;
     const int left = (int)cell->size - first;
     const uint low = first < 0 ? (uint)-first : 0;
     const uint high = left < (int)cell->stride.divisor ? (uint)left : cell->stride.divisor;
@@ -70,16 +71,16 @@ INLINE uint offset_of(const struct rmcp_gemm *g, const struct rmcp_cells *c,
 }
 
 #if CELLS
-/* The products of a row and a column from place `origin` of the reduction on, without those of weights that
- * do not exist (arrange.cl writes -0 for them, and for no other): zero times Inf or NaN would be NaN. For
- * sums that came out as NaN. */
+/* The products of a row and a column from place `origin` of the reduction on, without those of
+ * weights that do not exist (arrange.cl writes -0 for them, and for no other): zero times Inf or
+ * NaN would be NaN. For sums that came out as NaN. */
 INLINE float exact_sum(__local const struct geometry *geometry, const struct rmcp_gemm *g,
-                       __global const char *a, __global const char *b, uint row, uint column, uint origin,
-                       uint length)
+                       __global const char *a, __global const char *b, uint row, uint column,
+                       uint origin, uint length)
 {
     const struct place pixel = place_of_pixel(geometry, column);
     float sum = 0;
-    #pragma unroll 1
+#pragma unroll 1
     for (uint r = origin; r < origin + length; r++) {
         const struct place tap = place_of_tap(geometry, r);
         const float weight = load(a, tap.linear + row * g->a_row);

@@ -1,9 +1,10 @@
-/* depthwise.h: what the kernels for one input channel in a group share: where a work-item stands. */
+/* depthwise.h: what the kernels for one input channel in a group share: where a work-item stands.
+ */
 #ifndef RMCP_DEPTHWISE_H
 #define RMCP_DEPTHWISE_H
 
-#include "engine/kernels/target.h"
 #include "engine/kernels/common.h"
+#include "engine/kernels/target.h"
 #include "engine/ops/conv/kernels/depthwise_args.h"
 
 /* Makes the compiler forget what it knows of an integer: where keeping what follows from it in
@@ -81,7 +82,8 @@ INLINE bool find_spot(const struct rmcp_depthwise *p, struct spot *spot)
 
 /* Bring the filters of the workgroup's channels to local memory, for all work-items: each of them
  * would read its own far from its neighbour's. */
-INLINE void stage(const struct rmcp_depthwise *p, __global const char *weights, __local float *filters)
+INLINE void stage(const struct rmcp_depthwise *p, __global const char *weights,
+                  __local float *filters)
 {
     if (!p->staged) return;
     uint group;
@@ -131,33 +133,33 @@ INLINE float value_of(const struct rmcp_depthwise *p, const struct row *row, int
 
 /* One plane of the filter of channel `row` of the weights. */
 INLINE void load_filter(float filter[FILTER][FILTER], const struct rmcp_depthwise *p,
-                        __global const char *weights, __local const float *filters, uint row, uint t)
+                        __global const char *weights, __local const float *filters, uint row,
+                        uint t)
 {
     uint taps = p->linear_tap + t * p->window[0].tap;
     if (p->staged) {
         uint level = LOCAL_ID;
         taps += take(&level, p->lanes) * p->taps;
         UNROLL
-        for (uint r = 0; r < FILTER; r++)
-            UNROLL
-            for (uint s = 0; s < FILTER; s++)
-                filter[r][s] = filters[taps + r * p->window[1].tap + s * p->window[2].tap];
+        for (uint r = 0; r < FILTER; r++) UNROLL
+        for (uint s = 0; s < FILTER; s++)
+            filter[r][s] = filters[taps + r * p->window[1].tap + s * p->window[2].tap];
         return;
     }
     taps += row * p->taps;
     FORGET(taps);
     UNROLL
-    for (uint r = 0; r < FILTER; r++)
-        UNROLL
-        for (uint s = 0; s < FILTER; s++)
-            filter[r][s] = load(weights, taps + r * p->window[1].tap + s * p->window[2].tap);
+    for (uint r = 0; r < FILTER; r++) UNROLL
+    for (uint s = 0; s < FILTER; s++)
+        filter[r][s] = load(weights, taps + r * p->window[1].tap + s * p->window[2].tap);
 }
 
 /* Rows that are on their way at once: about two dozen loads, fewer where registers are scarce. */
 #define AHEAD (FILTER == 3 ? 9 : FILTER == 5 ? 5 : 2)
 #endif
 
-/* Where the gathered channel begins: of forward and weight gradients, or the i-th of backward data. */
+/* Where the gathered channel begins: of forward and weight gradients, or the i-th of backward data.
+ */
 INLINE uint gathered(const struct rmcp_depthwise *p, const struct spot *spot, uint i)
 {
     return spot->image * p->gather_image +

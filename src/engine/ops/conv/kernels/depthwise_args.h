@@ -1,15 +1,15 @@
-/* depthwise_args.h: the structs that the kernels of depthwise*.cl take by value, the same text for C and for
- * OpenCL C: one input channel in a group. */
+/* depthwise_args.h: the structs that the kernels of depthwise*.cl take by value, the same text for
+ * C and for OpenCL C: one input channel in a group. */
 #ifndef RMCP_CONV_KERNELS_DEPTHWISE_ARGS_H
 #define RMCP_CONV_KERNELS_DEPTHWISE_ARGS_H
 
 #include "engine/ops/conv/kernels/args.h"
 
-/* Work-items are counted, from the fastest: `lanes` neighbouring channels, positions along w, blocks
- * of positions along h, positions along d, blocks of channels, images. When `staged`, all work-items
- * of a workgroup have the same block of channels, whose filters are brought to local memory; then
- * blocks of channels are slowest and the positions of all images are counted in whole workgroups. In
- * the windows tap_step is not negative. Names as in struct rmcp_steps. */
+/* Work-items are counted, from the fastest: `lanes` neighbouring channels, positions along w,
+ * blocks of positions along h, positions along d, blocks of channels, images. When `staged`, all
+ * work-items of a workgroup have the same block of channels, whose filters are brought to local
+ * memory; then blocks of channels are slowest and the positions of all images are counted in whole
+ * workgroups. In the windows tap_step is not negative. Names as in struct rmcp_steps. */
 struct rmcp_depthwise {
     struct rmcp_window window[3];
     struct rmcp_divider lanes, blocks, channel_blocks;

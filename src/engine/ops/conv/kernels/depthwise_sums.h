@@ -12,7 +12,7 @@
 #include "engine/ops/conv/kernels/depthwise.h"
 
 struct task {
-    uint channel;            /* clamped to one that exists                       */
+    uint channel; /* clamped to one that exists                       */
     bool exists;
     uint chunk, slice;
     uint first, end, stride; /* positions of this work-item: every stride-th */
@@ -34,20 +34,19 @@ INLINE struct task task_of(const struct rmcp_depthwise *p, const struct rmcp_dep
     return task;
 }
 
-/* Add up over the work-items of a channel; its first one then has the sums. Those beyond the `length`
- * of a slice have none. */
-INLINE void add_levels(float sum[TAPS], uint lanes, uint length, __local float part[TAPS * THREADS / 2])
+/* Add up over the work-items of a channel; its first one then has the sums. Those beyond the
+ * `length` of a slice have none. */
+INLINE void add_levels(float sum[TAPS], uint lanes, uint length,
+                       __local float part[TAPS * THREADS / 2])
 {
     const uint thread = LOCAL_ID;
     for (uint half_way = THREADS / 2; half_way >= lanes; half_way /= 2) {
         if (half_way >= smaller(length, THREADS) * lanes) continue;
-        if (thread >= half_way && thread < 2 * half_way)
-            UNROLL
-            for (uint i = 0; i < TAPS; i++) part[i * (THREADS / 2) + thread - half_way] = sum[i];
+        if (thread >= half_way && thread < 2 * half_way) UNROLL
+        for (uint i = 0; i < TAPS; i++) part[i * (THREADS / 2) + thread - half_way] = sum[i];
         BARRIER();
-        if (thread < half_way)
-            UNROLL
-            for (uint i = 0; i < TAPS; i++) sum[i] += part[i * (THREADS / 2) + thread];
+        if (thread < half_way) UNROLL
+        for (uint i = 0; i < TAPS; i++) sum[i] += part[i * (THREADS / 2) + thread];
         BARRIER();
     }
 }

@@ -1,13 +1,14 @@
 /* gemm_cells.h: how gemm.cl stores sums whose columns are cells (cells.h). Part of gemm.cl.
  *
- * Half of the tile's rows at a time goes through local memory, so that neighbours store neighbouring
- * cells. Each work-item has one column. */
+ * Half of the tile's rows at a time goes through local memory, so that neighbours store
+ * neighbouring cells. Each work-item has one column. */
 #ifndef RMCP_CONV_KERNELS_GEMM_CELLS_H
 #define RMCP_CONV_KERNELS_GEMM_CELLS_H
 
 #define HALF_ROWS (ROWS / 2)
 
-/* Bring the sums of half of the tile's rows into local memory. y and x are where the work-item's begin. */
+/* Bring the sums of half of the tile's rows into local memory. y and x are where the work-item's
+ * begin. */
 INLINE void pass_sums(const float4 sum[8][2], __local float *tile, uint half_tile, uint y, uint x)
 {
     UNROLL
@@ -53,16 +54,19 @@ INLINE void store_row_pairs(__local const struct shared *s, const struct rmcp_ge
     __global float *const parts = (__global float *)out + (ulong)GROUP_ID_Z * g->part;
     const uint first = GROUP_ID_Y * g->out_group + corner.offset;
     for (uint row = LOCAL_ID / COLUMNS * 2; row < end; row += THREADS / COLUMNS * 2) {
-        const struct inside one = inside_of(c, first_row + row), two = inside_of(c, first_row + row + 1);
+        const struct inside one = inside_of(c, first_row + row),
+                            two = inside_of(c, first_row + row + 1);
         const uint offset = first + offset_of(g, c, &one), next = first + offset_of(g, c, &two);
         const bool has_one = exists(corner.bounds, &one);
         const bool has_two = row + 1 < end && exists(corner.bounds, &two);
         float v = s->tile[row * COLUMNS + LOCAL_ID % COLUMNS];
         float w = s->tile[(row + 1) * COLUMNS + LOCAL_ID % COLUMNS];
         if (v != v)
-            v = exact_sum(&s->geometry, g, f->a, f->b, first_row + row, column, f->origin, f->length);
+            v = exact_sum(&s->geometry, g, f->a, f->b, first_row + row, column, f->origin,
+                          f->length);
         if (w != w && has_two)
-            w = exact_sum(&s->geometry, g, f->a, f->b, first_row + row + 1, column, f->origin, f->length);
+            w = exact_sum(&s->geometry, g, f->a, f->b, first_row + row + 1, column, f->origin,
+                          f->length);
         if (g->partial) {
             if (has_one) parts[offset] = v;
             if (has_two) parts[next] = w;

@@ -1,40 +1,38 @@
-/* gemm_sums.h: bias, activation and storing of sums whose columns are pixels or taps. Part of gemm.cl. */
+/* gemm_sums.h: bias, activation and storing of sums whose columns are pixels or taps. Part of
+ * gemm.cl. */
 #ifndef RMCP_CONV_KERNELS_GEMM_SUMS_H
 #define RMCP_CONV_KERNELS_GEMM_SUMS_H
 
-/* Bias and activation, each kind in a loop of its own: a choice for each value would be much code, and
- * a wave that is alone waits for every line of it. NaN fails every comparison and so stays NaN. */
+/* Bias and activation, each kind in a loop of its own: a choice for each value would be much code,
+ * and a wave that is alone waits for every line of it. NaN fails every comparison and so stays NaN.
+ */
 INLINE void finish(float4 sum[8][2], const struct rmcp_gemm *g, __global const char *bias,
                    uint first_row)
 {
     const struct rmcp_epilogue *e = &g->epilogue;
     const float4 zero = 0, low = e->low, high = e->high;
-    if (e->bias)
-        UNROLL
-        for (uint i = 0; i < KEEP; i++) {
-            const uint row = smaller(first_row + row_of(i), g->rows - 1);
-            const float shift = load(bias, GROUP_ID_Y * g->bias_group + row);
-            sum[i][0] += shift;
-            sum[i][1] += shift;
-        }
-    if (e->kind == 1)
-        UNROLL
-        for (uint i = 0; i < 2 * KEEP; i++) {
-            const float4 v = sum[i / 2][i % 2];
-            sum[i / 2][i % 2] = v < zero ? zero : v;
-        }
-    else if (e->kind == 2)
-        UNROLL
-        for (uint i = 0; i < 2 * KEEP; i++) {
-            const float4 v = sum[i / 2][i % 2];
-            sum[i / 2][i % 2] = v < zero ? v * e->slope : v;
-        }
-    else if (e->kind == 3)
-        UNROLL
-        for (uint i = 0; i < 2 * KEEP; i++) {
-            const float4 v = sum[i / 2][i % 2];
-            sum[i / 2][i % 2] = v < low ? low : v > high ? high : v;
-        }
+    if (e->bias) UNROLL
+    for (uint i = 0; i < KEEP; i++) {
+        const uint row = smaller(first_row + row_of(i), g->rows - 1);
+        const float shift = load(bias, GROUP_ID_Y * g->bias_group + row);
+        sum[i][0] += shift;
+        sum[i][1] += shift;
+    }
+    if (e->kind == 1) UNROLL
+    for (uint i = 0; i < 2 * KEEP; i++) {
+        const float4 v = sum[i / 2][i % 2];
+        sum[i / 2][i % 2] = v < zero ? zero : v;
+    }
+    else if (e->kind == 2) UNROLL for (uint i = 0; i < 2 * KEEP; i++)
+    {
+        const float4 v = sum[i / 2][i % 2];
+        sum[i / 2][i % 2] = v < zero ? v * e->slope : v;
+    }
+    else if (e->kind == 3) UNROLL for (uint i = 0; i < 2 * KEEP; i++)
+    {
+        const float4 v = sum[i / 2][i % 2];
+        sum[i / 2][i % 2] = v < low ? low : v > high ? high : v;
+    }
 }
 
 /* Where four neighbouring columns of a work-item go. */
@@ -109,9 +107,11 @@ INLINE void store_sums(const float4 sum[8][2], __local const struct shared *s,
     for (uint i = 0; i < 2; i++) {
         const uint column = x + i * (COLUMNS / 2);
         t[i] = (struct target){ g->partial ? (__global char *)parts : out,
-                                GROUP_ID_Y * g->out_group + first_row * g->out_row, g->out_row,
+                                GROUP_ID_Y * g->out_group + first_row * g->out_row,
+                                g->out_row,
                                 g->rows - smaller(g->rows, first_row),
-                                columns - smaller(columns, first_column + column), { 0 } };
+                                columns - smaller(columns, first_column + column),
+                                { 0 } };
         UNROLL
         for (uint j = 0; j < 4; j++) t[i].linear[j] = s->column_linear[column + j];
     }

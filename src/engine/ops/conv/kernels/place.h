@@ -1,9 +1,10 @@
-/* place.h: how an index of pixels or taps becomes offsets, for kernels that compute matrix products. */
+/* place.h: how an index of pixels or taps becomes offsets, for kernels that compute matrix
+ * products. */
 #ifndef RMCP_CONV_KERNELS_PLACE_H
 #define RMCP_CONV_KERNELS_PLACE_H
 
-#include "engine/kernels/target.h"
 #include "engine/kernels/common.h"
+#include "engine/kernels/target.h"
 #include "engine/ops/conv/kernels/args.h"
 
 /* Copies of arguments in local memory: as arguments they would fill the scalar registers. */
@@ -17,8 +18,8 @@ struct extent {
     uint columns, reduction;
 };
 
-/* The phase and the tile of a workgroup. Long reductions come first: short ones then fill the compute
- * units that are done early. */
+/* The phase and the tile of a workgroup. Long reductions come first: short ones then fill the
+ * compute units that are done early. */
 struct turn {
     uint phase, tile;
 };

@@ -6,14 +6,15 @@
 
 #define RMCP_SHARES_COLUMNS 49 /* of a tile: seven work-items with seven each */
 
-/* out[row, column] = sum over r of a[row, r] * b[r, column], where a column counts (image, d, h, w), or in weight gradients
- * channels, whose distances are those of the third digit. */
+/* out[row, column] = sum over r of a[row, r] * b[r, column], where a column counts (image, d, h,
+ * w), or in weight gradients channels, whose distances are those of the third digit. */
 struct rmcp_shares {
     unsigned a_row, a_inner, b_inner, out_row; /* elements apart in memory */
     unsigned rows, columns, inner;
     unsigned first_tile; /* of this launch */
     struct rmcp_divider row_tiles;
-    unsigned strided; /* 0: columns of an image follow each other: the third digit alone counts them */
+    unsigned
+        strided; /* 0: columns of an image follow each other: the third digit alone counts them */
     struct rmcp_divider size[3];       /* digits w, h, d of a column                */
     unsigned b_digit[4], out_digit[4]; /* elements apart in memory: w, h, d, images */
     struct rmcp_epilogue epilogue;

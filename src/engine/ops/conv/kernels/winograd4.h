@@ -2,8 +2,8 @@
 #ifndef RMCP_CONV_KERNELS_WINOGRAD4_H
 #define RMCP_CONV_KERNELS_WINOGRAD4_H
 
-#include "engine/kernels/target.h"
 #include "engine/kernels/common.h"
+#include "engine/kernels/target.h"
 #include "engine/ops/conv/kernels/winograd.h"
 #include "engine/ops/conv/kernels/winograd4_lines.h"
 
@@ -33,8 +33,8 @@ INLINE struct place place_of(const struct rmcp_tiles *g, uint index)
 }
 
 /* One pixel, zero outside of the tensor. */
-INLINE float pixel_at(const struct rmcp_tiles *g, __global const char *in, const struct place *p, int i,
-                      int j)
+INLINE float pixel_at(const struct rmcp_tiles *g, __global const char *in, const struct place *p,
+                      int i, int j)
 {
     const int y = p->y + i, x = p->x + j;
     const bool inside = p->exists && (uint)y < g->height && (uint)x < g->width;
@@ -43,7 +43,8 @@ INLINE float pixel_at(const struct rmcp_tiles *g, __global const char *in, const
 }
 
 /* One column of positions. */
-INLINE void store_column(__global char *out, uint batch, uint index, const float column[SIZE], uint j)
+INLINE void store_column(__global char *out, uint batch, uint index, const float column[SIZE],
+                         uint j)
 {
     __global float *const target = (__global float *)out + (ulong)j * batch + index;
     UNROLL

@@ -1,10 +1,11 @@
-/* winograd4_lines.h: one line of each transform of F(4x4, TAPS x TAPS) and, for weight gradients, of
- * F(TAPS x TAPS, 4x4): pixels become B' d B, filters (in weight gradients: errors, 4 x 4 of them)
- * G g G', and A' m A of the sums m are the outputs.
+/* winograd4_lines.h: one line of each transform of F(4x4, TAPS x TAPS) and, for weight gradients,
+ * of F(TAPS x TAPS, 4x4): pixels become B' d B, filters (in weight gradients: errors, 4 x 4 of
+ * them) G g G', and A' m A of the sums m are the outputs.
  *
- * The points are 0, infinity and pairs +-p, whose lines differ in the sign of the odd terms. For three taps
- * the pairs are 5/8 and 3/2, whose errors are half of those of 1 and 2; for five they are 1/2, 1 and 2, the
- * best of those with short binary fractions. Only the lines of filters have others.
+ * The points are 0, infinity and pairs +-p, whose lines differ in the sign of the odd terms. For
+ * three taps the pairs are 5/8 and 3/2, whose errors are half of those of 1 and 2; for five they
+ * are 1/2, 1 and 2, the best of those with short binary fractions. Only the lines of filters have
+ * others.
  *
  * -D: TAPS, 3 or 5 */
 #ifndef RMCP_CONV_KERNELS_WINOGRAD4_LINES_H
@@ -16,23 +17,53 @@
 #define PAIRS (SIZE / 2 - 1)
 #define MOST (TAPS > 4 ? TAPS : 4) /* taps, errors or outputs of a line */
 
-/* The pairs; what lines of filters are multiplied with, those of 0 and of each pair; and polynomials in x^2
- * whose roots are the squares of the other pairs, and of all: their coefficients from the lowest on, but for
- * the highest, which is 1. */
+/* The pairs; what lines of filters are multiplied with, those of 0 and of each pair; and
+ * polynomials in x^2 whose roots are the squares of the other pairs, and of all: their coefficients
+ * from the lowest on, but for the highest, which is 1. */
 #if TAPS == 3
-#define POINTS { 0.625f, 1.5f }
+#define POINTS                                                                                     \
+    {                                                                                              \
+        0.625f, 1.5f                                                                               \
+    }
 #define SCALE (1 / (PP * QQ))
-#define SCALES { 1 / (2 * PP * (PP - QQ)), 1 / (2 * QQ * (QQ - PP)) }
-#define OTHERS { { -QQ }, { -PP } }
-#define ALL { PP * QQ, -(PP + QQ) }
+#define SCALES                                                                                     \
+    {                                                                                              \
+        1 / (2 * PP * (PP - QQ)), 1 / (2 * QQ * (QQ - PP))                                         \
+    }
+#define OTHERS                                                                                     \
+    {                                                                                              \
+        { -QQ },                                                                                   \
+        {                                                                                          \
+            -PP                                                                                    \
+        }                                                                                          \
+    }
+#define ALL                                                                                        \
+    {                                                                                              \
+        PP *QQ, -(PP + QQ)                                                                         \
+    }
 #define PP 0.390625f
 #define QQ 2.25f
 #else
-#define POINTS { 0.5f, 1.0f, 2.0f }
+#define POINTS                                                                                     \
+    {                                                                                              \
+        0.5f, 1.0f, 2.0f                                                                           \
+    }
 #define SCALE (-1.0f)
-#define SCALES { 32 / 45.0f, -2 / 9.0f, 1 / 90.0f }
-#define OTHERS { { 4, -5 }, { 1, -4.25f }, { 0.25f, -1.25f } }
-#define ALL { -1, 5.25f, -5.25f }
+#define SCALES                                                                                     \
+    {                                                                                              \
+        32 / 45.0f, -2 / 9.0f, 1 / 90.0f                                                           \
+    }
+#define OTHERS                                                                                     \
+    {                                                                                              \
+        { 4, -5 }, { 1, -4.25f },                                                                  \
+        {                                                                                          \
+            0.25f, -1.25f                                                                          \
+        }                                                                                          \
+    }
+#define ALL                                                                                        \
+    {                                                                                              \
+        -1, 5.25f, -5.25f                                                                          \
+    }
 #endif
 
 /* Such a polynomial of degree n, over every second element from the first on. */

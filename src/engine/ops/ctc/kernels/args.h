@@ -1,5 +1,5 @@
-/* args.h: what the kernels of connectionist temporal classification take by value, the same text for C and
- * for OpenCL C. */
+/* args.h: what the kernels of connectionist temporal classification take by value, the same text
+ * for C and for OpenCL C. */
 #ifndef RMCP_OPS_CTC_KERNELS_ARGS_H
 #define RMCP_OPS_CTC_KERNELS_ARGS_H
 
@@ -9,7 +9,7 @@
 #define RMCP_CTC_MOST_STATES 2048
 
 struct rmcp_ctc_args {
-    rmcp_long x_stride[3], dx_stride[3];         /* of steps, batch, classes                   */
+    rmcp_long x_stride[3], dx_stride[3]; /* of steps, batch, classes                   */
     rmcp_long targets_stride[2], lengths_stride[2];
     rmcp_long loss_stride;
     unsigned steps, batch, classes, labels;

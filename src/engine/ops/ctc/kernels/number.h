@@ -1,6 +1,6 @@
-/* number.h: numbers with the precision of f32 and exponents that never end. Probabilities of paths are
- * products of thousands of factors; as logarithms they would lose digits with every step, and each
- * sum would take an exponential. */
+/* number.h: numbers with the precision of f32 and exponents that never end. Probabilities of paths
+ * are products of thousands of factors; as logarithms they would lose digits with every step, and
+ * each sum would take an exponential. */
 #ifndef RMCP_OPS_CTC_KERNELS_NUMBER_H
 #define RMCP_OPS_CTC_KERNELS_NUMBER_H
 
@@ -89,7 +89,8 @@ INLINE float logarithm(struct number a)
     return e * 0x1.62e400p-1f + (e * 0x1.7f7d1cp-20f + log_m);
 }
 
-/* The probability of a class: of logits by the largest of their step and the inverse of their sum. */
+/* The probability of a class: of logits by the largest of their step and the inverse of their sum.
+ */
 INLINE struct number probability(const struct rmcp_ctc_args *a, float x, float most, float inverse)
 {
     const struct number p = exponential(a->softmax ? x - most : x);
@@ -131,7 +132,8 @@ INLINE float x_at(const struct rmcp_ctc_args *a, __global const char *x, uint t,
                     n * (ulong)a->x_stride[1] + c * (ulong)a->x_stride[2]);
 }
 
-INLINE void put_dx(const struct rmcp_ctc_args *a, __global char *dx, uint t, uint n, uint c, float v)
+INLINE void put_dx(const struct rmcp_ctc_args *a, __global char *dx, uint t, uint n, uint c,
+                   float v)
 {
     from_float((__global element *)dx + t * (ulong)a->dx_stride[0] + n * (ulong)a->dx_stride[1] +
                    c * (ulong)a->dx_stride[2],
@@ -144,8 +146,8 @@ INLINE ulong state_at(const struct rmcp_ctc_args *a, uint n, uint t, uint state)
     return ((ulong)n * a->steps + t) * (2 * a->labels + 1) + state;
 }
 
-/* What is kept of a label: bit 31: the first of its class; the others: the next of its class, counted
- * from 1, 0: none. */
+/* What is kept of a label: bit 31: the first of its class; the others: the next of its class,
+ * counted from 1, 0: none. */
 #define FIRST 0x80000000u
 
 #endif

@@ -1,9 +1,10 @@
-/* matmul.h: what the kernels of matrix products share: four neighbours at once, and the end of a sum. */
+/* matmul.h: what the kernels of matrix products share: four neighbours at once, and the end of a
+ * sum. */
 #ifndef RMCP_GEMM_KERNELS_MATMUL_H
 #define RMCP_GEMM_KERNELS_MATMUL_H
 
-#include "engine/kernels/target.h"
 #include "engine/kernels/common.h"
+#include "engine/kernels/target.h"
 #include "engine/ops/gemm/kernels/args.h"
 
 /* Four neighbours that are aligned as one. */

@@ -1,4 +1,5 @@
-/* args.h: what the kernel of gated linear units takes by value, the same text for C and for OpenCL C. */
+/* args.h: what the kernel of gated linear units takes by value, the same text for C and for OpenCL
+ * C. */
 #ifndef RMCP_GLU_KERNELS_ARGS_H
 #define RMCP_GLU_KERNELS_ARGS_H
 

@@ -135,8 +135,8 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
         const int64_t items =
             p.meet ? ceiling(args.count, RMCP_LRN_LANES - 2) * RMCP_LRN_LANES : args.count;
         struct rmcp_kernel_launch *launch = NULL;
-        const rmcp_status status = rmcp_kernel_append(list, "lrn_chunks", (rmcp_type)form->type,
-                                                      p.rest, items, &launch);
+        const rmcp_status status =
+            rmcp_kernel_append(list, "lrn_chunks", (rmcp_type)form->type, p.rest, items, &launch);
         if (status) return status;
         for (unsigned slot = 0; slot < (lrn.backward ? RMCP_LRN_SLOTS : RMCP_LRN_DY); slot++) {
             const unsigned there = form->tensor[slot].dims ? slot : RMCP_LRN_Y;

@@ -114,8 +114,7 @@ static struct shares divide(const struct rmcp_request *request)
     s.groups = ceil_divide(s.rows, s.lines);
     if (sums_of(request->problem)) {
         const int64_t least = ceil_divide(s.groups, MOST_ROWS),
-                      wanted = units_of(request) * stay_of(s.threads),
-                      most = s.groups;
+                      wanted = units_of(request) * stay_of(s.threads), most = s.groups;
         s.groups = wanted > least ? wanted : least;
         if (s.groups > most) s.groups = most;
     }

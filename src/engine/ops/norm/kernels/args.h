@@ -36,14 +36,14 @@ struct rmcp_ln_sums {
     struct rmcp_divider space; /* elements of a channel in a sample                        */
 };
 
-/* Rows that work-items keep in registers: chunks of 16 bytes of each, in workgroups of 256, or of 512 for long rows: as many
- * as there are registers for, of one tensor or two. */
+/* Rows that work-items keep in registers: chunks of 16 bytes of each, in workgroups of 256, or of
+ * 512 for long rows: as many as there are registers for, of one tensor or two. */
 #define RMCP_LN_MANY 512
 #define RMCP_LN_CHUNKS(bytes, many, backward, sums)                                                \
-    ((sums) && (bytes) == 2         ? 2                                                            \
-     : !(many)                      ? ((backward) ? (bytes) : 4)                                   \
-     : (backward) && (bytes) == 2   ? 4                                                            \
-                                    : 8)
+    ((sums) && (bytes) == 2       ? 2                                                              \
+     : !(many)                    ? ((backward) ? (bytes) : 4)                                     \
+     : (backward) && (bytes) == 2 ? 4                                                              \
+                                  : 8)
 #define RMCP_LN_LONG(bytes) ((bytes) == 2 ? 1024 : 4096) /* forward: what is no long row */
 
 struct rmcp_ln_whole {
@@ -51,22 +51,23 @@ struct rmcp_ln_whole {
     unsigned inner, lanes;  /* elements of a row; its work-items, a power of two          */
     unsigned groups, split; /* backward: workgroups, and the first one's part of the sums */
     unsigned t5, add, saved, weights, bias;
-    unsigned each;              /* weights == 2: channels of a group                      */
-    struct rmcp_divider parts;  /* the same: row / parts is the sample                    */
-    struct rmcp_divider space;  /* elements of a channel                                  */
+    unsigned each;             /* weights == 2: channels of a group                      */
+    struct rmcp_divider parts; /* the same: row / parts is the sample                    */
+    struct rmcp_divider space; /* elements of a channel                                  */
     float share, epsilon;
 };
 
-/* Groups that a workgroup has, with work-items for each channel, in workgroups of 256, or larger ones for long rows. */
+/* Groups that a workgroup has, with work-items for each channel, in workgroups of 256, or larger
+ * ones for long rows. */
 #define RMCP_LN_GROUP_MANY(bytes, backward) ((bytes) == 4 && (backward) ? 1024 : 512)
 #define RMCP_LN_GROUP_KEPT 8 /* chunks that a work-item of the small ones has in registers */
 #define RMCP_LN_GROUP_KEPT_BACKWARD 4
 #define RMCP_LN_GROUP_EACH 128 /* channels of one, at most */
 
 struct rmcp_ln_groups {
-    unsigned first;             /* row of this launch                                     */
-    unsigned each, chunks;      /* channels of a group; chunks of 16 bytes of a channel   */
-    unsigned lanes, steps;      /* work-items of a channel, a power of two; their chunks  */
+    unsigned first;        /* row of this launch                                     */
+    unsigned each, chunks; /* channels of a group; chunks of 16 bytes of a channel   */
+    unsigned lanes, steps; /* work-items of a channel, a power of two; their chunks  */
     unsigned saved, weights, bias;
     unsigned sums;              /* backward: gradients of weights, too                    */
     struct rmcp_divider groups; /* row / groups is the sample                             */

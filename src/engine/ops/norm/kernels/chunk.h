@@ -4,8 +4,8 @@
 
 #include "engine/ops/tensor/kernels/lanes.h"
 
-#include "engine/ops/batchnorm/kernels/norm.h"
 #include "engine/kernels/meet.h"
+#include "engine/ops/batchnorm/kernels/norm.h"
 #include "engine/ops/norm/kernels/args.h"
 
 INLINE void load_chunk(uint *word, __global const char *base, uint at, bool aligned)
@@ -16,8 +16,8 @@ INLINE void load_chunk(uint *word, __global const char *base, uint at, bool alig
     }
     /* So many loads that no compiler takes the branch away. */
     __global const uchar *p = (__global const uchar *)base + at * (uint)sizeof(element);
-    UNROLL for (uint k = 0; k < WORDS; k++)
-        word[k] = p[4 * k] | (uint)p[4 * k + 1] << 8 | (uint)p[4 * k + 2] << 16 | (uint)p[4 * k + 3] << 24;
+    UNROLL for (uint k = 0; k < WORDS; k++) word[k] =
+        p[4 * k] | (uint)p[4 * k + 1] << 8 | (uint)p[4 * k + 2] << 16 | (uint)p[4 * k + 3] << 24;
 }
 
 INLINE bool is_even(__global const char *base)

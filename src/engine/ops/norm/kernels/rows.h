@@ -1,4 +1,5 @@
-/* rows.h: rows that are normalised each for itself: where a work-item is in its row, and its elements. */
+/* rows.h: rows that are normalised each for itself: where a work-item is in its row, and its
+ * elements. */
 #ifndef RMCP_OPS_NORM_KERNELS_ROWS_H
 #define RMCP_OPS_NORM_KERNELS_ROWS_H
 

@@ -47,7 +47,8 @@ struct rmcp_pool_even {
 #define RMCP_POOL_MAX_INDEX 2
 
 #define RMCP_POOL_LANES 4 /* elements of dx side by side of a work-item in gather.cl */
-/* Rows of a work-item's tile in tiles.cl and back.cl: as many as there are registers for, where windows overlap. */
+/* Rows of a work-item's tile in tiles.cl and back.cl: as many as there are registers for, where
+ * windows overlap. */
 #define RMCP_POOL_HIGH(bytes, stride, last)                                                        \
     ((bytes) == 2 && (last) ? 1 : (stride) == 1 && !(last) ? 4 : 2)
 #define RMCP_POOL_HIGH_BACK(window, stride, last)                                                  \
@@ -55,6 +56,6 @@ struct rmcp_pool_even {
 /* Columns of x or dx of one, where rows are neighbours: what is written are 16 bytes. */
 #define RMCP_POOL_SPAN(bytes, stride, back) ((bytes) == 4 && ((back) || (stride) == 1) ? 4 : 8)
 #define RMCP_POOL_CHANNELS(bytes) (16 / (bytes)) /* channels of one, where channels are */
-#define RMCP_POOL_STRIP 4    /* outputs of a work-item in strips.cl, one above the other */
+#define RMCP_POOL_STRIP 4 /* outputs of a work-item in strips.cl, one above the other */
 
 #endif

@@ -1,6 +1,7 @@
-/* tiles.h: pooling whose windows and strides are known when it is compiled: WINDOW and STRIDE, in two dimensions. A work-item
- * has a tile of results; what is neighbours in memory is loaded and stored together: along the width, or
- * (LAST) LANES channels. Elements stay as they lie in memory until they are needed. */
+/* tiles.h: pooling whose windows and strides are known when it is compiled: WINDOW and STRIDE, in
+ * two dimensions. A work-item has a tile of results; what is neighbours in memory is loaded and
+ * stored together: along the width, or (LAST) LANES channels. Elements stay as they lie in memory
+ * until they are needed. */
 #ifndef RMCP_POOL_TILES_H
 #define RMCP_POOL_TILES_H
 
@@ -52,7 +53,8 @@ INLINE uint bits_at(__global const char *base, uint at)
 /* n neighbours, 2 (f32), 4 or 8, that lie so. */
 INLINE void load_whole(uint *word, __global const char *p, const uint n)
 {
-    UNROLL for (uint i = 0; i < n; i += 4) {
+    UNROLL for (uint i = 0; i < n; i += 4)
+    {
 #if TYPE == 0
         if (n == 2) {
             const uint2 w = *(__global const uint2 *)p;
@@ -69,7 +71,8 @@ INLINE void load_whole(uint *word, __global const char *p, const uint n)
 }
 
 /* The same of any alignment, of which `left` exist; the others are `other`. */
-INLINE void load_some(uint *word, __global const char *base, uint at, uint left, uint other, const uint n)
+INLINE void load_some(uint *word, __global const char *base, uint at, uint left, uint other,
+                      const uint n)
 {
     if (left >= n && ((uint)(ulong)base + at * (uint)sizeof(bits)) % UNIT(n) == 0) {
         load_whole(word, base + at * (uint)sizeof(bits), n);
@@ -80,13 +83,14 @@ INLINE void load_some(uint *word, __global const char *base, uint at, uint left,
     uint one[8];
     UNROLL for (uint i = 0; i < n; i++) one[i] = bits_at(base, at + smaller(i, left - 1));
     UNROLL for (uint i = 0; i < n; i++) one[i] = i < left ? one[i] : (bits)other;
-    UNROLL for (uint i = 0; i < WORDS(n); i++)
-        word[i] = IN_WORD == 1 ? one[i] : one[i * IN_WORD] | one[i * IN_WORD + IN_WORD - 1] << 16;
+    UNROLL for (uint i = 0; i < WORDS(n); i++) word[i] =
+        IN_WORD == 1 ? one[i] : one[i * IN_WORD] | one[i * IN_WORD + IN_WORD - 1] << 16;
 }
 
 #if LAST
 /* LANES channels, or `other` where they do not exist; EVEN: they lie at a multiple of 16 bytes. */
-INLINE void load_channels(uint *word, __global const char *base, uint at, bool exist, uint other, const bool even)
+INLINE void load_channels(uint *word, __global const char *base, uint at, bool exist, uint other,
+                          const bool even)
 {
     UNROLL for (uint i = 0; i < 4; i++) word[i] = other;
     if (!exist) return;
@@ -96,48 +100,53 @@ INLINE void load_channels(uint *word, __global const char *base, uint at, bool e
         word[0] = w.x, word[1] = w.y, word[2] = w.z, word[3] = w.w;
         return;
     }
-    UNROLL for (uint i = 0; i < 4; i++)
-        word[i] = IN_WORD == 1 ? bits_at(p, i) : bits_at(p, i * IN_WORD) | bits_at(p, i * IN_WORD + IN_WORD - 1) << 16;
+    UNROLL for (uint i = 0; i < 4; i++) word[i] =
+        IN_WORD == 1 ? bits_at(p, i)
+                     : bits_at(p, i * IN_WORD) | bits_at(p, i * IN_WORD + IN_WORD - 1) << 16;
 }
 
 /* Whether all of a tensor's chunks lie at multiples of `unit` bytes. */
-INLINE bool are_even(__global const char *base, uint at, const uint *step, const uint bytes, const uint unit)
+INLINE bool are_even(__global const char *base, uint at, const uint *step, const uint bytes,
+                     const uint unit)
 {
     return ((uint)(ulong)base | (at | step[0] | step[1] | step[2]) * bytes) % unit == 0;
 }
 #endif
 
 /* Whether n neighbours in each of a tile's rows, of which `left` exist, may be stored together. */
-INLINE bool is_even(const struct rmcp_pool_args *p, __global const char *base, uint at, uint apart, uint left, const uint n)
+INLINE bool is_even(const struct rmcp_pool_args *p, __global const char *base, uint at, uint apart,
+                    uint left, const uint n)
 {
-    return left >= n && p->beta == 0 && ((uint)(ulong)base | at * (uint)sizeof(bits) | apart * (uint)sizeof(bits)) % UNIT(n) == 0;
+    return left >= n && p->beta == 0 &&
+           ((uint)(ulong)base | at * (uint)sizeof(bits) | apart * (uint)sizeof(bits)) % UNIT(n) ==
+               0;
 }
 
-/* alpha * v + beta * what was there, to n neighbours, 4 or 8, of which `left` exist. EVEN: is_even(). EXACT: v are elements,
- * alpha is 1 and beta 0. */
-INLINE void put_some(const struct rmcp_pool_args *p, __global char *base, uint at, uint left, float *v, const uint n,
-                     const bool even, const bool exact)
+/* alpha * v + beta * what was there, to n neighbours, 4 or 8, of which `left` exist. EVEN:
+ * is_even(). EXACT: v are elements, alpha is 1 and beta 0. */
+INLINE void put_some(const struct rmcp_pool_args *p, __global char *base, uint at, uint left,
+                     float *v, const uint n, const bool even, const bool exact)
 {
     if (!exact) {
         UNROLL for (uint k = 0; k < n; k++) v[k] *= p->alpha;
     }
     if (!even && !exact && p->beta != 0) {
-        UNROLL for (uint k = 0; k < n; k++)
-            if (k < left) v[k] += p->beta * load(base, at + k);
+        UNROLL for (uint k = 0; k < n; k++) if (k < left) v[k] += p->beta * load(base, at + k);
     }
     const bool whole = even || is_even(p, base, at, 0, left, n);
 #if TYPE == 0 || DRIVER_HALF
     if (whole) {
-        UNROLL for (uint k = 0; k < n; k += 4) store4(base, at + k, (float4)(v[k], v[k + 1], v[k + 2], v[k + 3]));
+        UNROLL for (uint k = 0; k < n; k += 4)
+            store4(base, at + k, (float4)(v[k], v[k + 1], v[k + 2], v[k + 3]));
         return;
     }
-    UNROLL for (uint k = 0; k < n; k++)
-        if (k < left) store(base, at + k, v[k]);
+    UNROLL for (uint k = 0; k < n; k++) if (k < left) store(base, at + k, v[k]);
 #else
     uint w[4];
     __global char *to = base + at * (uint)sizeof(element);
     if (TYPE == 2 && exact) {
-        UNROLL for (uint k = 0; k < n / 2; k++) w[k] = as_uint(v[2 * k]) >> 16 | as_uint(v[2 * k + 1]);
+        UNROLL for (uint k = 0; k < n / 2; k++) w[k] =
+            as_uint(v[2 * k]) >> 16 | as_uint(v[2 * k + 1]);
     } else {
         pairs_of(w, v, n / 2);
     }
@@ -147,8 +156,8 @@ INLINE void put_some(const struct rmcp_pool_args *p, __global char *base, uint a
         *(__global uint2 *)to = (uint2)(w[0], w[1]);
         if (n == 8) *(__global uint2 *)(to + 8) = (uint2)(w[2], w[3]);
     } else {
-        UNROLL for (uint k = 0; k < n; k++)
-            if (k < left) *(__global ushort *)(to + 2 * k) = (ushort)(w[k / 2] >> 16 * (k % 2));
+        UNROLL for (uint k = 0; k < n; k++) if (k < left) * (__global ushort *)(to + 2 * k) =
+            (ushort)(w[k / 2] >> 16 * (k % 2));
     }
 #endif
 }

@@ -1,4 +1,5 @@
-/* args.h: what the kernel of rotary embeddings takes by value, the same text for C and for OpenCL C. */
+/* args.h: what the kernel of rotary embeddings takes by value, the same text for C and for OpenCL
+ * C. */
 #ifndef RMCP_ROPE_KERNELS_ARGS_H
 #define RMCP_ROPE_KERNELS_ARGS_H
 

@@ -1,4 +1,5 @@
-/* args.h: what the kernels of the soft margin loss take by value, the same text for C and for OpenCL C. */
+/* args.h: what the kernels of the soft margin loss take by value, the same text for C and for
+ * OpenCL C. */
 #ifndef RMCP_SOFTMARGIN_KERNELS_ARGS_H
 #define RMCP_SOFTMARGIN_KERNELS_ARGS_H
 

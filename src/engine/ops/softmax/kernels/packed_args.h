@@ -28,7 +28,7 @@ struct rmcp_softmax_channels {
     unsigned first, count;       /* columns of the launch */
     unsigned length, inner;      /* elements of a line, and from one of them to the next */
     unsigned lanes_log;          /* 2^lanes_log work-items have a column */
-    unsigned side_log;           /* 2^side_log columns belong to neighbours, in half a warp perhaps */
+    unsigned side_log; /* 2^side_log columns belong to neighbours, in half a warp perhaps */
     unsigned log;
     float alpha, beta;
 };

@@ -25,9 +25,10 @@ INLINE float base_of(float top)
     return top == -INFINITY ? 0.0f : top;
 }
 
-/* In 16 bits terms can take fewer instructions: a multiplication and addition, for 2^(slope x - shift). `shift` is a whole
- * number near the largest exponent, so that terms are between 0 and 2^(1/2), which shares do not notice. What they are relative
- * to then is not the largest value but shift / slope. Not for values from 65536 on, whose products are not exact enough. */
+/* In 16 bits terms can take fewer instructions: a multiplication and addition, for 2^(slope x -
+ * shift). `shift` is a whole number near the largest exponent, so that terms are between 0 and
+ * 2^(1/2), which shares do not notice. What they are relative to then is not the largest value but
+ * shift / slope. Not for values from 65536 on, whose products are not exact enough. */
 #if TYPE != 0 && defined(HARDWARE_EXP2)
 #define FUSED 1
 #define SLOPE 0x1.715476p+0f

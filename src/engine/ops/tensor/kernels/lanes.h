@@ -137,15 +137,17 @@ INLINE void forget_words(uint *word)
 
 INLINE void values_of_words(float *v, const uint *word)
 {
-    UNROLL for (uint k = 0; k < LANES; k++)
-        v[k] = value_of(IN_WORD == 1 ? word[k] : k % 2 ? word[k / IN_WORD] >> 16 : word[k / IN_WORD] & 0xffff, TYPE);
+    UNROLL for (uint k = 0; k < LANES; k++) v[k] = value_of(IN_WORD == 1 ? word[k]
+                                                            : k % 2      ? word[k / IN_WORD] >> 16
+                                                                    : word[k / IN_WORD] & 0xffff,
+                                                            TYPE);
 }
 
 /* The words of elements that were loaded one by one. */
 INLINE void words_of(uint *word, const uint *one)
 {
-    UNROLL for (uint k = 0; k < WORDS; k++)
-        word[k] = IN_WORD == 1 ? one[k] : one[k * IN_WORD] | one[k * IN_WORD + IN_WORD - 1] << 16;
+    UNROLL for (uint k = 0; k < WORDS; k++) word[k] =
+        IN_WORD == 1 ? one[k] : one[k * IN_WORD] | one[k * IN_WORD + IN_WORD - 1] << 16;
 }
 
 INLINE void put_lanes(__global char *p, const float *v, uint step)
