@@ -11,8 +11,10 @@
 /* The way that the algorithm below is made of. */
 static struct rmcp_matmul_way forced;
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     return rmcp_matmul_emit_way(&rmcp_gemm_of(request)->product, &forced, request->caps, 0, list);
 }
 
@@ -42,7 +44,7 @@ static rmcp_status try_way(rmcp_device *device, const struct rmcp_gemm_form *for
     const struct rmcp_request request = { .operation = &rmcp_operation_gemm,
                                           .problem = form,
                                           .caps = &device->caps };
-    const struct rmcp_choice choice = { .algo = &one_way, .workspace_bytes = bytes };
+    const struct rmcp_choice choice = { .algo = &one_way, .way.workspace_bytes = bytes };
     rmcp_plan *plan = NULL;
     double seconds = 0;
     forced = *way;

@@ -21,8 +21,10 @@ static struct rmcp_gemm_way product;
 static struct rmcp_winograd_way winograd;
 static bool is_winograd;
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     return is_winograd ? rmcp_winograd_emit(request, &winograd, list)
                        : rmcp_gemm_emit(request, &product, list);
 }
@@ -34,8 +36,8 @@ static rmcp_status try_way(struct model_session *s, const struct rmcp_request *r
 {
     const struct rmcp_choice choice = {
         .algo = &one_way,
-        .workspace_bytes = is_winograd ? rmcp_winograd_workspace(request->problem, &winograd)
-                                       : rmcp_gemm_workspace(request->problem, &product)
+        .way.workspace_bytes = is_winograd ? rmcp_winograd_workspace(request->problem, &winograd)
+                                           : rmcp_gemm_workspace(request->problem, &product)
     };
     rmcp_plan *plan = NULL;
     double seconds = 0;

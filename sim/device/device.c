@@ -324,7 +324,7 @@ rmcp_status sim_device_open(const struct sim_device_options *options, rmcp_devic
     if (options->sampler) {
         const struct timing_card *card = options->sampler->card;
         device->caps.compute_units = 2 * card->wgps;
-        device->caps.figures = RMCP_FIGURES_RDNA;
+        device->caps.family = RMCP_FAMILY_RDNA;
         device->caps.flops_per_second = 2 * 64 * 2e6 * card->wgps * card->mhz;
         device->caps.bytes_per_second = card->dram_B_s;
     }

@@ -76,7 +76,10 @@ static void check_case(const char *text, rmcp_conv_pass pass, const char *algori
     for (size_t i = 0; rmcp_algos_conv[i]; i++)
         if (!strcmp(rmcp_algos_conv[i]->name, algorithm)) algo = rmcp_algos_conv[i];
     assert_non_null(algo);
-    device->caps.flops_per_second *= algo->cost(&request) / 0.4;
+    struct rmcp_way way;
+    assert_int_equal(rmcp_algo_consider(algo, &request, &way), RMCP_OK);
+    assert_null(way.refusal);
+    device->caps.flops_per_second *= way.seconds / 0.4;
     device->caps.compute_units = 1;
     plan = plan_of(&problem, pass, algorithm);
     count_groups(plan, &all_slow, &largest_slow, &launches_slow);

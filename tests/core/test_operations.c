@@ -27,7 +27,7 @@ static void fits(void **state)
         assert_in_range(n_passes, 1, RMCP_MOST_PASSES);
         for (size_t a = 0; operation->algos[a]; a++) {
             const struct rmcp_algo *algo = operation->algos[a];
-            assert_true(algo->version > 0 && algo->refuse && algo->cost && algo->emit);
+            assert_true(algo->version > 0 && (algo->consider || algo->refuse) && algo->emit);
             assert_true(strlen(algo->name) < sizeof((rmcp_candidate *)NULL)->algorithm);
             n_judges += algo->judge;
             for (size_t b = 0; b < a; b++)
@@ -124,9 +124,13 @@ static void trials_exist(void **state)
                                                           .problem = problems[i].bytes,
                                                           .caps = &caps,
                                                           .deterministic = true };
-                    for (size_t a = 0; operation->algos[a]; a++)
-                        if (operation->algos[a]->kind == RMCP_LAUNCH_KERNEL)
-                            taken[a] += !operation->algos[a]->refuse(&request);
+                    for (size_t a = 0; operation->algos[a]; a++) {
+                        struct rmcp_way way;
+                        if (operation->algos[a]->kind != RMCP_LAUNCH_KERNEL) continue;
+                        assert_int_equal(rmcp_algo_consider(operation->algos[a], &request, &way),
+                                         RMCP_OK);
+                        taken[a] += !way.refusal;
+                    }
                 }
             }
         for (size_t a = 0; operation->algos[a]; a++)

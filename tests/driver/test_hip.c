@@ -91,7 +91,7 @@ static void estimates_by_its_figures(void **state)
     rmcp_device *device = NULL;
     one_card("gfx1010");
     assert_int_equal(rmcp_device_open("hip", NULL, &device), RMCP_OK);
-    assert_int_equal(device->caps.figures, RMCP_FIGURES_RDNA);
+    assert_int_equal(device->caps.family, RMCP_FAMILY_RDNA);
     rmcp_device_close(device);
 }
 

@@ -18,6 +18,30 @@ struct rmcp_request {
     rmcp_memory fixed_weights; /* base NULL: all tensors come with each execution          */
 };
 
+/* How an algorithm would compute a request: what `consider` found out, and all that `emit` goes by.
+ * Owns nothing. */
+enum { RMCP_WAY_BYTES = 1024 };
+struct rmcp_way {
+    const char *refusal;      /* why it cannot; NULL: it can. Static storage, or `text`          */
+    double seconds;           /* estimated, of one execution on this device                      */
+    uint64_t workspace_bytes; /* that the records of emit use                                    */
+    char text[160];           /* room for a refusal with numbers                                 */
+    _Alignas(16) unsigned char details[RMCP_WAY_BYTES]; /* the algorithm's own: tiles, splits …  */
+};
+
+/* The algorithm's own part of a way, as a struct of `type`. */
+#define RMCP_WAY_DETAILS(way, type)                                                                \
+    ((void)sizeof(char[sizeof(type) <= RMCP_WAY_BYTES ? 1 : -1]), (type *)(way)->details)
+#define RMCP_WAY_DETAILS_CONST(way, type)                                                          \
+    ((void)sizeof(char[sizeof(type) <= RMCP_WAY_BYTES ? 1 : -1]), (const type *)(way)->details)
+
+/* The last words of a `consider` that cannot: `return rmcp_refuse(way, "groups > 1");` */
+static inline rmcp_status rmcp_refuse(struct rmcp_way *way, const char *reason)
+{
+    way->refusal = reason;
+    return RMCP_OK;
+}
+
 /* Every algo/<stem>.c of an operation defines one of these, named rmcp_algo_<operation>_<stem>; the
  * build makes the tables from the file names. All functions are pure but for emit, and are called
  * from many threads. */
@@ -29,18 +53,25 @@ struct rmcp_algo {
     double error_factor; /* how many times the reference's bound its errors may reach, e.g. of a
                             transform; 0 means 1. Above 1, integers need not come out exactly */
 
-    /* NULL when it can do the request, else the reason. Static storage. */
+    /* Find out how it would compute the request: fill in `way`, whose first fields are zero and
+     * whose details are not set, or set its refusal. An error is one of memory or of a lost device,
+     * or says in its message why this algorithm cannot after all. */
+    rmcp_status (*consider)(const struct rmcp_request *request, struct rmcp_way *way);
+
+    /* Append the launch records of a way that `consider` filled in for the same request and did not
+     * refuse. On error the list may hold some: the planner frees it. The problem lives as long as
+     * the plan, at the address that the request has. */
+    rmcp_status (*emit)(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list);
+
+    /* Until all algorithms have `consider`: the same three answers, each found out anew. */
     const char *(*refuse)(const struct rmcp_request *request);
-
-    /* Estimated seconds of one execution on this device. */
     double (*cost)(const struct rmcp_request *request);
-
-    /* Bytes of workspace that emit's records will use. NULL: they use none. */
     rmcp_status (*workspace)(const struct rmcp_request *request, uint64_t *bytes);
-
-    /* Append the launch records. On error the list may hold some: the planner frees it. The problem
-     * lives as long as the plan, at the address that the request has. */
-    rmcp_status (*emit)(const struct rmcp_request *request, struct rmcp_launch_list *list);
 };
+
+/* Ask algo->consider. */
+rmcp_status rmcp_algo_consider(const struct rmcp_algo *algo, const struct rmcp_request *request,
+                               struct rmcp_way *way);
 
 #endif

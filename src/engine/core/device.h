@@ -5,20 +5,23 @@
 
 #include "engine/core/launch.h"
 
-/* What algorithms may know about a device: figures, never its name. */
-/* Whose figures estimates go by. */
-enum rmcp_figures {
-    RMCP_FIGURES_CUDA, /* measured on an H200, and taken for everything that has none of its own */
-    RMCP_FIGURES_RDNA, /* modelled for an RX 5600 XT (docs/performance.md); no card was measured */
-    RMCP_N_FIGURES
+/* Whose figures estimates go by (engine/figures). */
+enum rmcp_family {
+    RMCP_FAMILY_GENERIC, /* a device that nobody knows    */
+    RMCP_FAMILY_NVIDIA,
+    RMCP_FAMILY_RDNA, /* AMD's chips from gfx1010 on   */
+    RMCP_FAMILY_INTEL,
+    RMCP_FAMILY_HOST, /* a processor behind OpenCL     */
+    RMCP_N_FAMILIES
 };
 
+/* What algorithms may know about a device: what it has and how fast it is, never its name. */
 struct rmcp_caps {
     unsigned kinds;            /* mask of rmcp_launch_kind it accepts                     */
     uint32_t threads;          /* host threads of a HOST_CALL device                      */
     uint32_t compute_units;    /* of a KERNEL device                                      */
     uint32_t max_block;        /* work-items of a workgroup                               */
-    uint32_t figures;          /* enum rmcp_figures                                       */
+    uint32_t family;           /* enum rmcp_family                                        */
     uint64_t local_bytes;      /* local memory of a workgroup                             */
     uint64_t max_buffer_bytes; /* largest single allocation                               */
     double flops_per_second;   /* f32 peak, for cost estimates                            */

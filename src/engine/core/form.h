@@ -155,13 +155,11 @@ unsigned rmcp_form_loops(const struct rmcp_form *form, const unsigned *slots, un
 
 /* The reference as an algorithm of the CPU device: algo/reference.c of an operation is
  *   const struct rmcp_algo rmcp_algo_NAME_reference = { RMCP_FORM_REFERENCE }; */
-const char *rmcp_form_reference_refuse(const struct rmcp_request *request);
-double rmcp_form_reference_cost(const struct rmcp_request *request);
-rmcp_status rmcp_form_reference_emit(const struct rmcp_request *request,
+rmcp_status rmcp_form_reference_consider(const struct rmcp_request *request, struct rmcp_way *way);
+rmcp_status rmcp_form_reference_emit(const struct rmcp_request *request, const struct rmcp_way *way,
                                      struct rmcp_launch_list *list);
 #define RMCP_FORM_REFERENCE                                                                        \
     .name = "reference", .version = 1, .kind = RMCP_LAUNCH_HOST_CALL, .judge = true,               \
-    .refuse = rmcp_form_reference_refuse, .cost = rmcp_form_reference_cost,                        \
-    .emit = rmcp_form_reference_emit
+    .consider = rmcp_form_reference_consider, .emit = rmcp_form_reference_emit
 
 #endif

@@ -148,19 +148,14 @@ double rmcp_form_expect_cost(const void *problem, unsigned slot)
 
 /* ---- the algorithm ---- */
 
-const char *rmcp_form_reference_refuse(const struct rmcp_request *request)
-{
-    (void)request;
-    return NULL;
-}
-
-double rmcp_form_reference_cost(const struct rmcp_request *request)
+rmcp_status rmcp_form_reference_consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = request->problem;
     double elements = 0;
     for (unsigned slot = 0; form->rules->tensors[slot]; slot++)
         elements += (double)form->tensor[slot].elements;
-    return elements * 2e-8 + form->rules->operation->flops(form) * 1e-9 + 1e-6;
+    way->seconds = elements * 2e-8 + form->rules->operation->flops(form) * 1e-9 + 1e-6;
+    return RMCP_OK;
 }
 
 static rmcp_status run(const void *state, const rmcp_memory *memory)
@@ -185,8 +180,9 @@ static rmcp_status run(const void *state, const rmcp_memory *memory)
     return RMCP_OK;
 }
 
-rmcp_status rmcp_form_reference_emit(const struct rmcp_request *request,
+rmcp_status rmcp_form_reference_emit(const struct rmcp_request *request, const struct rmcp_way *way,
                                      struct rmcp_launch_list *list)
 {
+    (void)way;
     return rmcp_launch_host(list, run, &request->problem, sizeof request->problem);
 }

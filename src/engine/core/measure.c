@@ -64,7 +64,7 @@ static rmcp_status time_all(rmcp_device *device, const struct rmcp_request *requ
     uint64_t bytes[RMCP_MOST_SLOTS], workspace = 0;
     rmcp_memory memory[RMCP_MOST_SLOTS] = { { 0 } };
     for (size_t i = 0; i < n; i++)
-        if (choices[i].workspace_bytes > workspace) workspace = choices[i].workspace_bytes;
+        if (choices[i].way.workspace_bytes > workspace) workspace = choices[i].way.workspace_bytes;
     rmcp_slot_bytes(request->operation, request->problem, workspace, bytes);
 
     void *zeros = calloc(1, RMCP_PATTERN_BYTES);
@@ -97,7 +97,8 @@ static void move_to_end(struct rmcp_choice *choices, size_t n_choices, size_t in
 static size_t promising(const struct rmcp_choice *choices, size_t n_choices)
 {
     size_t n = 1;
-    while (n < n_choices && n < MOST_MEASURED && choices[n].seconds < HOPELESS * choices[0].seconds)
+    while (n < n_choices && n < MOST_MEASURED &&
+           choices[n].way.seconds < HOPELESS * choices[0].way.seconds)
         n++;
     return n;
 }
@@ -107,8 +108,8 @@ static size_t largest(const struct rmcp_choice *choices, size_t n)
 {
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
-        if (choices[i].workspace_bytes > choices[best].workspace_bytes) best = i;
-    return choices[best].workspace_bytes ? best : n;
+        if (choices[i].way.workspace_bytes > choices[best].way.workspace_bytes) best = i;
+    return choices[best].way.workspace_bytes ? best : n;
 }
 
 rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *request,

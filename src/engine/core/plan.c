@@ -77,45 +77,43 @@ static double error_factor(const struct rmcp_algo *algo)
     return algo->error_factor > 0 ? algo->error_factor : 1;
 }
 
-/* Ask one algorithm; `*why` is the reason when it cannot, written to `room` where it has numbers,
- * and NULL when it can. */
+/* Ask one algorithm: choice->way says how, or why not. */
 static rmcp_status ask(const struct rmcp_algo *algo, const struct rmcp_request *request,
-                       const rmcp_plan_options *options, struct rmcp_choice *choice,
-                       const char **why, char *room, size_t room_size)
+                       const rmcp_plan_options *options, struct rmcp_choice *choice)
 {
-    *choice = (struct rmcp_choice){ .algo = algo };
+    struct rmcp_way *way = &choice->way;
+    choice->algo = algo;
+    way->seconds = 0;
+    way->workspace_bytes = 0;
     if (options->algorithm && strcmp(options->algorithm, algo->name))
-        *why = "another one was asked for by name";
-    else if (!(algo->kind & request->caps->kinds))
-        *why = algo->kind == RMCP_LAUNCH_KERNEL ? "is a GPU kernel, and this device is the host"
-                                                : "runs on the host, and this device does not";
-    else
-        *why = algo->refuse(request);
-    if (*why) return RMCP_OK;
-    if (request->max_error > 0 && error_factor(algo) > request->max_error) {
-        snprintf(room, room_size, "its errors may be %g times those of plain sums, the limit is %g",
-                 error_factor(algo), request->max_error);
-        *why = room;
-        return RMCP_OK;
-    }
+        return rmcp_refuse(way, "another one was asked for by name");
+    if (!(algo->kind & request->caps->kinds))
+        return rmcp_refuse(way, algo->kind == RMCP_LAUNCH_KERNEL
+                                    ? "is a GPU kernel, and this device is the host"
+                                    : "runs on the host, and this device does not");
 
-    rmcp_status status =
-        algo->workspace ? algo->workspace(request, &choice->workspace_bytes) : RMCP_OK;
+    const rmcp_status status = rmcp_algo_consider(algo, request, way);
     if (status == RMCP_E_NOMEM || status == RMCP_E_LOST) return status;
-    if (status) { /* it finds out only now; another one may do */
-        snprintf(room, room_size, "%s", rmcp_last_error());
-        *why = room;
-        return RMCP_OK;
+    if (way->refusal) return RMCP_OK;
+    if (request->max_error > 0 && error_factor(algo) > request->max_error) {
+        snprintf(way->text, sizeof way->text,
+                 "its errors may be %g times those of plain sums, the limit is %g",
+                 error_factor(algo), request->max_error);
+        way->workspace_bytes = 0;
+        return rmcp_refuse(way, way->text);
     }
-    uint64_t most = options->max_workspace == RMCP_NO_WORKSPACE ? 0
-                    : options->max_workspace                    ? options->max_workspace
-                                                                : UINT64_MAX;
-    if (choice->workspace_bytes > most) {
-        snprintf(room, room_size, "needs %" PRIu64 " bytes of workspace, the limit is %" PRIu64,
-                 choice->workspace_bytes, most);
-        *why = room;
-    } else {
-        choice->seconds = algo->cost(request);
+    if (status) { /* it finds out only now; another one may do */
+        snprintf(way->text, sizeof way->text, "%s", rmcp_last_error());
+        return rmcp_refuse(way, way->text);
+    }
+    const uint64_t most = options->max_workspace == RMCP_NO_WORKSPACE ? 0
+                          : options->max_workspace                    ? options->max_workspace
+                                                                      : UINT64_MAX;
+    if (way->workspace_bytes > most) {
+        snprintf(way->text, sizeof way->text,
+                 "needs %" PRIu64 " bytes of workspace, the limit is %" PRIu64,
+                 way->workspace_bytes, most);
+        return rmcp_refuse(way, way->text);
     }
     return RMCP_OK;
 }
@@ -157,43 +155,48 @@ static rmcp_status fail_all(const rmcp_device *device, const struct rmcp_request
 {
     for (const struct rmcp_algo *const *algo = request->operation->algos; *algo; algo++) {
         struct rmcp_choice choice;
-        char room[160];
-        const char *why = NULL;
-        const rmcp_status status = ask(*algo, request, options, &choice, &why, room, sizeof room);
+        const rmcp_status status = ask(*algo, request, options, &choice);
         if (status) return status;
-        if (why) add_reason(reasons, *algo, why);
+        if (choice.way.refusal) add_reason(reasons, *algo, choice.way.refusal);
     }
     return rmcp_fail(RMCP_E_UNSUPPORTED, "no algorithm can do this on %s: %s", device->info.spec,
                      reasons->text);
 }
 
-/* Fill `choices` with the algorithms that apply, best first. */
+/* The algorithms that apply, best first, to be freed; on error NULL. */
 static rmcp_status choose(rmcp_device *device, const struct rmcp_request *request,
-                          const rmcp_plan_options *options, struct rmcp_choice *choices,
+                          const rmcp_plan_options *options, struct rmcp_choice **out,
                           size_t *n_choices)
 {
     const struct rmcp_algo *const *algos = request->operation->algos;
     struct reasons reasons = { .asked_for = options->algorithm };
     const bool measure = options->effort == RMCP_MEASURE;
-    size_t n = 0;
-    for (size_t i = 0; algos[i] && n < RMCP_MOST_ALGOS; i++) {
-        struct rmcp_choice choice;
-        char room[160];
-        const char *why = NULL;
-        const rmcp_status status =
-            ask(algos[i], request, options, &choice, &why, room, sizeof room);
-        if (status) return status;
-        if (why) continue;
+    size_t n_algos = 0, n = 0;
+    while (algos[n_algos]) n_algos++;
+    *out = NULL;
+    *n_choices = 0;
+    struct rmcp_choice *choices = malloc((n_algos + 1) * sizeof *choices);
+    if (!choices) return rmcp_fail_memory("choices", (n_algos + 1) * sizeof *choices);
+    rmcp_status status = RMCP_OK;
+    for (size_t i = 0; i < n_algos && !status; i++) {
+        struct rmcp_choice *choice = &choices[n_algos]; /* the place behind all of them */
+        status = ask(algos[i], request, options, choice);
+        if (status || choice->way.refusal) continue;
         size_t at = n++;
-        for (; at > 0 && choices[at - 1].seconds > choice.seconds; at--)
-            choices[at] = choices[at - 1];
-        choices[at] = choice;
+        while (at > 0 && choices[at - 1].way.seconds > choice->way.seconds) at--;
+        memmove(choices + at + 1, choices + at, (n - 1 - at) * sizeof *choices);
+        choices[at] = *choice;
     }
-    n = drop_failed(device, request, choices, n, measure, &reasons);
+    if (!status) n = drop_failed(device, request, choices, n, measure, &reasons);
+    if (!status && n == 0) status = fail_all(device, request, options, &reasons);
+    if (!status && measure && n > 1)
+        status = rmcp_plan_measure(device, request, options->max_workspace, choices, n);
+    if (status) {
+        free(choices);
+        return status;
+    }
+    *out = choices;
     *n_choices = n;
-    if (n == 0) return fail_all(device, request, options, &reasons);
-    if (measure && n > 1)
-        return rmcp_plan_measure(device, request, options->max_workspace, choices, n);
     return RMCP_OK;
 }
 
@@ -237,10 +240,10 @@ rmcp_status rmcp_plan_build_unguarded(rmcp_device *device, const struct rmcp_req
     plan->request = *request;
     memcpy(plan->problem, request->problem, problem_bytes);
     plan->request.problem = plan->problem;
-    plan->workspace_bytes = choice->workspace_bytes;
+    plan->workspace_bytes = choice->way.workspace_bytes;
     list_needed(plan);
 
-    rmcp_status status = choice->algo->emit(&plan->request, &plan->list);
+    rmcp_status status = choice->algo->emit(&plan->request, &choice->way, &plan->list);
     for (size_t i = 0; i < plan->list.n_records && !status; i++) {
         struct rmcp_launch *record = &plan->list.records[i];
         if (record->kind == RMCP_LAUNCH_KERNEL)
@@ -261,17 +264,15 @@ rmcp_status rmcp_plan_make(rmcp_device *device, const struct rmcp_operation *ope
     *out = NULL;
     rmcp_plan_options ours;
     struct rmcp_request request;
-    struct rmcp_choice choices[RMCP_MOST_ALGOS];
+    struct rmcp_choice *choices = NULL;
     size_t n_choices = 0;
     rmcp_status status = read_options(options, &ours);
     if (!status) status = make_request(device, operation, problem, &ours, &request);
-    if (!status) status = choose(device, &request, &ours, choices, &n_choices);
-    if (status) return status;
+    if (!status) status = choose(device, &request, &ours, &choices, &n_choices);
     /* One whose first use fails leaves the work to the next. */
-    for (size_t i = 0; i < n_choices; i++) {
+    for (size_t i = 0; i < n_choices && (!i || status == RMCP_E_UNSUPPORTED); i++)
         status = rmcp_plan_build(device, &request, &choices[i], out);
-        if (status != RMCP_E_UNSUPPORTED) break;
-    }
+    free(choices);
     return status;
 }
 
@@ -303,11 +304,12 @@ rmcp_status rmcp_plan_ask(rmcp_device *device, const struct rmcp_operation *oper
     if (!status) status = make_request(device, operation, problem, &ours, &request);
     if (status) return status;
 
-    struct rmcp_choice choices[RMCP_MOST_ALGOS];
+    struct rmcp_choice *choices = NULL;
     size_t n_choices = 0;
-    status = choose(device, &request, &ours, choices, &n_choices);
+    status = choose(device, &request, &ours, &choices, &n_choices);
     if (status && status != RMCP_E_UNSUPPORTED) return status;
     const struct rmcp_algo *chosen = status ? NULL : choices[0].algo;
+    free(choices);
 
     const size_t room = list ? *count : 0, step = room ? list->struct_size : 0;
     size_t n = 0;
@@ -315,19 +317,21 @@ rmcp_status rmcp_plan_ask(rmcp_device *device, const struct rmcp_operation *oper
         if (n >= room) continue;
         rmcp_candidate candidate = { .struct_size = sizeof candidate };
         struct rmcp_choice choice;
-        const char *why = NULL;
-        char text[160];
-        status = ask(operation->algos[n], &request, &ours, &choice, &why, text, sizeof text);
+        status = ask(operation->algos[n], &request, &ours, &choice);
         if (status) return status;
-        if (!why && failed_before(device, operation->algos[n], &request, text, sizeof text)) {
-            choice = (struct rmcp_choice){ 0 };
-            why = text;
+        struct rmcp_way *way = &choice.way;
+        if (!way->refusal &&
+            failed_before(device, operation->algos[n], &request, way->text, sizeof way->text)) {
+            way->refusal = way->text;
+            way->seconds = 0;
+            way->workspace_bytes = 0;
         }
-        snprintf(candidate.refusal, sizeof candidate.refusal, "%s", why ? why : "");
+        snprintf(candidate.refusal, sizeof candidate.refusal, "%s",
+                 way->refusal ? way->refusal : "");
         snprintf(candidate.algorithm, sizeof candidate.algorithm, "%s", operation->algos[n]->name);
         candidate.chosen = operation->algos[n] == chosen;
-        candidate.estimated_seconds = choice.seconds;
-        candidate.workspace_bytes = choice.workspace_bytes;
+        candidate.estimated_seconds = way->refusal ? 0 : way->seconds;
+        candidate.workspace_bytes = way->workspace_bytes;
         candidate.error_factor = error_factor(operation->algos[n]);
         void *target = (char *)list + n * step;
         memcpy(target, &(uint32_t){ (uint32_t)step }, sizeof(uint32_t));

@@ -58,10 +58,10 @@ void rmcp_slot_bytes(const struct rmcp_operation *operation, const void *problem
 /* An algorithm that can do the request within the limits. */
 struct rmcp_choice {
     const struct rmcp_algo *algo;
-    double seconds; /* by the cost model */
-    uint64_t workspace_bytes;
+    struct rmcp_way way;
 };
 
+/* Room for the candidates of any operation. */
 enum { RMCP_MOST_ALGOS = 64 };
 
 /* Make the records of one algorithm for a request: a plan of its own, free it after use.

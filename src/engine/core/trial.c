@@ -26,7 +26,8 @@ static void add_cases(struct rmcp_trial *trial, const rmcp_device *device, const
     if (rmcp_case_parse(text, &operation, problems, &count)) return;
     for (size_t i = 0; i < count && trial->n_cases < RMCP_TRIAL_MOST; i++) {
         const struct rmcp_request request = request_of(device, operation, problems[i].bytes);
-        if (!trial->algo->refuse(&request) &&
+        struct rmcp_way way;
+        if (!rmcp_algo_consider(trial->algo, &request, &way) && !way.refusal &&
             !rmcp_case_print(operation, problems[i].bytes, trial->cases[trial->n_cases],
                              RMCP_TRIAL_CASE))
             trial->n_cases++;
@@ -61,7 +62,7 @@ static rmcp_status run(rmcp_device *device, void *stream, const struct rmcp_tria
     const struct rmcp_request request = request_of(device, operation, problems[0].bytes);
     struct rmcp_choice choice = { .algo = trial->algo };
     rmcp_plan *plan = NULL;
-    if (trial->algo->workspace) status = trial->algo->workspace(&request, &choice.workspace_bytes);
+    status = rmcp_algo_consider(trial->algo, &request, &choice.way);
     if (!status) status = rmcp_plan_build_unguarded(device, &request, &choice, &plan);
     if (!status) status = rmcp_judge_plan(plan, stream, RMCP_DATA_INTEGERS, 1, 0, judgement);
     rmcp_plan_destroy(plan);

@@ -2,6 +2,8 @@
 #ifndef RMCP_COMMON_H
 #define RMCP_COMMON_H
 
+#include "engine/kernels/target.h"
+
 #include "engine/kernels/args.h"
 
 INLINE uint divide(uint n, struct rmcp_divider d)

@@ -85,17 +85,20 @@ static void check(const struct rmcp_norm *norm, const struct rmcp_caps *caps,
     const struct rmcp_request request = { .operation = &rmcp_operation_batchnorm,
                                           .problem = norm,
                                           .caps = caps };
-    if (algo->refuse(&request)) return;
-    assert_true(algo->cost(&request) > 0);
-    if (algo->workspace) {
-        uint64_t bytes = 0;
-        assert_int_equal(algo->workspace(&request, &bytes), RMCP_OK);
+    struct rmcp_way way;
+    assert_int_equal(rmcp_algo_consider(algo, &request, &way), RMCP_OK);
+    if (way.refusal) return;
+    assert_true(way.seconds > 0);
+    const uint64_t bytes = way.workspace_bytes;
+    if (algo == &rmcp_algo_batchnorm_staged) {
         assert_int_equal(bytes > 0, norm->pass != RMCP_BATCHNORM_INFER);
         /* small beside the data, unless a parameter has but a few elements */
         assert_true(bytes <= (uint64_t)norm->elements / 8 + (uint64_t)norm->params * 64 + 100000);
+    } else {
+        assert_int_equal(bytes, 0);
     }
     struct rmcp_launch_list list = { 0 };
-    if (algo->emit(&request, &list)) fail_msg("%s", rmcp_last_error());
+    if (algo->emit(&request, &way, &list)) fail_msg("%s", rmcp_last_error());
     int64_t most = 0;
     for (size_t at = 0; at < list.n_records;) {
         const char *kernel = list.records[at].kernel.kernel;
@@ -170,7 +173,9 @@ static void test_refusals(void **state)
         const struct rmcp_request request = { .operation = &rmcp_operation_batchnorm,
                                               .problem = &norm,
                                               .caps = &caps };
-        const char *reason = refused[i].algo->refuse(&request);
+        struct rmcp_way way;
+        assert_int_equal(rmcp_algo_consider(refused[i].algo, &request, &way), RMCP_OK);
+        const char *reason = way.refusal;
         assert_non_null(reason);
         if (!strstr(reason, refused[i].reason)) fail_msg("%s: %s", refused[i].text, reason);
     }

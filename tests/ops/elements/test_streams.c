@@ -113,8 +113,12 @@ static void test_too_many_launches_are_refused(void **state)
                                           .problem = &problem,
                                           .caps = &fast };
     for (size_t i = 0; operation->algos[i]; i++)
-        if (!strcmp(operation->algos[i]->name, "stream"))
-            assert_non_null(strstr(operation->algos[i]->refuse(&request), "1024 launches"));
+        if (!strcmp(operation->algos[i]->name, "stream")) {
+            struct rmcp_way way;
+            assert_int_equal(rmcp_algo_consider(operation->algos[i], &request, &way), RMCP_OK);
+            assert_non_null(way.refusal);
+            assert_non_null(strstr(way.refusal, "1024 launches"));
+        }
 }
 
 static rmcp_device *device;

@@ -1,6 +1,7 @@
 /* devices.c: which CUDA devices there are, and what they say about themselves. */
 #include "engine/driver/cuda/devices.h"
 
+#include "engine/figures/figures.h"
 #include "engine/gpu/images.h"
 
 #include <stdio.h>
@@ -92,8 +93,9 @@ rmcp_status rmcp_cuda_caps(const struct rmcp_cuda *cuda, int device, struct rmcp
         .local_bytes = (uint64_t)attribute(cuda, device, MAX_SHARED_MEMORY_PER_BLOCK),
         .max_buffer_bytes = bytes,
         .flops_per_second = 2 * lanes * (units ? units : 1) * 1e3 * (clock ? clock : 1000000),
-        .bytes_per_second = bandwidth > 0 ? bandwidth : 250e9,
-        .launch_seconds = 1.8e-6, /* of many in a stream or a graph, on an H200 */
+        .family = RMCP_FAMILY_NVIDIA,
     };
+    caps->bytes_per_second = bandwidth > 0 ? bandwidth : rmcp_figure(caps, RMCP_FIGURE_BANDWIDTH);
+    caps->launch_seconds = rmcp_figure(caps, RMCP_FIGURE_LAUNCH_CUDA);
     return RMCP_OK;
 }

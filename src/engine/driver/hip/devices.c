@@ -1,6 +1,8 @@
 /* devices.c: which HIP devices there are, and what they and the kernel driver say of them. */
 #include "engine/driver/hip/devices.h"
 
+#include "engine/figures/figures.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -141,12 +143,6 @@ static double transfers_per_clock(int bus_width, const char *chip)
     return strlen(chip) == 6 ? 4 : 16; /* gfx803; gfx1010 */
 }
 
-/* gfx10 and newer: work-items in waves of 32, compute units in pairs. */
-static bool is_rdna(const char *chip)
-{
-    return !strncmp(chip, "gfx1", 4) && strlen(chip) == strlen("gfx1010");
-}
-
 rmcp_status rmcp_hip_caps(const struct rmcp_hip *hip, int index, const rmcp_device_info *info,
                           const struct rmcp_hip_chip *chip, struct rmcp_caps *caps)
 {
@@ -160,17 +156,16 @@ rmcp_status rmcp_hip_caps(const struct rmcp_hip *hip, int index, const rmcp_devi
     const double units = info->compute_units ? info->compute_units : 1;
     const double bandwidth =
         memory_clock * 1e3 * transfers_per_clock(width, info->chip) * width / 8;
-    /* 64 lanes in a compute unit. These figures only rank algorithms against each other. */
     *caps = (struct rmcp_caps){
         .kinds = RMCP_LAUNCH_KERNEL,
         .compute_units = (uint32_t)units,
         .max_block = block ? (uint32_t)block : 1024,
-        .figures = is_rdna(info->chip) ? RMCP_FIGURES_RDNA : RMCP_FIGURES_CUDA,
+        .family = rmcp_family_of(info->chip),
         .local_bytes = local ? (uint64_t)local : 65536,
         .max_buffer_bytes = info->memory_bytes,
-        .flops_per_second = 2 * 64 * units * clock,
-        .bytes_per_second = bandwidth > 0 ? bandwidth : 250e9,
-        .launch_seconds = 8e-6,
     };
+    caps->flops_per_second = 2 * rmcp_figure(caps, RMCP_FIGURE_LANES) * units * clock;
+    caps->bytes_per_second = bandwidth > 0 ? bandwidth : rmcp_figure(caps, RMCP_FIGURE_BANDWIDTH);
+    caps->launch_seconds = rmcp_figure(caps, RMCP_FIGURE_LAUNCH_HIP);
     return RMCP_OK;
 }

@@ -1,6 +1,9 @@
 /* devices.c: which OpenCL devices there are, and what they say about themselves. */
 #include "engine/driver/opencl/devices.h"
 
+#include "base/chip/chips.h"
+#include "engine/figures/figures.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +11,7 @@
 #define CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV 0x4001
 #define CL_DEVICE_BOARD_NAME_AMD 0x4038 /* cl_amd_device_attribute_query */
 
-enum { MOST_PLATFORMS = 32 };
+enum { MOST_PLATFORMS = 32, INTEL = 0x8086 /* its PCI vendor number */ };
 
 /* ---- asking ---- */
 
@@ -157,6 +160,23 @@ rmcp_status rmcp_cl_device_describe(const struct rmcp_cl *cl, cl_device_id devic
     return RMCP_OK;
 }
 
+/* By the chip, which is part of the device's name in AMD's drivers ("gfx1010:xnack-"); Mesa's have
+ * the product there ("AMD Radeon RX 5600 XT (radeonsi, navi10, LLVM 19.1.7)"). */
+static enum rmcp_family family_of(const struct rmcp_cl *cl, cl_device_id device)
+{
+    char name[256], gfx[64];
+    device_text(cl, device, CL_DEVICE_NAME, name, sizeof name);
+    find_chip(cl, device, name, gfx, sizeof gfx);
+    switch (device_uint(cl, device, CL_DEVICE_VENDOR_ID)) {
+    case RMCP_PCI_NVIDIA: return RMCP_FAMILY_NVIDIA;
+    case INTEL: return RMCP_FAMILY_INTEL;
+    case RMCP_PCI_AMD: break;
+    default: return RMCP_FAMILY_GENERIC;
+    }
+    const struct rmcp_chip *chip = *gfx ? NULL : rmcp_chip_by_product(name);
+    return rmcp_family_of(chip ? chip->name : gfx);
+}
+
 rmcp_status rmcp_cl_device_caps(const struct rmcp_cl *cl, cl_device_id device,
                                 struct rmcp_caps *caps)
 {
@@ -173,17 +193,9 @@ rmcp_status rmcp_cl_device_caps(const struct rmcp_cl *cl, cl_device_id device,
         cl->clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
     if (code) return rmcp_cl_fail(NULL, code, "the device's largest allocation");
 
-    /* OpenCL tells neither lanes nor bandwidth. These are rough figures of the usual chips; they
-     * only rank algorithms against each other. */
+    /* OpenCL tells neither lanes nor bandwidth. */
     const bool is_cpu = device_type(cl, device) & CL_DEVICE_TYPE_CPU;
     const bool shares_memory = device_uint(cl, device, CL_DEVICE_HOST_UNIFIED_MEMORY) && !is_cpu;
-    double lanes = 64;
-    switch (device_uint(cl, device, CL_DEVICE_VENDOR_ID)) {
-    case 0x10de: lanes = 128; break; /* NVIDIA */
-    case 0x8086: lanes = 16; break;  /* Intel  */
-    default: break;                  /* AMD    */
-    }
-    if (is_cpu) lanes = 8; /* two FMA units of four to eight lanes, seldom both busy */
     cl_uint units = device_uint(cl, device, CL_DEVICE_MAX_COMPUTE_UNITS);
     cl_uint clock = device_uint(cl, device, CL_DEVICE_MAX_CLOCK_FREQUENCY); /* MHz */
     if (!units) units = 1;
@@ -195,12 +207,12 @@ rmcp_status rmcp_cl_device_caps(const struct rmcp_cl *cl, cl_device_id device,
         .max_block = block < UINT32_MAX ? (uint32_t)block : UINT32_MAX,
         .local_bytes = device_ulong(cl, device, CL_DEVICE_LOCAL_MEM_SIZE),
         .max_buffer_bytes = largest,
-        .flops_per_second = 2 * lanes * units * clock * 1e6,
-        .bytes_per_second = is_cpu          ? 10e9
-                            : shares_memory ? 40e9
-                                            : 250e9,
-        .launch_seconds = is_cpu ? 30e-6 : 10e-6,
+        .family = is_cpu ? RMCP_FAMILY_HOST : family_of(cl, device),
     };
+    caps->flops_per_second = 2 * rmcp_figure(caps, RMCP_FIGURE_LANES) * units * clock * 1e6;
+    caps->bytes_per_second =
+        rmcp_figure(caps, shares_memory ? RMCP_FIGURE_SHARED_BANDWIDTH : RMCP_FIGURE_BANDWIDTH);
+    caps->launch_seconds = rmcp_figure(caps, RMCP_FIGURE_LAUNCH_OPENCL);
     return RMCP_OK;
 }
 

@@ -27,8 +27,10 @@ static double cost(const struct rmcp_request *request)
     return rmcp_streams_cost(&streams, request);
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = rmcp_form_of(request);
     const struct rmcp_adam_math math = rmcp_adam_math_of(form);
     const bool present[] = { math.scaled, math.guarded, math.counted };

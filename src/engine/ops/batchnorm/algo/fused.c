@@ -28,8 +28,10 @@ static struct rmcp_norm_memory slot(unsigned number, bool used)
     return (struct rmcp_norm_memory){ used ? number : RMCP_NORM_SCALE, 0 };
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_norm *norm = rmcp_norm_of(request);
     const struct rmcp_norm_division d = rmcp_norm_divide(request, RMCP_NORM_WHOLE);
     const bool runs = rmcp_norm_runs(norm), saves = rmcp_norm_saves(norm);

@@ -113,8 +113,10 @@ static rmcp_status emit_gradients(const struct rmcp_request *request,
     return status ? status : rmcp_norm_append(request, values, "dx", third, 9, false, list);
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_norm *norm = rmcp_norm_of(request);
     const struct rmcp_norm_division sums = rmcp_norm_divide(request, RMCP_NORM_SUMS);
     const struct rmcp_norm_division values = rmcp_norm_divide(request, RMCP_NORM_VALUES);

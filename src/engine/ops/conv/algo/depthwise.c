@@ -192,8 +192,10 @@ static double cost(const struct rmcp_request *request)
                                                     : outputs_seconds(request, &way);
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+                        struct rmcp_launch_list *list)
 {
+    (void)asked;
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_depthwise_way way = rmcp_depthwise_choose(conv);
     rmcp_status status = RMCP_OK;

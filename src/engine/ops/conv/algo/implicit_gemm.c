@@ -13,8 +13,10 @@ static double cost(const struct rmcp_request *request)
     return rmcp_gemm_choose(request, RMCP_FORM_PHASES, false).seconds;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+                        struct rmcp_launch_list *list)
 {
+    (void)asked;
     const struct rmcp_gemm_way way = rmcp_gemm_choose(request, RMCP_FORM_PHASES, false);
     return rmcp_gemm_emit(request, &way, list);
 }

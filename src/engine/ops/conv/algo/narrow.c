@@ -90,8 +90,10 @@ static rmcp_status emit_launches(const struct rmcp_request *request, struct rmcp
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_convolution *conv = request->problem;
     rmcp_status status = RMCP_OK;
     for (int64_t phase = 0; phase < rmcp_gemm_phases(conv) && !status; phase++) {

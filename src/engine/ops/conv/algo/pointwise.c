@@ -111,7 +111,7 @@ static double lines_seconds(const struct rmcp_request *request, const struct rmc
     enum { LINE = 128 };
     const double faster = 4.7; /* than memory, as modelled for an RX 5600 XT */
     const int64_t items = THREADS >> shift, size = sizeof(float);
-    if (request->caps->figures != RMCP_FIGURES_RDNA || g->fast) return 0;
+    if (request->caps->family != RMCP_FAMILY_RDNA || g->fast) return 0;
     const int64_t lines = ceil_divide(items * size, LINE) + ((int64_t)g->a_inner * size >= LINE);
     return (double)(ceil_divide(g->count, items) * g->outer * g->inner * lines * LINE) /
            (faster * request->caps->bytes_per_second);
@@ -124,7 +124,7 @@ static double seconds_of(const struct rmcp_request *request, const struct rmcp_p
                          unsigned shift)
 {
     enum { BASE = 107, STEP = 26, FAST_STEP = 40 };
-    const bool rdna = request->caps->figures == RMCP_FIGURES_RDNA;
+    const bool rdna = request->caps->family == RMCP_FAMILY_RDNA;
     const double turn = 130e-9, step = rdna ? 85e-9 : 166e-9, halving = 156e-9;
     const double efficiency = rdna ? 0.9 : 0.5;
     const int64_t turns = g->outer * ceil_divide(g->inner, (int64_t)AHEAD << shift);
@@ -174,8 +174,10 @@ static double cost(const struct rmcp_request *request)
 
 /* ---- the launch ---- */
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_convolution *conv = request->problem;
     double seconds;
     const struct rmcp_pointwise g = choose(request, &seconds);

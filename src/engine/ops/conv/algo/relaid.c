@@ -59,14 +59,12 @@ static void find_algo(const struct rmcp_request *request, struct twin *twin)
     inner.problem = &twin->conv;
     for (const struct rmcp_algo *const *a = request->operation->algos; *a; a++) {
         const bool fits = (*a)->kind == RMCP_LAUNCH_KERNEL && (*a)->error_factor <= 1;
-        if (!fits || (*a)->refuse(&inner)) continue;
-        const double seconds = (*a)->cost(&inner);
-        uint64_t bytes = 0;
-        if (twin->algo && seconds >= twin->seconds) continue;
-        if ((*a)->workspace && (*a)->workspace(&inner, &bytes)) continue;
+        struct rmcp_way way;
+        if (!fits || rmcp_algo_consider(*a, &inner, &way) || way.refusal) continue;
+        if (twin->algo && way.seconds >= twin->seconds) continue;
         twin->algo = *a;
-        twin->seconds = seconds;
-        twin->inner = bytes;
+        twin->seconds = way.seconds;
+        twin->inner = way.workspace_bytes;
     }
 }
 
@@ -178,8 +176,10 @@ static void redirect(struct rmcp_launch_list *list, size_t first, const struct t
     }
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_convolution *conv = request->problem;
     const struct twin twin = *find(request);
     const unsigned output = rmcp_conv_output_slot(conv);
@@ -192,7 +192,9 @@ static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_l
     struct rmcp_request inner = *request;
     inner.problem = &twin.conv;
     const size_t first = list->n_records;
-    status = twin.algo->emit(&inner, list);
+    struct rmcp_way inner_way; /* asked again: a way has no room for another one's */
+    status = rmcp_algo_consider(twin.algo, &inner, &inner_way);
+    if (!status) status = twin.algo->emit(&inner, &inner_way, list);
     if (status) return status;
     redirect(list, first, &twin);
     if (!differs(conv, output)) return RMCP_OK;

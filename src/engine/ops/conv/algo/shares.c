@@ -172,7 +172,7 @@ static const struct tile *choose(const struct rmcp_request *request, const struc
         const double one = seconds_of(request, g, &tiles[i]);
         if (!best || one < *seconds) best = &tiles[i], *seconds = one;
     }
-    if (request->caps->figures != RMCP_FIGURES_RDNA) *seconds += unknown;
+    if (request->caps->family != RMCP_FAMILY_RDNA) *seconds += unknown;
     return best;
 }
 
@@ -184,8 +184,10 @@ static double cost(const struct rmcp_request *request)
     return seconds;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_convolution *conv = request->problem;
     struct rmcp_shares g = arguments_of(conv);
     double seconds = 0;

@@ -30,8 +30,10 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+                        struct rmcp_launch_list *list)
 {
+    (void)asked;
     const struct rmcp_gemm_way way = rmcp_gemm_choose(request, RMCP_FORM_PHASES, true);
     return rmcp_gemm_emit(request, &way, list);
 }

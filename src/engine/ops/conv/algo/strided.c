@@ -87,8 +87,10 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+                        struct rmcp_launch_list *list)
 {
+    (void)asked;
     const struct way way = choose(request);
     return way.thin ? rmcp_thin_emit(request, &way.few, list)
                     : rmcp_gemm_emit(request, &way.gemm, list);

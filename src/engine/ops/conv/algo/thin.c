@@ -23,8 +23,10 @@ static double cost(const struct rmcp_request *request)
     return rmcp_thin_choose(request, RMCP_FORM_PHASES).seconds;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+                        struct rmcp_launch_list *list)
 {
+    (void)asked;
     const struct rmcp_thin_way way = rmcp_thin_choose(request, RMCP_FORM_PHASES);
     return rmcp_thin_emit(request, &way, list);
 }

@@ -19,8 +19,10 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+                        struct rmcp_launch_list *list)
 {
+    (void)asked;
     const struct rmcp_winograd_way way = rmcp_winograd_choose(request, false);
     return rmcp_winograd_emit(request, &way, list);
 }

@@ -27,9 +27,10 @@ static const double most_bytes =
  */
 static const struct side {
     int64_t side;
-    double efficiency[RMCP_N_FIGURES];
+    double efficiency[RMCP_N_FAMILIES];
     int64_t at_once, least;
-} sides[] = { { 128, { 0.72, 0.88 }, 2, 1 }, { 64, { 0.50, 0.72 }, 4, 2 } };
+} sides[] = { { 128, { 0.72, 0.72, 0.88, 0.72, 0.72 }, 2, 1 },
+              { 64, { 0.50, 0.50, 0.72, 0.50, 0.50 }, 4, 2 } };
 enum { N_SIDES = sizeof sides / sizeof *sides };
 
 /* How a problem is cut. Rows and channels are those of the filters: rows are made, channels are
@@ -84,7 +85,7 @@ static double product_seconds(const struct rmcp_request *request, const struct s
 {
     enum { PREAMBLE = 6 };
     const struct rmcp_caps *caps = request->caps;
-    const double turn = caps->figures == RMCP_FIGURES_RDNA ? 400e-9 : 680e-9;
+    const double turn = caps->family == RMCP_FAMILY_RDNA ? 400e-9 : 680e-9;
     const int64_t units = caps->compute_units ? caps->compute_units : 1;
     const int64_t groups =
         positions_of(request->problem) * splits * (rows / side->side) * (columns / side->side);
@@ -93,7 +94,7 @@ static double product_seconds(const struct rmcp_request *request, const struct s
     if (rest && rest < side->least) rest = side->least;
     const double flops = 2.0 * (double)(side->side * side->side) * (double)(length + PREAMBLE);
     const double busy = (double)((rounds * side->at_once + rest) * units) * flops /
-                        (caps->flops_per_second * side->efficiency[caps->figures]);
+                        (caps->flops_per_second * side->efficiency[caps->family]);
     return hypot(busy, (double)(length / SLICES) * turn); /* each hides some of the other */
 }
 
@@ -101,7 +102,7 @@ static double way_seconds(const struct rmcp_request *request, const struct way *
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    const bool weights = makes_weights(conv), rdna = caps->figures == RMCP_FIGURES_RDNA;
+    const bool weights = makes_weights(conv), rdna = caps->family == RMCP_FAMILY_RDNA;
     const double stretches = (double)w->stretches;
     const double compute =
         weights ? product_seconds(request, w->side, w->rows, w->channels,
@@ -437,8 +438,10 @@ static rmcp_status emit_group(const struct rmcp_request *request, const struct w
 }
 
 /* Groups one after the other: they have the workspace in turn. */
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct way w = choose(request);
     rmcp_status status = RMCP_OK;
     for (int64_t group = 0; group < rmcp_conv_of(request)->groups && !status; group++)

@@ -157,7 +157,7 @@ static double traffic_seconds(const struct rmcp_request *request, const struct r
                               double usual)
 {
     const struct rmcp_convolution *conv = request->problem;
-    const bool rdna = request->caps->figures == RMCP_FIGURES_RDNA;
+    const bool rdna = request->caps->family == RMCP_FAMILY_RDNA;
     const double far = rdna ? usual : 4.5; /* as measured on an H200 */
     const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
     const bool zeros = strided && way->form == RMCP_FORM_PHASES && conv->layout == RMCP_NCHW &&
@@ -292,7 +292,7 @@ double rmcp_gemm_seconds(const struct rmcp_request *request, const struct rmcp_g
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    if (caps->figures == RMCP_FIGURES_RDNA) return rdna_seconds(request, p, way);
+    if (caps->family == RMCP_FAMILY_RDNA) return rdna_seconds(request, p, way);
     if (is_crowd(conv, way->form)) return crowd_way_seconds(request, p, way);
     const double launches = (double)rmcp_gemm_form_launches(conv, way->form);
     const double compute = rmcp_gemm_compute_seconds(request, p, way);

@@ -48,7 +48,7 @@ static double compute_seconds(const struct rmcp_request *request, const struct r
     const double efficiency = way->rows == RMCP_THIN_MOST ? 0.36 : 0.48;
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    const bool rdna = caps->figures == RMCP_FIGURES_RDNA;
+    const bool rdna = caps->family == RMCP_FAMILY_RDNA;
     const double seconds_each = rdna ? 300e-9 : 600e-9 / (way->pixels == 1 ? 8 : 4), fill = 80e-9;
     const double units = caps->compute_units ? caps->compute_units : 1;
     struct work work = { 0, 0, 0 };

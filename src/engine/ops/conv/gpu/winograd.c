@@ -88,13 +88,19 @@ uint64_t rmcp_winograd_workspace(const struct rmcp_convolution *conv,
 struct figures {
     double efficiency, filters, cached, preamble;
 };
-static const struct figures figures[RMCP_N_FIGURES] = {
-    [RMCP_FIGURES_CUDA] = { 0.515, 2.9, 0, 14 },
-    [RMCP_FIGURES_RDNA] = { 0.88, 2.3, 2.5e6, 9 },
+static const struct figures figures[RMCP_N_FAMILIES] = {
+    { 0.515, 2.9, 0, 14 },
+    { 0.515, 2.9, 0, 14 },
+    [RMCP_FAMILY_INTEL] = { 0.515, 2.9, 0, 14 },
+    [RMCP_FAMILY_HOST] = { 0.515, 2.9, 0, 14 },
+    [RMCP_FAMILY_RDNA] = { 0.88, 2.3, 2.5e6, 9 },
 };
-static const struct figures fused_figures[RMCP_N_FIGURES] = {
-    [RMCP_FIGURES_CUDA] = { 0.2, 0, 0, 14 }, /* not timed there: counted as slow */
-    [RMCP_FIGURES_RDNA] = { 0.85, 0, 0, 9 },
+static const struct figures fused_figures[RMCP_N_FAMILIES] = {
+    { 0.2, 0, 0, 14 },
+    { 0.2, 0, 0, 14 },
+    [RMCP_FAMILY_INTEL] = { 0.2, 0, 0, 14 },
+    [RMCP_FAMILY_HOST] = { 0.2, 0, 0, 14 }, /* not timed there: counted as slow */
+    [RMCP_FAMILY_RDNA] = { 0.85, 0, 0, 9 },
 };
 
 /* A workgroup has a compute unit for itself. Besides its channels it finds its tiles, fills the
@@ -103,7 +109,7 @@ static double compute_seconds(const struct rmcp_request *request,
                               const struct rmcp_winograd_way *way)
 {
     const struct rmcp_caps *caps = request->caps;
-    const struct figures *f = &(way->fused ? fused_figures : figures)[caps->figures];
+    const struct figures *f = &(way->fused ? fused_figures : figures)[caps->family];
     const struct size s = size_of(request->problem, way->fused);
     const int64_t units = caps->compute_units ? caps->compute_units : 1;
     const int64_t rounds =
@@ -135,12 +141,12 @@ static double rdna_fused_seconds(const struct rmcp_request *request,
 static double seconds_of(const struct rmcp_request *request, const struct rmcp_winograd_way *way)
 {
     const struct rmcp_caps *caps = request->caps;
-    const struct figures *f = &figures[caps->figures];
+    const struct figures *f = &figures[caps->family];
     const double once = (double)size_of(request->problem, way->fused).filter_floats * sizeof(float);
     const double least = 9.0 / POSITIONS + 1; /* read as they are, and written */
     const double filters = way->fused ? 0 : fmax(f->filters * once - f->cached, least * once);
     const double parts = 2.0 * (double)parts_bytes(request->problem, way->splits);
-    const double compute = way->fused && caps->figures == RMCP_FIGURES_RDNA
+    const double compute = way->fused && caps->family == RMCP_FAMILY_RDNA
                                ? rdna_fused_seconds(request, way)
                                : compute_seconds(request, way);
     return fmax(compute, rmcp_traffic_seconds(request->problem, caps)) +

@@ -179,8 +179,10 @@ static rmcp_status emit_labels(const struct rmcp_request *request, struct rmcp_c
     return status;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = rmcp_form_of(request);
     const struct places p = places_of(form);
     struct rmcp_ctc_args args = args_of(form);

@@ -33,8 +33,10 @@ static double cost(const struct rmcp_request *request)
            (rmcp_dropout_counts(rmcp_form_of(request)) ? request->caps->launch_seconds : 0);
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = rmcp_form_of(request);
     struct rmcp_dropout_math math = rmcp_dropout_math_of(form);
     struct rmcp_streams streams;

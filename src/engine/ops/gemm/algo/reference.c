@@ -45,8 +45,10 @@ static rmcp_status run(const void *state, const rmcp_memory *memory)
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct loops state = { request->problem,
                                  request->caps->threads ? request->caps->threads : 1 };
     return rmcp_launch_host(list, run, &state, sizeof state);

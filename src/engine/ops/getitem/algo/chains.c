@@ -67,8 +67,10 @@ static rmcp_status find_chains(const struct rmcp_form *form, struct rmcp_launch_
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = request->problem;
     rmcp_status status = find_chains(form, list);
     if (status) return status;

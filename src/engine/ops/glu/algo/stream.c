@@ -35,8 +35,10 @@ static double cost(const struct rmcp_request *request)
     return rmcp_streams_cost(&streams, request);
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = rmcp_form_of(request);
     const struct rmcp_glu_math math = { .backward = rmcp_glu_backward(form) };
     struct rmcp_streams streams;

@@ -111,8 +111,10 @@ static double cost(const struct rmcp_request *request)
            (double)ceiling(p.planes, cut(request, &p).planes) * request->caps->launch_seconds;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = request->problem;
     const struct rmcp_lrn lrn = rmcp_lrn_of(form);
     const struct planes p = planes_of(form);

@@ -154,8 +154,10 @@ static struct rmcp_lrn_args arguments(const struct rmcp_form *form, int64_t imag
     return a;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = request->problem;
     const struct rmcp_lrn lrn = rmcp_lrn_of(form);
     const int64_t most = cut(request);

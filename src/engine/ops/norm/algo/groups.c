@@ -115,8 +115,10 @@ static rmcp_status finish(const struct rmcp_form *form, struct rmcp_launch_list 
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = rmcp_form_of(request);
     const struct rmcp_ln_rows r = rmcp_ln_rows(form);
     const struct shares s = divide(request);

@@ -161,13 +161,18 @@ static bool emit_whole(const struct rmcp_request *request, struct rmcp_launch_li
     struct rmcp_request alone = *request;
     data.word[RMCP_LN_GRADIENTS] = RMCP_LN_DATA;
     alone.problem = &data;
-    if (!sums_of(request->problem) || rmcp_algo_norm_whole.refuse(&alone)) return false;
-    *status = rmcp_algo_norm_whole.emit(&alone, list);
+    struct rmcp_way way;
+    if (!sums_of(request->problem)) return false;
+    *status = rmcp_algo_consider(&rmcp_algo_norm_whole, &alone, &way);
+    if (*status || way.refusal) return *status != RMCP_OK;
+    *status = rmcp_algo_norm_whole.emit(&alone, &way, list);
     return true;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = rmcp_form_of(request);
     const bool backward = form->word[RMCP_LN_PASS] == RMCP_LN_BACKWARD;
     rmcp_status whole = RMCP_OK;

@@ -168,8 +168,10 @@ static void add_memory(struct rmcp_kernel_launch *launch, const struct rmcp_form
     rmcp_arg_memory(launch, form->tensor[slot].dims ? slot : other, 0);
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = rmcp_form_of(request);
     const struct rmcp_ln_rows r = rmcp_ln_rows(form);
     const struct shares s = divide(request);

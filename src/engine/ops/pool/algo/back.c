@@ -8,8 +8,10 @@ static const char *refuse(const struct rmcp_request *request)
     return rmcp_pool_known(request, &known);
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     return rmcp_pool_known_emit(request, "pool_back", list);
 }
 

@@ -46,8 +46,10 @@ static double cost(const struct rmcp_request *request)
            (double)((pool.n * pool.c + each - 1) / each) * request->caps->launch_seconds;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = request->problem;
     const struct rmcp_pool pool = rmcp_pool_of(form);
     const int64_t all = pool.n * pool.c, each = quota(request), length = length_of(&pool);

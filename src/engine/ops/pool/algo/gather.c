@@ -24,8 +24,10 @@ static double cost(const struct rmcp_request *request)
     return way.seconds + (double)rmcp_pool_launches(request, &way) * request->caps->launch_seconds;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+                        struct rmcp_launch_list *list)
 {
+    (void)asked;
     const struct rmcp_pool_way way = way_of(request);
     return rmcp_pool_emit(request, &way, "pool_gather", "", NULL, list);
 }

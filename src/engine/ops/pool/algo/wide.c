@@ -60,8 +60,10 @@ static void adjust(const struct rmcp_request *request, struct rmcp_pool_args *ar
     *work_items = (args->count + outputs - 1) / outputs * THREADS;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+                        struct rmcp_launch_list *list)
 {
+    (void)asked;
     const struct rmcp_pool_way way = way_of(request);
     return rmcp_pool_emit(request, &way, "pool_wide", "", adjust, list);
 }

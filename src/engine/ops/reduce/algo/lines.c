@@ -121,8 +121,10 @@ static rmcp_status append(const struct rmcp_form *form, const struct rmcp_line_p
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = request->problem;
     const struct rmcp_line_problem problem = problem_of(form);
     struct rmcp_line_plan plan;

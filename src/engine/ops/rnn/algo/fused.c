@@ -16,8 +16,10 @@ static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes
     return rmcp_rnn_workspace(request, true, bytes);
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     return rmcp_rnn_emit(request, true, list);
 }
 

@@ -105,8 +105,10 @@ static double cost(const struct rmcp_request *request)
     return seconds(request, &box) + request->caps->launch_seconds;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_form *form = request->problem;
     const bool forward = is_forward(form);
     struct rmcp_softmax_box box;

@@ -43,8 +43,10 @@ static rmcp_status run(const void *state, const rmcp_memory *memory)
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     return rmcp_tensor_append(request, run, list);
 }
 

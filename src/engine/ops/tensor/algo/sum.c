@@ -217,8 +217,10 @@ static rmcp_status append(const struct rmcp_tensor_form *form, const struct laun
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     const struct rmcp_tensor_form *form = request->problem;
     const struct cut cut = cut_of(request);
     rmcp_status status = RMCP_OK;

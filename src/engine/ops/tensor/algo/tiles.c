@@ -86,8 +86,10 @@ static rmcp_status emit_piece(const struct rmcp_tensor_form *form,
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
+    (void)way;
     struct rmcp_tensor_pieces pieces;
     rmcp_tensor_cut(&pieces, request, seconds(request));
     rmcp_status status = RMCP_OK;
