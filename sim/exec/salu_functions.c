@@ -24,8 +24,10 @@ static inline uint32_t u32(uint64_t x)
 /* clang-format off */
 #define PLAIN(name, expression) FN(name) { UNUSED; return (uint64_t)(expression); }
 /* SCC: is the result not 0? */
-#define LOGIC32(name, expression) FN(name) { UNUSED; uint32_t r = (uint32_t)(expression); *scc = r; return r; }
-#define LOGIC64(name, expression) FN(name) { UNUSED; uint64_t r = (expression); *scc = r; return r; }
+#define LOGIC32(name, expression) \
+    FN(name) { UNUSED; uint32_t r = (uint32_t)(expression); *scc = r; return r; }
+#define LOGIC64(name, expression) \
+    FN(name) { UNUSED; uint64_t r = (expression); *scc = r; return r; }
 #define COMPARE(name, expression) FN(name) { UNUSED; *scc = (expression); return 0; }
 /* clang-format on */
 

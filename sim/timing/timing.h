@@ -10,25 +10,17 @@
 #include "sim/record/record.h"
 
 /* Parameters, as data/cards/rdna1.timing names and explains them. */
+/* clang-format off */
 #define TIMING_PARAMETERS(P)                                                                       \
-    P(valu_latency_clk)                                                                            \
-    P(trans_clk)                                                                                   \
-    P(trans_latency_clk)                                                                           \
-    P(quarter_clk)                                                                                 \
-    P(quarter_latency_clk)                                                                         \
-    P(wide_clk)                                                                                    \
-    P(wide_latency_clk)                                                                            \
-    P(f64_clk)                                                                                     \
-    P(f64_latency_clk)                                                                             \
-    P(salu_latency_clk)                                                                            \
+    P(valu_latency_clk) P(trans_clk) P(trans_latency_clk) P(quarter_clk) P(quarter_latency_clk)    \
+    P(wide_clk) P(wide_latency_clk) P(f64_clk) P(f64_latency_clk) P(salu_latency_clk)              \
     P(branch_clk) P(simd_vgprs) P(vgpr_granule) P(barrier_slots) P(lds_kb) P(lds_B_clk)            \
-        P(lds_latency_clk) P(lds_queue_clk) P(l0_B_clk) P(l0_lines_clk) P(raw_extra_clk)           \
-            P(l0_latency_clk) P(l0_ways) P(vmem_queue_clk) P(l1_B_clk) P(l1_latency_clk)           \
-                P(l1_ways) P(l2_slice_B_clk) P(l2_latency_clk) P(l2_ways) P(dram_latency_ns)       \
-                    P(dram_efficiency) P(smem_latency_clk) P(scalar_ways) P(icache_ways)           \
-                        P(icache_miss_clk) P(icache_ahead_lines) P(barrier_clk)                    \
-                            P(dispatch_waves_clk) P(group_start_clk) P(kernel_us)                  \
-                                P(host_launch_us)
+    P(lds_latency_clk) P(lds_queue_clk) P(l0_B_clk) P(l0_lines_clk) P(raw_extra_clk)               \
+    P(l0_latency_clk) P(l0_ways) P(vmem_queue_clk) P(l1_B_clk) P(l1_latency_clk) P(l1_ways)        \
+    P(l2_slice_B_clk) P(l2_latency_clk) P(l2_ways) P(dram_latency_ns) P(dram_efficiency)           \
+    P(smem_latency_clk) P(scalar_ways) P(icache_ways) P(icache_miss_clk) P(icache_ahead_lines)     \
+    P(barrier_clk) P(dispatch_waves_clk) P(group_start_clk) P(kernel_us) P(host_launch_us)
+/* clang-format on */
 
 struct timing_values {
 #define P(name) double name;

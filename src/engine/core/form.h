@@ -100,7 +100,8 @@ rmcp_status rmcp_form_parse(const struct rmcp_form_rules *rules, const char *tex
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-void rmcp_form_draw(const struct rmcp_form_rules *rules, struct rmcp_form *form, const char *format, ...);
+void rmcp_form_draw(const struct rmcp_form_rules *rules, struct rmcp_form *form, const char *format,
+                    ...);
 
 /* Describe tensor `slot` in `shape`: the form's own size, or any other. */
 void rmcp_form_whole(struct rmcp_form *form, unsigned slot, bool written);
