@@ -1,5 +1,5 @@
 /* stream.h: element by element over several tensors: where the chunks of a work-item lie. A chunk
- * is LANES neighbours along the fastest loop (engine/ops/tensor/kernels/lanes.h), loaded and stored
+ * is LANES neighbours along the fastest loop (engine/kernels/lanes.h), loaded and stored
  * at once where they can be. TENSORS is how many tensors a kernel has. */
 #ifndef RMCP_KERNEL_STREAM_H
 #define RMCP_KERNEL_STREAM_H

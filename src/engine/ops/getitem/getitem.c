@@ -3,7 +3,7 @@
  * of range is left out and leaves -1 in `error`. */
 #include "engine/ops/getitem/getitem.h"
 
-#include "engine/ops/reduce/draw.h"
+#include "engine/core/draw.h"
 
 #include <inttypes.h>
 #include <math.h>

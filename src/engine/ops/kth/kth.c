@@ -2,7 +2,7 @@
  * everything; of equal elements the first counts. */
 #include "engine/ops/kth/kth.h"
 
-#include "engine/ops/reduce/draw.h"
+#include "engine/core/draw.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "engine/ops/reduce/reduce.h"
 
 #include "base/convert.h"
-#include "engine/ops/reduce/draw.h"
+#include "engine/core/draw.h"
 #include "engine/ops/reduce/evaluate.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * gradient. */
 #include "engine/ops/softmax/softmax.h"
 
-#include "engine/ops/reduce/draw.h"
+#include "engine/core/draw.h"
 
 #include <float.h>
 #include <inttypes.h>

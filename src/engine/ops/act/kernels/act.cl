@@ -1,6 +1,6 @@
 /* act.cl: activations and their gradients, element by element: of any tensors, or (PACKED) of tensors that are one row
  * each. The mode is the same for all work-items, and memory is the limit: choosing it in the kernel costs nothing. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
 
 #define TENSORS 4 /* the one that is written, x, y, dy */
 #include "engine/kernels/functions.h"

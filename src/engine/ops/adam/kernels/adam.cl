@@ -1,5 +1,5 @@
 /* adam.cl: one step of Adam, AdamW or their variants for each element of a parameter. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
 
 #define TENSORS 6 /* the parameter, its gradient, first and second moment, the largest second, the copy in f16 */
 #include "engine/kernels/functions.h"

@@ -1,5 +1,5 @@
 /* convert.cl: halves to floats and back: everything between is computed in f32. */
-#include "engine/ops/rnn/kernels/cell.h"
+#include "engine/kernels/exponential.h"
 
 __kernel WORKGROUP(256) void attention_to_float(INPUT(from), OUTPUT(to), ulong count)
 {

@@ -3,8 +3,8 @@
 #ifndef RMCP_OPS_ATTENTION_KERNELS_ROWS_H
 #define RMCP_OPS_ATTENTION_KERNELS_ROWS_H
 
+#include "engine/kernels/exponential.h"
 #include "engine/ops/attention/kernels/args.h"
-#include "engine/ops/rnn/kernels/cell.h"
 
 #define THREADS 256
 

@@ -1,6 +1,6 @@
 /* dropout.cl: y = kept ? scale * x : 0, element by element; each element has a number of a counter-based generator,
  * or a byte of a mask. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
 
 #define TENSORS 3 /* y, x, the mask: one byte an element */
 #include "engine/kernels/philox.h"

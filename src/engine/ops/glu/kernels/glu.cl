@@ -1,5 +1,5 @@
 /* glu.cl: gated linear units: half of x times the sigmoid of the other half; and the gradients of both halves. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
 
 #define TENSORS 5 /* y or the first half of dx, the second half of dx, both halves of x, dy */
 #include "engine/kernels/functions.h"

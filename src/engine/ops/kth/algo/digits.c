@@ -1,7 +1,7 @@
 /* digits: k-th values on a GPU by counting digits, a workgroup for each line of any strides. */
+#include "engine/gpu/lines.h"
 #include "engine/ops/kth/kernels/args.h"
 #include "engine/ops/kth/kth.h"
-#include "engine/ops/reduce/gpu/lines.h"
 
 static struct rmcp_line_problem problem_of(const struct rmcp_form *form)
 {

@@ -2,7 +2,7 @@
 #ifndef RMCP_KTH_KERNELS_ARGS_H
 #define RMCP_KTH_KERNELS_ARGS_H
 
-#include "engine/ops/reduce/kernels/line_args.h"
+#include "engine/kernels/line_args.h"
 
 struct rmcp_kth_args {
     struct rmcp_line_turn across[5]; /* from line to line, fastest first; a: x, c: y, d: indices */

@@ -5,7 +5,7 @@
  * elements the first is found. Each work-item has counters of its own: no atomics, and the same
  * result every time. */
 #include "engine/ops/kth/kernels/args.h"
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
 
 #define THREADS 256
 #define DIGITS 16

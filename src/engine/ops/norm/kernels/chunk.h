@@ -2,10 +2,10 @@
 #ifndef RMCP_OPS_NORM_KERNELS_CHUNK_H
 #define RMCP_OPS_NORM_KERNELS_CHUNK_H
 
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
+#include "engine/kernels/moments.h" /* THREADS, for meet.h */
 
 #include "engine/kernels/meet.h"
-#include "engine/ops/batchnorm/kernels/norm.h"
 #include "engine/ops/norm/kernels/args.h"
 
 INLINE void load_chunk(uint *word, __global const char *base, uint at, bool aligned)

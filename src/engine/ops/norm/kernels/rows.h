@@ -5,7 +5,7 @@
 
 #include "engine/kernels/target.h"
 
-#include "engine/ops/batchnorm/kernels/norm.h"
+#include "engine/kernels/moments.h"
 #include "engine/ops/norm/kernels/args.h"
 
 #define BLOCK (CPU ? 4 : RMCP_LN_BLOCK) /* whose compiler takes long for more */

@@ -2,7 +2,7 @@
  * sums of the parts. */
 #include "engine/kernels/target.h"
 
-#include "engine/ops/batchnorm/kernels/norm.h"
+#include "engine/kernels/moments.h"
 #include "engine/ops/norm/kernels/args.h"
 
 #define WIDE 32

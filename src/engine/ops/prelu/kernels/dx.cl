@@ -1,5 +1,5 @@
 /* dx.cl: the gradient of PReLU's input: dy, times the weight where x is not positive. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
 
 #define TENSORS 4 /* dx, x, dy, w */
 #include "engine/kernels/stream.h"

@@ -1,5 +1,5 @@
 /* sums.cl: parts of the gradients of PReLU's weights: sums of x dy where x is not positive. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
 
 #define TENSORS 2 /* x, dy */
 #include "engine/kernels/fold.h"

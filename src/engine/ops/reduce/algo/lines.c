@@ -1,7 +1,7 @@
 /* lines: reductions on a GPU along lines of any strides. Where there are few results, several
  * workgroups share one: what they have goes to the workspace, and the same kernel merges it, in a
  * fixed order. */
-#include "engine/ops/reduce/gpu/lines.h"
+#include "engine/gpu/lines.h"
 #include "engine/ops/reduce/kernels/args.h"
 #include "engine/ops/reduce/reduce.h"
 

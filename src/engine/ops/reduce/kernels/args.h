@@ -2,7 +2,7 @@
 #ifndef RMCP_REDUCE_KERNELS_ARGS_H
 #define RMCP_REDUCE_KERNELS_ARGS_H
 
-#include "engine/ops/reduce/kernels/line_args.h"
+#include "engine/kernels/line_args.h"
 
 /* How two values become one. The least is the largest of negated values. */
 #define RMCP_REDUCE_SUM 0

@@ -1,7 +1,7 @@
 /* reduce.cl: sums, products and largest values along lines, with the place of the largest; in a
  * fixed order, and sums in blocks, so that errors stay small. */
 #include "engine/ops/reduce/kernels/args.h"
-#include "engine/ops/reduce/kernels/lines.h"
+#include "engine/kernels/lines.h"
 
 #define KEEP (16 / LANES) /* chunks that are loaded at a time */
 #define NOWHERE 0xffffffffu

@@ -1,6 +1,6 @@
 /* rope.cl: rotary embeddings: pairs of neighbours are turned by an angle, or back. Chunks begin at even elements,
  * so that no pair is torn. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
 
 #define TENSORS 4 /* y, x, cos, sin */
 #include "engine/kernels/stream.h"

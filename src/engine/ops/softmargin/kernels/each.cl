@@ -1,5 +1,5 @@
 /* each.cl: the soft margin loss of each element, log(1 + e^(-x t)), or its gradient. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
 
 #define TENSORS 4 /* y or dx, x, t, dy */
 #include "engine/kernels/functions.h"

@@ -1,5 +1,5 @@
 /* sums.cl: parts of the sum of all soft margin losses. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
 
 #define TENSORS 2 /* x, t */
 #include "engine/kernels/fold.h"

@@ -1,5 +1,5 @@
 /* lines: softmax on a GPU along lines of any strides, some of them shared by workgroups. */
-#include "engine/ops/reduce/gpu/lines.h"
+#include "engine/gpu/lines.h"
 #include "engine/ops/softmax/kernels/args.h"
 #include "engine/ops/softmax/softmax.h"
 

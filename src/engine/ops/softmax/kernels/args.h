@@ -2,7 +2,7 @@
 #ifndef RMCP_SOFTMAX_KERNELS_ARGS_H
 #define RMCP_SOFTMAX_KERNELS_ARGS_H
 
-#include "engine/ops/reduce/kernels/line_args.h"
+#include "engine/kernels/line_args.h"
 
 /* What a launch does: all of it; or, where several workgroups share a line, first what each part
  * contributes, to the workspace, then the results. */

@@ -4,7 +4,7 @@
  * work-items have neighbouring ones. Lines that fit into the registers of their work-items are read once; of longer ones the
  * sums come first, relative to the largest value so far, and all but the last block, which is still there, is read again for
  * the results, from the end to the beginning. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
 
 #include "engine/kernels/functions.h"
 #include "engine/ops/softmax/kernels/packed_args.h"

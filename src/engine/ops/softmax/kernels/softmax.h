@@ -2,7 +2,7 @@
 #ifndef RMCP_SOFTMAX_SOFTMAX_H
 #define RMCP_SOFTMAX_SOFTMAX_H
 
-#include "engine/ops/reduce/kernels/lines.h"
+#include "engine/kernels/lines.h"
 
 #include "engine/kernels/functions.h"
 #include "engine/ops/softmax/kernels/args.h"

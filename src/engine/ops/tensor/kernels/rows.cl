@@ -1,6 +1,6 @@
 /* rows.cl: tensor operations element by element: LANES neighbours along the fastest loop, 16 bytes
  * of c, are one chunk, loaded and stored at once where they are aligned. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/ops/tensor/kernels/math.h"
 
 #define THREADS 256
 #define CHUNKS RMCP_TENSOR_ROWS_CHUNKS /* of a work-item */

@@ -4,7 +4,7 @@
  * them are fetched together. A work-item adds up every lanes-th chunk of its part in blocks of BLOCK,
  * a tree in local memory adds up the work-items of an output. Where neighbours of a are along the
  * sum, so are work-items; else each of them has an output of its own. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/ops/tensor/kernels/math.h"
 
 #define THREADS 256
 #define BLOCK 64

@@ -1,6 +1,6 @@
 /* tiles.cl: tensor operations whose a lies across c: a tile is read along a, turned in local memory
  * and written along c. */
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/ops/tensor/kernels/math.h"
 
 #define THREADS 256
 #define SIDE 64

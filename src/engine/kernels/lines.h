@@ -2,11 +2,11 @@
  *
  * COLUMNS chooses what a chunk is (line_args.h). Work-items of a line meet in local memory in a
  * fixed order. */
-#ifndef RMCP_REDUCE_LINES_H
-#define RMCP_REDUCE_LINES_H
+#ifndef RMCP_KERNEL_LINES_H
+#define RMCP_KERNEL_LINES_H
 
-#include "engine/ops/reduce/kernels/line_args.h"
-#include "engine/ops/tensor/kernels/lanes.h"
+#include "engine/kernels/lanes.h"
+#include "engine/kernels/line_args.h"
 
 #define THREADS 256
 #define WIDTH (COLUMNS ? LANES : 1) /* lines of a work-item                        */

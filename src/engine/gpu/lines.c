@@ -1,5 +1,5 @@
 /* lines.c: plans launches of kernels that go along lines of tensors. */
-#include "engine/ops/reduce/gpu/lines.h"
+#include "engine/gpu/lines.h"
 
 #include <string.h>
 

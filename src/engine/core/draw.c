@@ -1,6 +1,6 @@
 /* draw.c: random sizes and strides as text, for operations whose fuzz cases are drawn as case
  * strings. */
-#include "engine/ops/reduce/draw.h"
+#include "engine/core/draw.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* lines.h: plans launches of kernels that go along lines of tensors (kernels/line_args.h). */
-#ifndef RMCP_OPS_REDUCE_GPU_LINES_H
-#define RMCP_OPS_REDUCE_GPU_LINES_H
+#ifndef RMCP_GPU_LINES_H
+#define RMCP_GPU_LINES_H
 
 #include "engine/core/form.h"
 #include "engine/gpu/launch.h"
-#include "engine/ops/reduce/kernels/line_args.h"
+#include "engine/kernels/line_args.h"
 
 /* What is to be gone through: a tensor's sizes, which of its dimensions are along a line, and the
  * strides of up to four tensors in them; a is the one whose neighbours are loaded together. */

@@ -1,7 +1,7 @@
 /* draw.h: random sizes and strides as text, for operations whose fuzz cases are drawn as case
  * strings. */
-#ifndef RMCP_OPS_REDUCE_DRAW_H
-#define RMCP_OPS_REDUCE_DRAW_H
+#ifndef RMCP_CORE_DRAW_H
+#define RMCP_CORE_DRAW_H
 
 #include "base/random.h"
 #include "engine/core/form.h"

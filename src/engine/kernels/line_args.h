@@ -3,8 +3,8 @@
  *
  * A line is what becomes one result, or is normalised by itself: all turns of the loops along it.
  * Loops across lead from line to line. All offsets of one launch fit in 32 bits, in bytes. */
-#ifndef RMCP_REDUCE_LINE_ARGS_H
-#define RMCP_REDUCE_LINE_ARGS_H
+#ifndef RMCP_KERNEL_LINE_ARGS_H
+#define RMCP_KERNEL_LINE_ARGS_H
 
 #include "engine/kernels/args.h"
 

@@ -1,20 +1,19 @@
-/* lanes.h: elements of any type, one or LANES neighbours at a time, and what is computed of them.
+/* lanes.h: elements of any type, one or LANES neighbours at a time.
  *
- * TYPE is c's type. LANES elements of it are 16 bytes. a and b have types of their own, which are
- * the same for all work-items: a branch on them costs next to nothing. No pointer is `restrict`: a
- * or b may be c. */
-#ifndef RMCP_TENSOR_LANES_H
-#define RMCP_TENSOR_LANES_H
+ * TYPE is the type of the results; LANES elements of it are 16 bytes. Other tensors may have types
+ * of their own, which are the same for all work-items: a branch on them costs next to nothing. No
+ * pointer is `restrict`: results may replace what they are computed of. */
+#ifndef RMCP_KERNEL_LANES_H
+#define RMCP_KERNEL_LANES_H
 
 #include "engine/kernels/target.h"
 
 #include "engine/kernels/common.h"
 #include "engine/kernels/pairs.h"
-#include "engine/ops/tensor/kernels/args.h"
 
 #if TYPE == 0
 #define LANES 4
-typedef uint bits; /* of an element of c */
+typedef uint bits; /* of an element of TYPE */
 #else
 #define LANES 8
 typedef ushort bits;
@@ -183,66 +182,6 @@ INLINE void put_bits(__global char *p, const struct lanes *x, uint step, uint wa
         (bits)(way == FOR_ALL ? x->word[0]
                : packed       ? x->word[i / 2] >> i % 2 * 16
                               : x->word[i]);
-}
-
-/* ---- arithmetic ---- */
-
-/* x becomes c; `n` of them. The kind is the same for all work-items: no choice inside the loops. */
-INLINE void compute_lanes(const struct rmcp_tensor_math *m, float *x, const float *y,
-                          const float *z, uint n)
-{
-    const float alpha = m->alpha, alpha_b = m->alpha_b;
-    if (m->kind == 0) {
-        UNROLL for (uint i = 0; i < n; i++) x[i] = alpha;
-    } else if (m->kind == 1) {
-        UNROLL for (uint i = 0; i < n; i++) x[i] = alpha * z[i];
-    } else if (m->kind == 3) {
-        UNROLL for (uint i = 0; i < n; i++) x[i] = alpha * x[i] + alpha_b * y[i];
-    } else if (m->kind == 4) {
-        UNROLL for (uint i = 0; i < n; i++) x[i] = alpha * x[i] * (alpha_b * y[i]);
-    } else if (m->kind == 5) {
-        UNROLL for (uint i = 0; i < n; i++) x[i] =
-            alpha * x[i] < alpha_b * y[i] ? alpha * x[i] : alpha_b * y[i];
-    } else if (m->kind == 6) {
-        UNROLL for (uint i = 0; i < n; i++) x[i] =
-            alpha * x[i] > alpha_b * y[i] ? alpha * x[i] : alpha_b * y[i];
-    } else {
-        UNROLL for (uint i = 0; i < n; i++) x[i] *= alpha;
-    }
-    if (m->update) {
-        UNROLL for (uint i = 0; i < n; i++) x[i] = m->beta * z[i] + x[i];
-    }
-}
-
-INLINE float compute(const struct rmcp_tensor_math *m, float a, float b, float c)
-{
-    compute_lanes(m, &a, &b, &c, 1);
-    return a;
-}
-
-INLINE bool reads_a(const struct rmcp_tensor_math *m)
-{
-    return m->kind >= 2;
-}
-
-INLINE bool reads_b(const struct rmcp_tensor_math *m)
-{
-    return m->kind >= 3 && m->kind <= 6;
-}
-
-INLINE bool reads_c(const struct rmcp_tensor_math *m)
-{
-    return m->kind == 1 || m->update;
-}
-
-/* Take the digit of one loop out of an index; returns the rest of the index. */
-INLINE uint take_turn(struct rmcp_tensor_turn t, uint index, uint *a, uint *b, uint *c)
-{
-    const uint rest = divide(index, t.size), digit = index - rest * t.size.divisor;
-    *a += digit * t.a;
-    *b += digit * t.b;
-    *c += digit * t.c;
-    return rest;
 }
 
 #endif
