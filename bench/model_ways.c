@@ -61,12 +61,13 @@ static rmcp_status try_way(struct model_session *s, const struct rmcp_request *r
 static rmcp_status try_products(struct model_session *s, const struct rmcp_request *request,
                                 const char *text, double within)
 {
+    struct rmcp_gemm_products products;
     struct rmcp_gemm_way ways[2 * RMCP_GEMM_MOST_WAYS];
     double best = HUGE_VAL;
     rmcp_status status = RMCP_OK;
-    size_t n = rmcp_gemm_list(request, RMCP_FORM_PHASES, false, ways);
-    if (rmcp_gemm_reduction(request->problem, RMCP_FORM_PHASES) >= 32)
-        n += rmcp_gemm_list(request, RMCP_FORM_PHASES, true, ways + n);
+    rmcp_gemm_products_of(request->problem, RMCP_FORM_PHASES, &products);
+    size_t n = rmcp_gemm_list(request, &products, false, ways);
+    if (products.longest >= 32) n += rmcp_gemm_list(request, &products, true, ways + n);
     for (size_t i = 0; i < n; i++) best = fmin(best, ways[i].seconds);
     for (size_t i = 0; i < n && !status; i++) {
         product = ways[i];
@@ -80,10 +81,12 @@ static rmcp_status try_winograd(struct model_session *s, const struct rmcp_reque
 {
     rmcp_status status = RMCP_OK;
     for (int fused = 0; fused < 2 && !status; fused++) {
-        const double best = rmcp_winograd_choose(request, fused).seconds;
+        struct rmcp_way best = { .refusal = NULL };
+        status = rmcp_winograd_consider(request, fused, &best);
+        if (status || best.refusal) continue;
         for (int64_t splits = 1; splits <= RMCP_WINOGRAD_MOST_SPLITS && !status; splits++)
             if (rmcp_winograd_way_of(request, fused, splits, &winograd) &&
-                winograd.seconds <= within * best)
+                winograd.seconds <= within * best.seconds)
                 status = try_way(s, request, text);
     }
     return status;
@@ -99,9 +102,8 @@ static rmcp_status try_problem(struct model_session *s, const struct rmcp_operat
     if (operation != &rmcp_operation_conv || rmcp_gemm_refuse(problem)) return RMCP_OK;
     rmcp_status status = rmcp_case_print(operation, problem, text, sizeof text);
     if (status) return status;
-    if (!is_winograd) return try_products(s, &request, text, within);
-    return rmcp_winograd_refuse(&request, false) ? RMCP_OK
-                                                 : try_winograd(s, &request, text, within);
+    return is_winograd ? try_winograd(s, &request, text, within)
+                       : try_products(s, &request, text, within);
 }
 
 static rmcp_status try_text(struct model_session *s, const char *text, double within)

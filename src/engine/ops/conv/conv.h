@@ -34,6 +34,15 @@ rmcp_status rmcp_conv_init(struct rmcp_convolution *conv, const rmcp_conv *probl
 extern const struct rmcp_operation rmcp_operation_conv;
 extern const struct rmcp_algo *const rmcp_algos_conv[]; /* ends with NULL */
 
+/* An algorithm's own part of a way, as RMCP_WAY_DETAILS has it; relaid keeps another algorithm's
+ * in its own, so there is less room. */
+enum { RMCP_CONV_WAY_BYTES = 512 };
+#define RMCP_CONV_WAY(way, type)                                                                   \
+    ((void)sizeof(char[sizeof(type) <= RMCP_CONV_WAY_BYTES ? 1 : -1]), RMCP_WAY_DETAILS(way, type))
+#define RMCP_CONV_WAY_CONST(way, type)                                                             \
+    ((void)sizeof(char[sizeof(type) <= RMCP_CONV_WAY_BYTES ? 1 : -1]),                             \
+     RMCP_WAY_DETAILS_CONST(way, type))
+
 static inline const struct rmcp_convolution *rmcp_conv_of(const struct rmcp_request *request)
 {
     return request->problem;

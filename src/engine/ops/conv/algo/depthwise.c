@@ -2,12 +2,19 @@
  * is read or written about once. Weight gradients are summed in slices, and these in a fixed order.
  */
 #include "engine/ops/conv/gpu/depthwise.h"
+#include "base/arith.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 
 #include <math.h>
 
-static const char *refuse(const struct rmcp_request *request)
+struct depthwise {
+    struct rmcp_depthwise_way kernel;
+    struct rmcp_depthwise_slices sums; /* of weight gradients                              */
+    double work_seconds;               /* of weight gradients, by which launches are cut   */
+};
+
+static const char *refusal_of(const struct rmcp_request *request)
 {
     const struct rmcp_convolution *conv = request->problem;
     if (conv->group_c != 1) return "more than one input channel in a group";
@@ -20,10 +27,6 @@ static const char *refuse(const struct rmcp_request *request)
             return "coordinates in the padded input do not fit in 29 bits";
     }
     if (rmcp_gemm_phases(conv) > 64) return "the strides multiply to more than 64 phases";
-    const struct rmcp_depthwise_way way = rmcp_depthwise_choose(conv);
-    struct rmcp_depthwise p;
-    if (rmcp_depthwise_init(&p, conv, &way, 0) && rmcp_depthwise_items(&p, conv) > INT32_MAX / 2)
-        return "the work-items do not fit in 30 bits";
     return NULL;
 }
 
@@ -77,7 +80,7 @@ static rmcp_status emit_outputs(const struct rmcp_request *request,
     const int64_t busy = (int64_t)request->caps->compute_units * way->threads * 8;
     const int64_t most =
         rmcp_launch_quota(items, busy, compute_seconds(request, way, (double)items));
-    const int64_t quota = (most + way->threads - 1) / way->threads * way->threads;
+    const int64_t quota = rmcp_ceil_divide(most, way->threads) * way->threads;
     for (int64_t first = 0; first < items; first += quota) {
         p->first = (unsigned)first;
         p->count = (unsigned)(items - first < quota ? items - first : quota);
@@ -105,42 +108,30 @@ static double rounds_seconds(const struct rmcp_request *request,
     return rounds * ((double)s->turns * way->waiting + (double)s->levels * level);
 }
 
-static double sums_seconds(const struct rmcp_request *request, const struct rmcp_depthwise_way *way)
-{
-    const struct rmcp_convolution *conv = request->problem;
-    const struct rmcp_caps *caps = request->caps;
-    struct rmcp_depthwise p;
-    if (!rmcp_depthwise_init(&p, conv, way, 0)) return 0;
-    const struct rmcp_depthwise_slices s = rmcp_depthwise_slice(request, way, &p);
-    const double items = (double)rmcp_depthwise_items(&p, conv) * s.sums.chunks.divisor;
-    const double compute =
-        compute_seconds(request, way, items) +
-        instruction_seconds(request, (double)(s.groups * way->threads) * way->setup);
-    double seconds =
-        hypot(fmax(compute, rmcp_traffic_seconds(conv, caps)), rounds_seconds(request, way, &s)) +
-        caps->launch_seconds;
-    if (s.slices > 1)
-        seconds += caps->launch_seconds +
-                   2 * sizeof(float) * (double)s.slices * s.sums.part / caps->bytes_per_second;
-    return seconds;
-}
-
 static uint64_t parts_bytes(const struct rmcp_depthwise_slices *s)
 {
     return s->slices > 1 ? (uint64_t)s->slices * s->sums.part * sizeof(float) : 0;
 }
 
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
+/* Fill in `sums`, the seconds and the workspace. */
+static void consider_sums(const struct rmcp_request *request, const struct rmcp_depthwise *p,
+                          struct depthwise *d, struct rmcp_way *way)
 {
     const struct rmcp_convolution *conv = request->problem;
-    *bytes = 0;
-    if (conv->pass != RMCP_CONV_BACKWARD_WEIGHTS) return RMCP_OK;
-    const struct rmcp_depthwise_way way = rmcp_depthwise_choose(conv);
-    struct rmcp_depthwise p;
-    if (!rmcp_depthwise_init(&p, conv, &way, 0)) return RMCP_OK;
-    const struct rmcp_depthwise_slices s = rmcp_depthwise_slice(request, &way, &p);
-    *bytes = parts_bytes(&s);
-    return RMCP_OK;
+    const struct rmcp_caps *caps = request->caps;
+    const struct rmcp_depthwise_slices s = d->sums = rmcp_depthwise_slice(request, &d->kernel, p);
+    const double items = (double)rmcp_depthwise_items(p, conv) * s.sums.chunks.divisor;
+    d->work_seconds = compute_seconds(request, &d->kernel, items);
+    const double compute =
+        d->work_seconds +
+        instruction_seconds(request, (double)(s.groups * d->kernel.threads) * d->kernel.setup);
+    way->seconds = hypot(fmax(compute, rmcp_traffic_seconds(conv, caps)),
+                         rounds_seconds(request, &d->kernel, &s)) +
+                   caps->launch_seconds;
+    if (s.slices > 1)
+        way->seconds += caps->launch_seconds +
+                        2 * sizeof(float) * (double)s.slices * s.sums.part / caps->bytes_per_second;
+    way->workspace_bytes = parts_bytes(&s);
 }
 
 static rmcp_status emit_finish(const struct rmcp_convolution *conv, int64_t parts,
@@ -148,7 +139,7 @@ static rmcp_status emit_finish(const struct rmcp_convolution *conv, int64_t part
 {
     enum { THREADS = 256, OUTPUTS = 8 }; /* of depthwise_finish.cl */
     const struct rmcp_depthwise_finish f = { (unsigned)conv->w_elements, (unsigned)parts };
-    const int64_t groups = (conv->w_elements + OUTPUTS - 1) / OUTPUTS;
+    const int64_t groups = rmcp_ceil_divide(conv->w_elements, OUTPUTS);
     struct rmcp_kernel_launch *launch = NULL;
     rmcp_status status =
         rmcp_kernel_append(list, "depthwise_finish", conv->type, "", groups * THREADS, &launch);
@@ -159,51 +150,59 @@ static rmcp_status emit_finish(const struct rmcp_convolution *conv, int64_t part
     return RMCP_OK;
 }
 
-static rmcp_status emit_sums(const struct rmcp_request *request,
-                             const struct rmcp_depthwise_way *way, struct rmcp_depthwise *p,
-                             struct rmcp_launch_list *list)
+static rmcp_status emit_sums(const struct rmcp_request *request, const struct depthwise *d,
+                             struct rmcp_depthwise *p, struct rmcp_launch_list *list)
 {
     const struct rmcp_convolution *conv = request->problem;
-    const struct rmcp_depthwise_slices s = rmcp_depthwise_slice(request, way, p);
-    const double items = (double)rmcp_depthwise_items(p, conv) * s.sums.chunks.divisor;
+    const struct rmcp_depthwise_slices *s = &d->sums;
     const int64_t busy = (int64_t)request->caps->compute_units * 4;
-    const int64_t quota = rmcp_launch_quota(s.groups, busy, compute_seconds(request, way, items));
-    for (int64_t first = 0; first < s.groups; first += quota) {
+    const int64_t quota = rmcp_launch_quota(s->groups, busy, d->work_seconds);
+    for (int64_t first = 0; first < s->groups; first += quota) {
         p->first = (unsigned)first;
-        p->count = (unsigned)(s.groups - first < quota ? s.groups - first : quota);
+        p->count = (unsigned)(s->groups - first < quota ? s->groups - first : quota);
         struct rmcp_kernel_launch *launch = NULL;
-        rmcp_status status = rmcp_kernel_append(list, way->stem, conv->type, way->variant,
-                                                p->count * way->threads, &launch);
+        rmcp_status status = rmcp_kernel_append(list, d->kernel.stem, conv->type, d->kernel.variant,
+                                                p->count * d->kernel.threads, &launch);
         if (status) return status;
-        rmcp_kernel_tensors(launch, conv, s.slices > 1 ? RMCP_SLOT_WORKSPACE : RMCP_CONV_W);
+        rmcp_kernel_tensors(launch, conv, s->slices > 1 ? RMCP_SLOT_WORKSPACE : RMCP_CONV_W);
         rmcp_arg_value(launch, p, sizeof *p);
-        rmcp_arg_value(launch, &s.sums, sizeof s.sums);
+        rmcp_arg_value(launch, &s->sums, sizeof s->sums);
     }
-    return s.slices > 1 ? emit_finish(conv, s.slices, list) : RMCP_OK;
+    return s->slices > 1 ? emit_finish(conv, s->slices, list) : RMCP_OK;
 }
 
 /* ---- all passes ---- */
 
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_convolution *conv = request->problem;
-    const struct rmcp_depthwise_way way = rmcp_depthwise_choose(conv);
-    return conv->pass == RMCP_CONV_BACKWARD_WEIGHTS ? sums_seconds(request, &way)
-                                                    : outputs_seconds(request, &way);
+    const char *reason = refusal_of(request);
+    if (reason) return rmcp_refuse(way, reason);
+    struct depthwise *d = RMCP_CONV_WAY(way, struct depthwise);
+    struct rmcp_depthwise p;
+    d->kernel = rmcp_depthwise_choose(conv);
+    const bool any = rmcp_depthwise_init(&p, conv, &d->kernel, 0);
+    if (any && rmcp_depthwise_items(&p, conv) > INT32_MAX / 2)
+        return rmcp_refuse(way, "the work-items do not fit in 30 bits");
+    if (conv->pass != RMCP_CONV_BACKWARD_WEIGHTS)
+        way->seconds = outputs_seconds(request, &d->kernel);
+    else if (any)
+        consider_sums(request, &p, d, way);
+    return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)asked;
     const struct rmcp_convolution *conv = request->problem;
-    const struct rmcp_depthwise_way way = rmcp_depthwise_choose(conv);
+    const struct depthwise *d = RMCP_CONV_WAY_CONST(way, struct depthwise);
     rmcp_status status = RMCP_OK;
-    for (int64_t phase = 0; phase < rmcp_depthwise_phases(conv, &way) && !status; phase++) {
+    for (int64_t phase = 0; phase < rmcp_depthwise_phases(conv, &d->kernel) && !status; phase++) {
         struct rmcp_depthwise p;
-        if (!rmcp_depthwise_init(&p, conv, &way, phase)) continue;
-        status = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS ? emit_sums(request, &way, &p, list)
-                                                          : emit_outputs(request, &way, &p, list);
+        if (!rmcp_depthwise_init(&p, conv, &d->kernel, phase)) continue;
+        status = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS
+                     ? emit_sums(request, d, &p, list)
+                     : emit_outputs(request, &d->kernel, &p, list);
     }
     return status;
 }
@@ -212,8 +211,6 @@ const struct rmcp_algo rmcp_algo_conv_depthwise = {
     .name = "depthwise",
     .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

@@ -7,11 +7,9 @@
 
 enum { UNIT_ITEMS = 256 }; /* that keep a compute unit busy */
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    (void)request;
-    return NULL;
-}
+struct direct {
+    double work_seconds; /* by which launches are cut */
+};
 
 /* The share of all pairs of outputs and taps that lie on the input, not beside it. Weight gradients
  * look at all of them. */
@@ -97,10 +95,14 @@ static double waiting_seconds(const struct rmcp_request *request)
     return 800e-9 + reduction * 15e-9 + tests_of(conv) * 200e-9;
 }
 
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    return compute_seconds(request) + waiting_seconds(request) +
-           rmcp_traffic_seconds(request->problem, request->caps) + request->caps->launch_seconds;
+    struct direct *direct = RMCP_CONV_WAY(way, struct direct);
+    direct->work_seconds = compute_seconds(request);
+    way->seconds = direct->work_seconds + waiting_seconds(request) +
+                   rmcp_traffic_seconds(request->problem, request->caps) +
+                   request->caps->launch_seconds;
+    return RMCP_OK;
 }
 
 static struct rmcp_direct_strides strides_of(const struct rmcp_strides *s)
@@ -137,12 +139,12 @@ static struct rmcp_direct arguments_of(const struct rmcp_convolution *conv)
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
+    const struct direct *direct = RMCP_CONV_WAY_CONST(way, struct direct);
     const struct rmcp_convolution *conv = request->problem;
     const unsigned output = rmcp_conv_output_slot(conv);
     const int64_t n = rmcp_conv_elements(conv, output), most = INT64_C(1) << 30;
     const int64_t busy = (int64_t)request->caps->compute_units * UNIT_ITEMS;
-    int64_t quota = rmcp_launch_quota(n, busy, compute_seconds(request));
+    int64_t quota = rmcp_launch_quota(n, busy, direct->work_seconds);
     if (quota > most) quota = most;
 
     struct rmcp_direct d = arguments_of(conv);
@@ -161,7 +163,6 @@ const struct rmcp_algo rmcp_algo_conv_direct = {
     .name = "direct",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -3,29 +3,29 @@
 #include "engine/ops/conv/gpu/gemm.h"
 #include "engine/ops/conv/gpu/shape.h"
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    return rmcp_gemm_refuse(request->problem);
+    const struct rmcp_convolution *conv = request->problem;
+    const char *reason = rmcp_gemm_refuse(conv);
+    if (reason) return rmcp_refuse(way, reason);
+    struct rmcp_gemm_products products;
+    rmcp_gemm_products_of(conv, RMCP_FORM_PHASES, &products);
+    struct rmcp_gemm_way *gemm = RMCP_CONV_WAY(way, struct rmcp_gemm_way);
+    *gemm = rmcp_gemm_choose(request, &products, false);
+    way->seconds = gemm->seconds;
+    return RMCP_OK;
 }
 
-static double cost(const struct rmcp_request *request)
-{
-    return rmcp_gemm_choose(request, RMCP_FORM_PHASES, false).seconds;
-}
-
-static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)asked;
-    const struct rmcp_gemm_way way = rmcp_gemm_choose(request, RMCP_FORM_PHASES, false);
-    return rmcp_gemm_emit(request, &way, list);
+    return rmcp_gemm_emit(request, RMCP_CONV_WAY_CONST(way, struct rmcp_gemm_way), list);
 }
 
 const struct rmcp_algo rmcp_algo_conv_implicit_gemm = {
     .name = "implicit_gemm",
     .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

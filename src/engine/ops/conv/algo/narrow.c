@@ -1,5 +1,6 @@
 /* narrow: one output a work-item, for products of few rows, whose tiles would be mostly empty:
  * depthwise and other convolutions with few channels in a group, gradients of a first layer. */
+#include "base/arith.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 
@@ -7,15 +8,9 @@
 
 enum { MOST_ROWS = 16, THREADS = 256, SECTOR = 32 };
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    const struct rmcp_convolution *conv = request->problem;
-    if (conv->pass != RMCP_CONV_BACKWARD_DATA && conv->group_k > MOST_ROWS)
-        return "more than 16 output channels in a group";
-    if (conv->pass != RMCP_CONV_FORWARD && conv->group_c > MOST_ROWS)
-        return "more than 16 input channels in a group";
-    return rmcp_gemm_refuse(conv);
-}
+struct narrow {
+    double work_seconds; /* by which launches are cut */
+};
 
 /* Weight gradients: neighbours that differ in channel. With channels last they share sectors. */
 static unsigned lanes_of(const struct rmcp_convolution *conv)
@@ -60,22 +55,33 @@ static double traffic_seconds(const struct rmcp_request *request)
     return (apart ? 2 * (double)conv->stride[2] : 1) * rmcp_traffic_seconds(conv, request->caps);
 }
 
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    const double work = fmax(compute_seconds(request), waiting_seconds(request));
-    return fmax(work, traffic_seconds(request)) +
-           (double)rmcp_gemm_phases(request->problem) * request->caps->launch_seconds;
+    const struct rmcp_convolution *conv = request->problem;
+    if (conv->pass != RMCP_CONV_BACKWARD_DATA && conv->group_k > MOST_ROWS)
+        return rmcp_refuse(way, "more than 16 output channels in a group");
+    if (conv->pass != RMCP_CONV_FORWARD && conv->group_c > MOST_ROWS)
+        return rmcp_refuse(way, "more than 16 input channels in a group");
+    const char *reason = rmcp_gemm_refuse(conv);
+    if (reason) return rmcp_refuse(way, reason);
+
+    struct narrow *narrow = RMCP_CONV_WAY(way, struct narrow);
+    const double compute = compute_seconds(request);
+    narrow->work_seconds = fmax(compute, rmcp_traffic_seconds(conv, request->caps));
+    way->seconds = fmax(fmax(compute, waiting_seconds(request)), traffic_seconds(request)) +
+                   (double)rmcp_gemm_phases(conv) * request->caps->launch_seconds;
+    return RMCP_OK;
 }
 
 /* `count` pieces of work, each of `threads` work-items, in launches that are not too long. */
-static rmcp_status emit_launches(const struct rmcp_request *request, struct rmcp_launch_list *list,
+static rmcp_status emit_launches(const struct rmcp_request *request, const struct narrow *narrow,
                                  const char *kernel, int64_t count, int64_t threads,
-                                 const struct rmcp_gemm *g, struct rmcp_narrow o)
+                                 const struct rmcp_gemm *g, struct rmcp_narrow o,
+                                 struct rmcp_launch_list *list)
 {
     const struct rmcp_convolution *conv = request->problem;
     const int64_t busy = (int64_t)request->caps->compute_units * THREADS / threads;
-    const int64_t quota = rmcp_launch_quota(
-        count, busy, fmax(compute_seconds(request), rmcp_traffic_seconds(conv, request->caps)));
+    const int64_t quota = rmcp_launch_quota(count, busy, narrow->work_seconds);
     for (int64_t first = 0; first < count; first += quota) {
         struct rmcp_kernel_launch *launch = NULL;
         const int64_t n = count - first < quota ? count - first : quota;
@@ -93,7 +99,7 @@ static rmcp_status emit_launches(const struct rmcp_request *request, struct rmcp
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
+    const struct narrow *narrow = RMCP_CONV_WAY_CONST(way, struct narrow);
     const struct rmcp_convolution *conv = request->problem;
     rmcp_status status = RMCP_OK;
     for (int64_t phase = 0; phase < rmcp_gemm_phases(conv) && !status; phase++) {
@@ -107,12 +113,13 @@ static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_wa
         };
         const int64_t channels = g.rows * conv->groups;
         if (conv->pass != RMCP_CONV_BACKWARD_WEIGHTS) {
-            status = emit_launches(request, list, "narrow", channels * g.columns, 1, &g, o);
+            status = emit_launches(request, narrow, "narrow", channels * g.columns, 1, &g, o, list);
             continue;
         }
         o.lanes = lanes_of(conv);
-        const int64_t blocks = (channels + o.lanes - 1) / o.lanes;
-        status = emit_launches(request, list, "narrow_weights", blocks * g.columns, THREADS, &g, o);
+        const int64_t blocks = rmcp_ceil_divide(channels, o.lanes);
+        status = emit_launches(request, narrow, "narrow_weights", blocks * g.columns, THREADS, &g,
+                               o, list);
     }
     return status;
 }
@@ -121,7 +128,6 @@ const struct rmcp_algo rmcp_algo_conv_narrow = {
     .name = "narrow",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -533,30 +533,24 @@ static bool reads_input(const struct rmcp_convolution *conv, int dim)
     return false;
 }
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    /* A kernel of oneDNN 3.6 (brg_conv_fwd:avx2) follows a null pointer there. */
-    for (int dim = 0; dim < RMCP_MAX_DIMS; dim++)
-        if (!reads_input(request->problem, dim)) return "every output reads padding alone";
-    const char *why = NULL;
-    return rmcp_onednn_get(&why) ? NULL : why;
-}
-
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    double bytes =
-        4.0 * ((double)conv->x_elements + (double)conv->w_elements + (double)conv->y_elements);
-    return 5e-6 + conv->flops / (0.6 * caps->flops_per_second) + 2 * bytes / caps->bytes_per_second;
-}
+    /* A kernel of oneDNN 3.6 (brg_conv_fwd:avx2) follows a null pointer there. */
+    for (int dim = 0; dim < RMCP_MAX_DIMS; dim++)
+        if (!reads_input(conv, dim)) return rmcp_refuse(way, "every output reads padding alone");
+    const char *why = NULL;
+    if (!rmcp_onednn_get(&why)) return rmcp_refuse(way, why);
 
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
+    const double bytes =
+        4.0 * ((double)conv->x_elements + (double)conv->w_elements + (double)conv->y_elements);
+    way->seconds =
+        5e-6 + conv->flops / (0.6 * caps->flops_per_second) + 2 * bytes / caps->bytes_per_second;
     struct onednn_state *s = NULL;
-    rmcp_status status = create(request, &s);
+    const rmcp_status status = create(request, &s);
     if (status) return status;
-    *bytes = s->workspace_bytes;
+    way->workspace_bytes = s->workspace_bytes;
     destroy(s);
     return RMCP_OK;
 }
@@ -592,8 +586,6 @@ const struct rmcp_algo rmcp_algo_conv_onednn = {
     .name = "onednn",
     .version = 2,
     .kind = RMCP_LAUNCH_HOST_CALL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

@@ -2,16 +2,12 @@
  * such as a 1-D filter of 128: cut along their dimensions into pieces that do, each a product of
  * its own. Their parts of a sum are added up in a fixed order; of a weight gradient each makes its
  * own taps. */
+#include "base/arith.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/gemm.h"
 #include "engine/ops/conv/gpu/shape.h"
 
 enum { MOST_TAPS = 31, MOST_LAUNCHES = 256 };
-
-static int64_t ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /* How a filter is cut: taps of a piece along each dimension, the last perhaps fewer; and pieces. */
 struct cut {
@@ -30,9 +26,9 @@ static struct cut cut_of(const struct rmcp_convolution *conv)
         cut.taps[longest]--;
     }
     for (int i = 0; i < RMCP_MAX_DIMS; i++) {
-        cut.count[i] = ceil_divide(conv->filter[i], cut.taps[i]);
-        cut.taps[i] = ceil_divide(conv->filter[i], cut.count[i]);
-        cut.count[i] = ceil_divide(conv->filter[i], cut.taps[i]);
+        cut.count[i] = rmcp_ceil_divide(conv->filter[i], cut.taps[i]);
+        cut.taps[i] = rmcp_ceil_divide(conv->filter[i], cut.count[i]);
+        cut.count[i] = rmcp_ceil_divide(conv->filter[i], cut.taps[i]);
         cut.pieces *= cut.count[i];
     }
     return cut;
@@ -56,14 +52,15 @@ static int64_t piece_of(struct rmcp_convolution *piece, const struct rmcp_convol
     return begin;
 }
 
-static struct rmcp_gemm_way choose(const struct rmcp_request *request, const struct cut *cut)
+static struct rmcp_gemm_way choose(const struct rmcp_request *request,
+                                   const struct rmcp_convolution *piece)
 {
-    struct rmcp_convolution piece;
-    piece_of(&piece, request->problem, cut, 0);
     struct rmcp_request part = *request;
-    part.problem = &piece;
-    const struct rmcp_gemm_way whole = rmcp_gemm_choose(&part, RMCP_FORM_PHASES, false);
-    const struct rmcp_gemm_way split = rmcp_gemm_choose(&part, RMCP_FORM_PHASES, true);
+    struct rmcp_gemm_products products;
+    part.problem = piece;
+    rmcp_gemm_products_of(piece, RMCP_FORM_PHASES, &products);
+    const struct rmcp_gemm_way whole = rmcp_gemm_choose(&part, &products, false);
+    const struct rmcp_gemm_way split = rmcp_gemm_choose(&part, &products, true);
     return split.seconds < whole.seconds ? split : whole;
 }
 
@@ -86,70 +83,65 @@ static double bytes_of(const struct rmcp_convolution *conv, int64_t parts)
            (double)rmcp_conv_elements(conv, rmcp_conv_output_slot(conv));
 }
 
-static const char *refuse(const struct rmcp_request *request)
+struct pieces {
+    struct cut cut;
+    struct rmcp_gemm_way gemm; /* of each piece, with the tile and the splits of the first */
+    int64_t parts;
+};
+
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_convolution *conv = request->problem;
-    if (!rmcp_gemm_refuse(conv)) return "the filter needs no cutting";
+    if (!rmcp_gemm_refuse(conv)) return rmcp_refuse(way, "the filter needs no cutting");
     for (int i = 0; i < RMCP_MAX_DIMS; i++)
-        if (conv->filter[i] > MOST_TAPS * MOST_LAUNCHES) return "more than 256 products";
-    const struct cut cut = cut_of(conv);
+        if (conv->filter[i] > MOST_TAPS * MOST_LAUNCHES)
+            return rmcp_refuse(way, "more than 256 products");
+    struct pieces *pieces = RMCP_CONV_WAY(way, struct pieces);
+    pieces->cut = cut_of(conv);
     struct rmcp_convolution piece;
-    piece_of(&piece, conv, &cut, 0);
+    piece_of(&piece, conv, &pieces->cut, 0);
     const char *reason = rmcp_gemm_refuse(&piece);
-    if (reason) return reason;
-    if (cut.pieces * rmcp_gemm_launches(conv) > MOST_LAUNCHES) return "more than 256 products";
-    const struct rmcp_gemm_way way = choose(request, &cut);
-    if (bytes_of(conv, parts_of(conv, &cut, &way)) > (double)request->caps->max_buffer_bytes)
-        return "the workspace would exceed the device's largest buffer";
-    return NULL;
-}
+    if (reason) return rmcp_refuse(way, reason);
+    if (pieces->cut.pieces * rmcp_gemm_launches(conv) > MOST_LAUNCHES)
+        return rmcp_refuse(way, "more than 256 products");
 
-static double cost(const struct rmcp_request *request)
-{
-    const struct rmcp_convolution *conv = request->problem;
-    const struct cut cut = cut_of(conv);
-    const struct rmcp_gemm_way way = choose(request, &cut);
-    const double parts = 2 * bytes_of(conv, parts_of(conv, &cut, &way));
-    return (double)cut.pieces * way.seconds + parts / request->caps->bytes_per_second +
-           request->caps->launch_seconds;
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    const struct rmcp_convolution *conv = request->problem;
-    const struct cut cut = cut_of(conv);
-    const struct rmcp_gemm_way way = choose(request, &cut);
-    *bytes = (uint64_t)bytes_of(conv, parts_of(conv, &cut, &way));
+    pieces->gemm = choose(request, &piece);
+    pieces->parts = parts_of(conv, &pieces->cut, &pieces->gemm);
+    pieces->gemm.partial = pieces->parts > 0;
+    const double bytes = bytes_of(conv, pieces->parts);
+    if (bytes > (double)request->caps->max_buffer_bytes)
+        return rmcp_refuse(way, "the workspace would exceed the device's largest buffer");
+    way->seconds = (double)pieces->cut.pieces * pieces->gemm.seconds +
+                   2 * bytes / request->caps->bytes_per_second + request->caps->launch_seconds;
+    way->workspace_bytes = (uint64_t)bytes;
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)asked;
+    const struct pieces *pieces = RMCP_CONV_WAY_CONST(way, struct pieces);
     const struct rmcp_convolution *conv = request->problem;
-    const struct cut cut = cut_of(conv);
-    struct rmcp_gemm_way way = choose(request, &cut);
-    const int64_t parts = parts_of(conv, &cut, &way);
-    way.partial = parts > 0;
+    struct rmcp_gemm_way gemm = pieces->gemm;
     rmcp_status status = RMCP_OK;
-    for (int64_t i = 0; i < cut.pieces && !status; i++) {
+    for (int64_t i = 0; i < pieces->cut.pieces && !status; i++) {
         struct rmcp_convolution piece;
         struct rmcp_request part = *request;
+        struct rmcp_gemm_products products;
         part.problem = &piece;
-        way.first_tap = piece_of(&piece, conv, &cut, i);
-        way.first_part = makes_weights(conv) ? 0 : i * way.splits;
-        status = rmcp_gemm_emit(&part, &way, list);
+        gemm.first_tap = piece_of(&piece, conv, &pieces->cut, i);
+        gemm.first_part = makes_weights(conv) ? 0 : i * gemm.splits;
+        rmcp_gemm_products_of(&piece, RMCP_FORM_PHASES, &products);
+        rmcp_gemm_fit(&part, &products, &gemm);
+        status = rmcp_gemm_emit(&part, &gemm, list);
     }
-    return status || !parts ? status : rmcp_parts_emit(request, parts, 0, list);
+    return status || !pieces->parts ? status : rmcp_parts_emit(request, pieces->parts, 0, list);
 }
 
 const struct rmcp_algo rmcp_algo_conv_pieces = {
     .name = "pieces",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,5 +1,6 @@
 /* pointwise: 1x1 filters with few products, such as those on a single pixel: a kernel with hardly
  * any index work, where a tile would decode indices for longer than it computes. */
+#include "base/arith.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "engine/ops/conv/kernels/pointwise_args.h"
@@ -13,30 +14,6 @@ enum {
     LEVELS = RMCP_POINTWISE_LEVELS,
 };
 static const double most_products = 1 << 28; /* tiles are faster long before, and it stays short */
-
-static double products_of(const struct rmcp_convolution *conv)
-{
-    return conv->flops / 2;
-}
-
-static const char *refuse(const struct rmcp_request *request)
-{
-    const struct rmcp_convolution *conv = request->problem;
-    for (int i = 0; i < RMCP_MAX_DIMS; i++) {
-        if (conv->filter[i] != 1 || conv->pad_begin[i] || conv->pad_end[i])
-            return "not 1x1 without padding";
-        if (conv->stride[i] != 1 && conv->pass != RMCP_CONV_FORWARD)
-            return "a gradient with strides";
-    }
-    if (conv->groups > 1) return "groups > 1";
-    if (products_of(conv) > most_products) return "more than 2^28 products";
-    return rmcp_gemm_refuse(conv);
-}
-
-static int64_t ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /* ---- arguments ---- */
 
@@ -112,8 +89,9 @@ static double lines_seconds(const struct rmcp_request *request, const struct rmc
     const double faster = 4.7; /* than memory, as modelled for an RX 5600 XT */
     const int64_t items = THREADS >> shift, size = sizeof(float);
     if (request->caps->family != RMCP_FAMILY_RDNA || g->fast) return 0;
-    const int64_t lines = ceil_divide(items * size, LINE) + ((int64_t)g->a_inner * size >= LINE);
-    return (double)(ceil_divide(g->count, items) * g->outer * g->inner * lines * LINE) /
+    const int64_t lines =
+        rmcp_ceil_divide(items * size, LINE) + ((int64_t)g->a_inner * size >= LINE);
+    return (double)(rmcp_ceil_divide(g->count, items) * g->outer * g->inner * lines * LINE) /
            (faster * request->caps->bytes_per_second);
 }
 
@@ -127,8 +105,8 @@ static double seconds_of(const struct rmcp_request *request, const struct rmcp_p
     const bool rdna = request->caps->family == RMCP_FAMILY_RDNA;
     const double turn = 130e-9, step = rdna ? 85e-9 : 166e-9, halving = 156e-9;
     const double efficiency = rdna ? 0.9 : 0.5;
-    const int64_t turns = g->outer * ceil_divide(g->inner, (int64_t)AHEAD << shift);
-    const int64_t steps = g->outer * ceil_divide(g->inner, INT64_C(1) << shift);
+    const int64_t turns = g->outer * rmcp_ceil_divide(g->inner, (int64_t)AHEAD << shift);
+    const int64_t steps = g->outer * rmcp_ceil_divide(g->inner, INT64_C(1) << shift);
     const double each = (double)(BASE + turns * AHEAD * (g->fast ? FAST_STEP : STEP));
     const double busy = (double)((int64_t)g->count << shift) * each /
                         (efficiency * request->caps->flops_per_second / 2);
@@ -138,19 +116,19 @@ static double seconds_of(const struct rmcp_request *request, const struct rmcp_p
 }
 
 /* The number of shares that is estimated to be the fastest. Where neighbours have neighbouring
- * columns, eight of them at least: they read a sector of memory. */
-static struct rmcp_pointwise choose(const struct rmcp_request *request, double *seconds)
+ * columns, eight of them at least: they read a sector of memory. Returns the seconds. */
+static double choose(const struct rmcp_request *request, struct rmcp_pointwise *g)
 {
-    struct rmcp_pointwise g = arguments_of(request->problem);
-    g.count = (unsigned)(ceil_divide(g.rows, ROWS) * g.columns.divisor);
-    g.fast = g.b_inner == 1 && g.b_digit[0] != 1;
-    *seconds = seconds_of(request, &g, 0);
-    const unsigned most = g.fast ? LEVELS : LEVELS - 3;
-    for (unsigned shift = 1; shift <= most && (g.inner - 1) >> shift; shift++) {
-        const double shared = seconds_of(request, &g, shift);
-        if (shared < *seconds) g.shift = shift, *seconds = shared;
+    *g = arguments_of(request->problem);
+    g->count = (unsigned)(rmcp_ceil_divide(g->rows, ROWS) * g->columns.divisor);
+    g->fast = g->b_inner == 1 && g->b_digit[0] != 1;
+    double seconds = seconds_of(request, g, 0);
+    const unsigned most = g->fast ? LEVELS : LEVELS - 3;
+    for (unsigned shift = 1; shift <= most && (g->inner - 1) >> shift; shift++) {
+        const double shared = seconds_of(request, g, shift);
+        if (shared < seconds) g->shift = shift, seconds = shared;
     }
-    return g;
+    return seconds;
 }
 
 /* Of data gradients of single pixels neighbours read a few weights in each of many rows. */
@@ -164,12 +142,24 @@ static double scattered_seconds(const struct rmcp_request *request)
            request->caps->bytes_per_second;
 }
 
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    double seconds;
-    choose(request, &seconds);
-    return fmax(seconds, rmcp_traffic_seconds(request->problem, request->caps)) +
-           scattered_seconds(request) + request->caps->launch_seconds;
+    const struct rmcp_convolution *conv = request->problem;
+    for (int i = 0; i < RMCP_MAX_DIMS; i++) {
+        if (conv->filter[i] != 1 || conv->pad_begin[i] || conv->pad_end[i])
+            return rmcp_refuse(way, "not 1x1 without padding");
+        if (conv->stride[i] != 1 && conv->pass != RMCP_CONV_FORWARD)
+            return rmcp_refuse(way, "a gradient with strides");
+    }
+    if (conv->groups > 1) return rmcp_refuse(way, "groups > 1");
+    if (conv->flops / 2 > most_products) return rmcp_refuse(way, "more than 2^28 products");
+    const char *reason = rmcp_gemm_refuse(conv);
+    if (reason) return rmcp_refuse(way, reason);
+
+    const double seconds = choose(request, RMCP_CONV_WAY(way, struct rmcp_pointwise));
+    way->seconds = fmax(seconds, rmcp_traffic_seconds(conv, request->caps)) +
+                   scattered_seconds(request) + request->caps->launch_seconds;
+    return RMCP_OK;
 }
 
 /* ---- the launch ---- */
@@ -177,17 +167,15 @@ static double cost(const struct rmcp_request *request)
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
     const struct rmcp_convolution *conv = request->problem;
-    double seconds;
-    const struct rmcp_pointwise g = choose(request, &seconds);
-    const int64_t groups = ceil_divide(g.count, THREADS >> g.shift);
+    const struct rmcp_pointwise *g = RMCP_CONV_WAY_CONST(way, struct rmcp_pointwise);
+    const int64_t groups = rmcp_ceil_divide(g->count, THREADS >> g->shift);
     struct rmcp_kernel_launch *launch = NULL;
     rmcp_status status =
         rmcp_kernel_append(list, "pointwise", conv->type, "", groups * THREADS, &launch);
     if (status) return status;
     rmcp_kernel_tensors(launch, conv, rmcp_conv_output_slot(conv));
-    rmcp_arg_value(launch, &g, sizeof g);
+    rmcp_arg_value(launch, g, sizeof *g);
     return RMCP_OK;
 }
 
@@ -195,7 +183,6 @@ const struct rmcp_algo rmcp_algo_conv_pointwise = {
     .name = "pointwise",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

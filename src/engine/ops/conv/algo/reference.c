@@ -7,16 +7,12 @@ struct reference_state {
     unsigned threads;
 };
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    (void)request;
-    return NULL;
-}
-
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const double flops_per_second = 0.5e9; /* of one thread */
-    return rmcp_conv_of(request)->flops / (flops_per_second * request->caps->threads) + 1e-6;
+    way->seconds =
+        rmcp_conv_of(request)->flops / (flops_per_second * request->caps->threads) + 1e-6;
+    return RMCP_OK;
 }
 
 static void *address(rmcp_memory memory)
@@ -51,7 +47,6 @@ const struct rmcp_algo rmcp_algo_conv_reference = {
     .version = 1,
     .kind = RMCP_LAUNCH_HOST_CALL,
     .judge = true,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

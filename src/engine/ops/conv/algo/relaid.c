@@ -1,21 +1,20 @@
 /* relaid: channels last as channels first: the tensors are turned in the workspace, and another
  * algorithm has the rest. Worth it where that one has no equal for channels last: few channels, and
  * data gradients with strides. */
+#include "base/arith.h"
 #include "engine/ops/conv/conv.h"
-#include "engine/ops/conv/gpu/last.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "engine/ops/conv/kernels/relay.h"
 
+#include <string.h>
+
 enum { THREADS = 256, TILE = 2048, LEAST = 32, ALIGN = 256 }; /* the first two as in relay.cl */
 
-/* The same convolution with channels first, and what computes it fastest by estimate. */
-struct twin {
-    struct rmcp_convolution conv;
-    const struct rmcp_algo *algo; /* NULL: none does */
-    double seconds;
-    uint64_t inner;                   /* bytes of its own workspace, at the start */
-    uint64_t places[RMCP_CONV_SLOTS]; /* of the turned tensors, behind it         */
-    uint64_t bytes;                   /* of all                                   */
+/* What computes the same convolution with channels first fastest by estimate, and how. */
+struct relaid {
+    const struct rmcp_algo *algo;
+    uint64_t places[RMCP_CONV_SLOTS]; /* of the turned tensors, behind its workspace */
+    _Alignas(16) unsigned char details[RMCP_CONV_WAY_BYTES]; /* of its way           */
 };
 
 /* A tensor is so many matrices, with a row for each pixel or tap and a column for each channel. */
@@ -52,75 +51,70 @@ static bool differs(const struct rmcp_convolution *conv, unsigned slot)
     return slot != RMCP_CONV_BIAS && m.rows > 1 && m.columns > 1;
 }
 
-/* The fastest of the exact ones. */
-static void find_algo(const struct rmcp_request *request, struct twin *twin)
+/* The same convolution with channels first. */
+static rmcp_status make_twin(const struct rmcp_convolution *conv, struct rmcp_convolution *twin)
 {
-    struct rmcp_request inner = *request;
-    inner.problem = &twin->conv;
-    for (const struct rmcp_algo *const *a = request->operation->algos; *a; a++) {
-        const bool fits = (*a)->kind == RMCP_LAUNCH_KERNEL && (*a)->error_factor <= 1;
-        struct rmcp_way way;
-        if (!fits || rmcp_algo_consider(*a, &inner, &way) || way.refusal) continue;
-        if (twin->algo && way.seconds >= twin->seconds) continue;
-        twin->algo = *a;
-        twin->seconds = way.seconds;
-        twin->inner = way.workspace_bytes;
-    }
-}
-
-static void find_anew(const struct rmcp_request *request, struct twin *twin)
-{
-    const double turning = 1.25; /* times the time of its bytes */
-    const struct rmcp_convolution *conv = request->problem;
     rmcp_conv problem = conv->problem;
     problem.layout = RMCP_NCHW;
-    *twin = (struct twin){ .algo = NULL };
-    if (rmcp_conv_init(&twin->conv, &problem, (int)conv->pass)) return;
-    find_algo(request, twin);
-    twin->bytes = aligned(twin->inner);
-    for (unsigned slot = 0; slot < RMCP_CONV_BIAS; slot++) {
-        if (!differs(conv, slot)) continue;
-        twin->places[slot] = twin->bytes;
-        twin->bytes += aligned(bytes_of(conv, slot));
-        twin->seconds += request->caps->launch_seconds + turning * 2 *
-                                                             (double)bytes_of(conv, slot) /
-                                                             request->caps->bytes_per_second;
+    return rmcp_conv_init(twin, &problem, (int)conv->pass);
+}
+
+/* The fastest of the exact algorithms; NULL when none does it. */
+static const struct rmcp_algo *find_algo(const struct rmcp_request *request, struct rmcp_way *best)
+{
+    const struct rmcp_algo *algo = NULL;
+    struct rmcp_way other;
+    for (const struct rmcp_algo *const *a = request->operation->algos; *a; a++) {
+        struct rmcp_way *way = algo ? &other : best;
+        const bool fits = (*a)->kind == RMCP_LAUNCH_KERNEL && (*a)->error_factor <= 1;
+        if (!fits || rmcp_algo_consider(*a, request, way) || way->refusal) continue;
+        if (algo && other.seconds >= best->seconds) continue;
+        if (algo) *best = other;
+        algo = *a;
     }
+    return algo;
 }
 
-static const struct twin *find(const struct rmcp_request *request)
+static const char *refusal_of(const struct rmcp_convolution *conv)
 {
-    static _Thread_local struct rmcp_last last;
-    static _Thread_local struct twin twin;
-    if (!rmcp_last_is(&last, request)) find_anew(request, &twin);
-    return &twin;
-}
-
-static const char *refuse(const struct rmcp_request *request)
-{
-    const struct rmcp_convolution *conv = request->problem;
     if (conv->layout != RMCP_NHWC) return "channels are first";
     bool any = false;
     for (unsigned slot = 0; slot < RMCP_CONV_BIAS; slot++) {
         any |= differs(conv, slot);
         if (rmcp_conv_elements(conv, slot) > INT32_MAX) return "a tensor of 2^31 elements or more";
     }
-    if (!any) return "channels last are channels first";
-    const struct twin *twin = find(request);
-    if (!twin->algo) return "no algorithm for channels first does it";
-    return twin->bytes > request->caps->max_buffer_bytes
-               ? "the workspace would exceed the device's largest buffer"
-               : NULL;
+    return any ? NULL : "channels last are channels first";
 }
 
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    return find(request)->seconds;
-}
+    const double turning = 1.25; /* times the time of its bytes */
+    const struct rmcp_convolution *conv = request->problem;
+    const struct rmcp_caps *caps = request->caps;
+    const char *reason = refusal_of(conv);
+    if (reason) return rmcp_refuse(way, reason);
+    struct relaid *relaid = RMCP_WAY_DETAILS(way, struct relaid);
+    struct rmcp_convolution twin;
+    struct rmcp_request inner = *request;
+    struct rmcp_way best;
+    inner.problem = &twin;
+    relaid->algo = make_twin(conv, &twin) ? NULL : find_algo(&inner, &best);
+    if (!relaid->algo) return rmcp_refuse(way, "no algorithm for channels first does it");
 
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    *bytes = find(request)->bytes;
+    memcpy(relaid->details, best.details, sizeof relaid->details);
+    uint64_t bytes = aligned(best.workspace_bytes);
+    double seconds = best.seconds;
+    for (unsigned slot = 0; slot < RMCP_CONV_BIAS; slot++) {
+        if (!differs(conv, slot)) continue;
+        relaid->places[slot] = bytes;
+        bytes += aligned(bytes_of(conv, slot));
+        seconds += caps->launch_seconds +
+                   turning * 2 * (double)bytes_of(conv, slot) / caps->bytes_per_second;
+    }
+    if (bytes > caps->max_buffer_bytes)
+        return rmcp_refuse(way, "the workspace would exceed the device's largest buffer");
+    way->seconds = seconds;
+    way->workspace_bytes = bytes;
     return RMCP_OK;
 }
 
@@ -131,8 +125,8 @@ static rmcp_status turn(const struct rmcp_request *request, struct matrices m, u
 {
     const int64_t columns = m.columns < LEAST ? m.columns : m.rows < LEAST ? TILE / m.rows : LEAST;
     const int64_t rows = TILE / columns; /* then at least as many as a matrix with few has */
-    const int64_t row_tiles = (m.rows + rows - 1) / rows;
-    const int64_t column_tiles = (m.columns + columns - 1) / columns;
+    const int64_t row_tiles = rmcp_ceil_divide(m.rows, rows);
+    const int64_t column_tiles = rmcp_ceil_divide(m.columns, columns);
     struct rmcp_relay r = {
         .rows = (unsigned)m.rows,
         .columns = (unsigned)m.columns,
@@ -161,16 +155,17 @@ static rmcp_status turn(const struct rmcp_request *request, struct matrices m, u
 }
 
 /* Launches from `first` on take turned tensors from the workspace. */
-static void redirect(struct rmcp_launch_list *list, size_t first, const struct twin *twin)
+static void redirect(struct rmcp_launch_list *list, size_t first,
+                     const struct rmcp_convolution *conv, const struct relaid *relaid)
 {
     for (size_t i = first; i < list->n_records; i++) {
         struct rmcp_kernel_launch *launch = &list->records[i].kernel;
         for (uint32_t a = 0; a < launch->n_args; a++) {
             struct rmcp_arg *arg = &launch->args[a];
             if (arg->kind != RMCP_ARG_MEMORY || arg->slot >= RMCP_CONV_SLOTS ||
-                !differs(&twin->conv, arg->slot))
+                !differs(conv, arg->slot))
                 continue;
-            arg->offset += twin->places[arg->slot];
+            arg->offset += relaid->places[arg->slot];
             arg->slot = RMCP_SLOT_WORKSPACE;
         }
     }
@@ -179,36 +174,34 @@ static void redirect(struct rmcp_launch_list *list, size_t first, const struct t
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
     const struct rmcp_convolution *conv = request->problem;
-    const struct twin twin = *find(request);
+    const struct relaid *relaid = RMCP_WAY_DETAILS_CONST(way, struct relaid);
     const unsigned output = rmcp_conv_output_slot(conv);
-    rmcp_status status = RMCP_OK;
+    struct rmcp_convolution twin;
+    rmcp_status status = make_twin(conv, &twin);
     for (unsigned slot = 0; slot < RMCP_CONV_BIAS && !status; slot++)
         if (slot != output && differs(conv, slot))
             status = turn(request, matrices_of(conv, slot), slot, 0, RMCP_SLOT_WORKSPACE,
-                          twin.places[slot], list);
+                          relaid->places[slot], list);
     if (status) return status;
     struct rmcp_request inner = *request;
-    inner.problem = &twin.conv;
+    inner.problem = &twin;
     const size_t first = list->n_records;
-    struct rmcp_way inner_way; /* asked again: a way has no room for another one's */
-    status = rmcp_algo_consider(twin.algo, &inner, &inner_way);
-    if (!status) status = twin.algo->emit(&inner, &inner_way, list);
+    struct rmcp_way inner_way = { .refusal = NULL };
+    memcpy(inner_way.details, relaid->details, sizeof relaid->details);
+    status = relaid->algo->emit(&inner, &inner_way, list);
     if (status) return status;
-    redirect(list, first, &twin);
+    redirect(list, first, conv, relaid);
     if (!differs(conv, output)) return RMCP_OK;
     const struct matrices m = matrices_of(conv, output);
     return turn(request, (struct matrices){ m.count, m.columns, m.rows }, RMCP_SLOT_WORKSPACE,
-                twin.places[output], output, 0, list);
+                relaid->places[output], output, 0, list);
 }
 
 const struct rmcp_algo rmcp_algo_conv_relaid = {
     .name = "relaid",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

@@ -2,6 +2,7 @@
  * (engine/ops/conv/kernels/shares.cl): forward and backward data in tiles of 49 columns, which
  * planes of 7 x 7, 14 x 14 and the like fill, and weight gradients of one image; a long sum needs
  * no second launch. */
+#include "base/arith.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "engine/ops/conv/kernels/shares_args.h"
@@ -60,7 +61,7 @@ static int64_t pixels_of(const struct rmcp_convolution *conv)
     return conv->output[0] * conv->output[1] * conv->output[2];
 }
 
-static const char *refuse(const struct rmcp_request *request)
+static const char *refusal_of(const struct rmcp_request *request)
 {
     const struct rmcp_convolution *conv = request->problem;
     for (int i = 0; i < RMCP_MAX_DIMS; i++) {
@@ -82,11 +83,6 @@ static const char *refuse(const struct rmcp_request *request)
     if (request->caps->local_bytes < MOST_BYTES || request->caps->max_block < LEAST_THREADS)
         return "too little local memory, or too small workgroups";
     return rmcp_gemm_refuse(conv);
-}
-
-static int64_t ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
 }
 
 /* The product of a and the gathered b, but for what follows from the tile. */
@@ -132,7 +128,7 @@ static struct rmcp_shares arguments_of(const struct rmcp_convolution *conv)
 
 static int64_t workgroups_of(const struct rmcp_shares *g, const struct tile *tile)
 {
-    return ceil_divide(g->rows, tile->rows) * ceil_divide(g->columns, tile->columns);
+    return rmcp_ceil_divide(g->rows, tile->rows) * rmcp_ceil_divide(g->columns, tile->columns);
 }
 
 /* As of gemm.cl (gemm_cost.c): fitted to 333 ways to compute the 1x1 layers of ResNet-50 and
@@ -176,26 +172,33 @@ static const struct tile *choose(const struct rmcp_request *request, const struc
     return best;
 }
 
-static double cost(const struct rmcp_request *request)
+/* What is to be done, and the kernel. */
+struct work {
+    struct rmcp_shares arguments; /* but for what follows from the tile */
+    const struct tile *tile;
+};
+
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    const struct rmcp_shares g = arguments_of(request->problem);
-    double seconds = 0;
-    choose(request, &g, &seconds);
-    return seconds;
+    const char *reason = refusal_of(request);
+    if (reason) return rmcp_refuse(way, reason);
+    struct work *work = RMCP_CONV_WAY(way, struct work);
+    work->arguments = arguments_of(request->problem);
+    work->tile = choose(request, &work->arguments, &way->seconds);
+    return RMCP_OK;
 }
 
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
     const struct rmcp_convolution *conv = request->problem;
-    struct rmcp_shares g = arguments_of(conv);
-    double seconds = 0;
-    const struct tile *tile = choose(request, &g, &seconds);
+    const struct work *work = RMCP_CONV_WAY_CONST(way, struct work);
+    const struct tile *tile = work->tile;
+    struct rmcp_shares g = work->arguments;
     const int64_t n = workgroups_of(&g, tile);
     const int64_t quota = rmcp_launch_quota(n, request->caps->compute_units,
                                             conv->flops / request->caps->flops_per_second * 4);
-    g.row_tiles = rmcp_divider_of(ceil_divide(g.rows, tile->rows));
+    g.row_tiles = rmcp_divider_of(rmcp_ceil_divide(g.rows, tile->rows));
     char variant[32];
     snprintf(variant, sizeof variant, "_%s_%s", tile->name,
              makes_weights(conv)                     ? "weights"
@@ -218,7 +221,6 @@ const struct rmcp_algo rmcp_algo_conv_shares = {
     .name = "shares",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -5,45 +5,35 @@
 #include "engine/ops/conv/gpu/gemm.h"
 #include "engine/ops/conv/gpu/shape.h"
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
+    enum { SHORTEST = 32 };
     const struct rmcp_convolution *conv = request->problem;
     const char *reason = rmcp_gemm_refuse(conv);
-    if (reason) return reason;
-    if (rmcp_gemm_reduction(conv, RMCP_FORM_PHASES) < 32)
-        return "the reduction is too short to split";
-    const struct rmcp_gemm_way way = rmcp_gemm_choose(request, RMCP_FORM_PHASES, true);
-    if (rmcp_gemm_workspace(conv, &way) > request->caps->max_buffer_bytes)
-        return "the workspace would exceed the device's largest buffer";
-    return NULL;
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    return rmcp_gemm_choose(request, RMCP_FORM_PHASES, true).seconds;
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    const struct rmcp_gemm_way way = rmcp_gemm_choose(request, RMCP_FORM_PHASES, true);
-    *bytes = rmcp_gemm_workspace(request->problem, &way);
+    if (reason) return rmcp_refuse(way, reason);
+    struct rmcp_gemm_products products;
+    rmcp_gemm_products_of(conv, RMCP_FORM_PHASES, &products);
+    if (products.longest < SHORTEST) return rmcp_refuse(way, "the reduction is too short to split");
+    struct rmcp_gemm_way *gemm = RMCP_CONV_WAY(way, struct rmcp_gemm_way);
+    *gemm = rmcp_gemm_choose(request, &products, true);
+    const uint64_t bytes = rmcp_gemm_workspace(conv, gemm);
+    if (bytes > request->caps->max_buffer_bytes)
+        return rmcp_refuse(way, "the workspace would exceed the device's largest buffer");
+    way->seconds = gemm->seconds;
+    way->workspace_bytes = bytes;
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)asked;
-    const struct rmcp_gemm_way way = rmcp_gemm_choose(request, RMCP_FORM_PHASES, true);
-    return rmcp_gemm_emit(request, &way, list);
+    return rmcp_gemm_emit(request, RMCP_CONV_WAY_CONST(way, struct rmcp_gemm_way), list);
 }
 
 const struct rmcp_algo rmcp_algo_conv_split_k = {
     .name = "split_k",
     .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

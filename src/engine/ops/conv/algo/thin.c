@@ -6,36 +6,33 @@
 
 enum { MOST_APART = 8 };
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_convolution *conv = request->problem;
-    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) return "no weight gradients";
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) return rmcp_refuse(way, "no weight gradients");
     if (rmcp_thin_rows(conv, RMCP_FORM_PHASES) > RMCP_THIN_MOST)
-        return "more than 32 channels to write in a group";
+        return rmcp_refuse(way, "more than 32 channels to write in a group");
     const int64_t channels = conv->pass == RMCP_CONV_FORWARD ? conv->c : conv->k;
     if (conv->layout == RMCP_NHWC && channels > MOST_APART)
-        return "pixels that are read lie more than 8 elements apart";
-    return rmcp_gemm_refuse(conv);
+        return rmcp_refuse(way, "pixels that are read lie more than 8 elements apart");
+    const char *reason = rmcp_gemm_refuse(conv);
+    if (reason) return rmcp_refuse(way, reason);
+    struct rmcp_thin_way *thin = RMCP_CONV_WAY(way, struct rmcp_thin_way);
+    *thin = rmcp_thin_choose(request, RMCP_FORM_PHASES);
+    way->seconds = thin->seconds;
+    return RMCP_OK;
 }
 
-static double cost(const struct rmcp_request *request)
-{
-    return rmcp_thin_choose(request, RMCP_FORM_PHASES).seconds;
-}
-
-static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)asked;
-    const struct rmcp_thin_way way = rmcp_thin_choose(request, RMCP_FORM_PHASES);
-    return rmcp_thin_emit(request, &way, list);
+    return rmcp_thin_emit(request, RMCP_CONV_WAY_CONST(way, struct rmcp_thin_way), list);
 }
 
 const struct rmcp_algo rmcp_algo_conv_thin = {
     .name = "thin",
     .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -2,8 +2,8 @@
  * gradients through F(3x3, 4x4) and F(5x5, 4x4): 4 and 6.25 times fewer multiplications, for
  * problems with enough channels to pay for the transforms' traffic. Tiles, filters and sums stand
  * in the workspace, a stretch of the tiles at a time. */
+#include "base/arith.h"
 #include "engine/ops/conv/conv.h"
-#include "engine/ops/conv/gpu/last.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "engine/ops/conv/kernels/winograd.h"
 
@@ -35,24 +35,20 @@ enum { N_SIDES = sizeof sides / sizeof *sides };
 
 /* How a problem is cut. Rows and channels are those of the filters: rows are made, channels are
  * read; in weight gradients both are made, and tiles are summed. */
-struct way {
+struct cut {
     const struct side *side;
     int64_t rows, channels;       /* padded                                */
     int64_t across, down, tiles;  /* of all images                         */
     int64_t stretch, stretches;   /* tiles of one, padded; how many        */
     int64_t splits;               /* of the sum in a weight gradient       */
     uint64_t filters, read, made; /* bytes in the workspace: filters or errors, tiles, sums */
+    double product_seconds;       /* of the products of one stretch          */
     double seconds;
 };
 
-static int64_t ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static int64_t round_up(int64_t a, int64_t unit)
 {
-    return ceil_divide(a, unit) * unit;
+    return rmcp_ceil_divide(a, unit) * unit;
 }
 
 static bool makes_weights(const struct rmcp_convolution *conv)
@@ -90,7 +86,7 @@ static double product_seconds(const struct rmcp_request *request, const struct s
     const int64_t groups =
         positions_of(request->problem) * splits * (rows / side->side) * (columns / side->side);
     const int64_t rounds = groups / (units * side->at_once);
-    int64_t rest = ceil_divide(groups - rounds * units * side->at_once, units);
+    int64_t rest = rmcp_ceil_divide(groups - rounds * units * side->at_once, units);
     if (rest && rest < side->least) rest = side->least;
     const double flops = 2.0 * (double)(side->side * side->side) * (double)(length + PREAMBLE);
     const double busy = (double)((rounds * side->at_once + rest) * units) * flops /
@@ -98,40 +94,45 @@ static double product_seconds(const struct rmcp_request *request, const struct s
     return hypot(busy, (double)(length / SLICES) * turn); /* each hides some of the other */
 }
 
-static double way_seconds(const struct rmcp_request *request, const struct way *w)
+static double product_seconds_of(const struct rmcp_request *request, const struct cut *w)
+{
+    if (makes_weights(request->problem))
+        return product_seconds(request, w->side, w->rows, w->channels,
+                               round_up(rmcp_ceil_divide(w->stretch, w->splits), SLICES),
+                               w->splits);
+    return product_seconds(request, w->side, w->rows, w->stretch, w->channels, 1);
+}
+
+static double cut_seconds(const struct rmcp_request *request, const struct cut *w)
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
     const bool weights = makes_weights(conv), rdna = caps->family == RMCP_FAMILY_RDNA;
     const double stretches = (double)w->stretches;
-    const double compute =
-        weights ? product_seconds(request, w->side, w->rows, w->channels,
-                                  round_up(ceil_divide(w->stretch, w->splits), SLICES), w->splits)
-                : product_seconds(request, w->side, w->rows, w->stretch, w->channels, 1);
     /* Written by a transform and read by the product, or the other way round; the whole of `made`
      * is read and written for each stretch of a gradient. Caches serve about half of it, but
      * gradients take longer than their bytes. */
     const double moved = 2 * ((double)w->read + (double)w->made) * stretches +
                          (double)w->filters * (weights ? 2 * stretches : 2);
     const double again = rdna ? (weights ? 0.75 : 0.6) : weights ? 1.28 : 0.53;
-    const double each = compute * stretches + moved * again / caps->bytes_per_second +
+    const double each = w->product_seconds * stretches + moved * again / caps->bytes_per_second +
                         (3 * stretches + 1) * caps->launch_seconds;
     return (double)conv->groups * each + rmcp_traffic_seconds(conv, caps);
 }
 
-static struct way way_of(const struct rmcp_request *request, const struct side *side,
+static struct cut cut_of(const struct rmcp_request *request, const struct side *side,
                          int64_t splits)
 {
     const struct rmcp_convolution *conv = request->problem;
     const bool weights = makes_weights(conv);
     const int64_t *output = is_data(conv) ? conv->input : conv->output;
-    struct way w = {
+    struct cut w = {
         .side = side,
         .rows = round_up(is_data(conv) ? conv->group_c : conv->group_k, side->side),
         .channels =
             round_up(is_data(conv) ? conv->group_k : conv->group_c, weights ? side->side : SLICES),
-        .across = ceil_divide(output[2], 4),
-        .down = ceil_divide(output[1], 4),
+        .across = rmcp_ceil_divide(output[2], 4),
+        .down = rmcp_ceil_divide(output[1], 4),
         .splits = splits,
     };
     w.tiles = conv->n * w.across * w.down;
@@ -139,41 +140,35 @@ static struct way way_of(const struct rmcp_request *request, const struct side *
     const double tile_bytes = (double)(w.rows + w.channels) * (double)bytes;
     int64_t most = (int64_t)(most_bytes / tile_bytes) / ROUND * ROUND;
     if (most < ROUND) most = ROUND;
-    w.stretches = ceil_divide(w.tiles, most);
-    w.stretch = round_up(ceil_divide(w.tiles, w.stretches), weights ? SLICES : side->side);
-    w.stretches = ceil_divide(w.tiles, w.stretch);
+    w.stretches = rmcp_ceil_divide(w.tiles, most);
+    w.stretch = round_up(rmcp_ceil_divide(w.tiles, w.stretches), weights ? SLICES : side->side);
+    w.stretches = rmcp_ceil_divide(w.tiles, w.stretch);
     const uint64_t by_rows = (uint64_t)(w.rows * w.stretch) * bytes;
     const uint64_t by_both = (uint64_t)(w.rows * w.channels) * bytes;
     w.read = (uint64_t)(w.channels * w.stretch) * bytes;
     w.filters = weights ? by_rows : by_both;
     w.made = weights ? by_both * (uint64_t)splits : by_rows;
-    w.seconds = way_seconds(request, &w);
+    w.product_seconds = product_seconds_of(request, &w);
+    w.seconds = cut_seconds(request, &w);
     return w;
 }
 
-static struct way choose_anew(const struct rmcp_request *request)
+static struct cut choose(const struct rmcp_request *request)
 {
-    struct way best = way_of(request, &sides[0], 1);
+    struct cut best = { .seconds = 0 };
     for (int i = 0; i < N_SIDES; i++) {
-        const struct way whole = way_of(request, &sides[i], 1);
+        const struct cut whole = cut_of(request, &sides[i], 1);
         const int64_t slices = whole.stretch / SLICES;
-        for (int64_t splits = 1; splits <= MOST_SPLITS && splits * 8 <= slices + 7; splits++) {
+        if (!i || whole.seconds < best.seconds) best = whole;
+        if (!makes_weights(request->problem)) continue;
+        for (int64_t splits = 2; splits <= MOST_SPLITS && splits * 8 <= slices + 7; splits++) {
             /* Only as many as have something to add up. */
-            if (ceil_divide(slices, ceil_divide(slices, splits)) != splits) continue;
-            const struct way way = way_of(request, &sides[i], splits);
-            if (way.seconds < best.seconds) best = way;
-            if (!makes_weights(request->problem)) break;
+            if (rmcp_ceil_divide(slices, rmcp_ceil_divide(slices, splits)) != splits) continue;
+            const struct cut cut = cut_of(request, &sides[i], splits);
+            if (cut.seconds < best.seconds) best = cut;
         }
     }
     return best;
-}
-
-static struct way choose(const struct rmcp_request *request)
-{
-    static _Thread_local struct rmcp_last last;
-    static _Thread_local struct way way;
-    if (!rmcp_last_is(&last, request)) way = choose_anew(request);
-    return way;
 }
 
 /* ---- what it can do ---- */
@@ -208,7 +203,13 @@ static int64_t least_in(const struct rmcp_convolution *conv, int i)
     return least > 0 ? least : 0;
 }
 
-static const char *refuse(const struct rmcp_request *request)
+/* Filters or errors, then tiles, then sums; all are multiples of 256 bytes. */
+static uint64_t bytes_of(const struct cut *w)
+{
+    return w->filters + w->read + w->made;
+}
+
+static const char *refusal_of(const struct rmcp_request *request)
 {
     const struct rmcp_convolution *conv = request->problem;
     if (request->strict) return "spreads NaN and Inf within a tile";
@@ -227,30 +228,27 @@ static const char *refuse(const struct rmcp_request *request)
                              : is_data(conv)     ? conv->group_k
                                                  : conv->group_c;
     const int64_t down = least_in(conv, 1), across = least_in(conv, 2), least = down * across;
-    if (least == 0 || channels < ceil_divide(LEAST_TERMS, least))
+    if (least == 0 || channels < rmcp_ceil_divide(LEAST_TERMS, least))
         return "some sums have fewer than 32 terms";
     if (makes_weights(conv) && (down < taps_of(conv) || across < taps_of(conv)))
         return "images smaller than a tile";
     if (conv->c > 1 << 20 || conv->k > 1 << 20) return "more than 2^20 channels";
-    const struct way w = choose(request);
-    const uint64_t most = UINT64_C(1) << 32;
-    if (w.filters >= most || w.read >= most || w.made >= most)
-        return "the transformed tensors would have 4 GiB or more";
-    if (w.filters + w.read + w.made > request->caps->max_buffer_bytes)
-        return "the workspace would exceed the device's largest buffer";
     return NULL;
 }
 
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    return choose(request).seconds;
-}
-
-/* Filters or errors, then tiles, then sums; all are multiples of 256 bytes. */
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    const struct way w = choose(request);
-    *bytes = w.filters + w.read + w.made;
+    const uint64_t most = UINT64_C(1) << 32;
+    const char *reason = refusal_of(request);
+    if (reason) return rmcp_refuse(way, reason);
+    struct cut *w = RMCP_CONV_WAY(way, struct cut);
+    *w = choose(request);
+    if (w->filters >= most || w->read >= most || w->made >= most)
+        return rmcp_refuse(way, "the transformed tensors would have 4 GiB or more");
+    if (bytes_of(w) > request->caps->max_buffer_bytes)
+        return rmcp_refuse(way, "the workspace would exceed the device's largest buffer");
+    way->seconds = w->seconds;
+    way->workspace_bytes = bytes_of(w);
     return RMCP_OK;
 }
 
@@ -264,7 +262,7 @@ static const char *size_of(const struct rmcp_convolution *conv)
 
 /* The tiles of x, y or one of their gradients: `step` pixels make one, of which the tensor's first
  * begins at `first`. */
-static struct rmcp_tiles tiles_of(const struct rmcp_convolution *conv, const struct way *w,
+static struct rmcp_tiles tiles_of(const struct rmcp_convolution *conv, const struct cut *w,
                                   unsigned slot, int64_t padded, const int64_t first[2])
 {
     const bool x = slot == RMCP_CONV_X, last = conv->layout == RMCP_NHWC;
@@ -327,7 +325,7 @@ static rmcp_status emit_tiles(const struct rmcp_convolution *conv, struct rmcp_l
 }
 
 /* Filters to the workspace, or a gradient from it. */
-static rmcp_status emit_taps(const struct rmcp_convolution *conv, const struct way *w,
+static rmcp_status emit_taps(const struct rmcp_convolution *conv, const struct cut *w,
                              int64_t group, struct rmcp_launch_list *list)
 {
     const bool data = is_data(conv), weights = makes_weights(conv);
@@ -362,7 +360,7 @@ static rmcp_status emit_taps(const struct rmcp_convolution *conv, const struct w
 
 /* Which matrix is a and which b follows from the layout of what is made: [row][tile], [tile][row],
  * or [row][channel]. */
-static rmcp_status emit_product(const struct rmcp_request *request, const struct way *w, bool add,
+static rmcp_status emit_product(const struct rmcp_request *request, const struct cut *w, bool add,
                                 struct rmcp_launch_list *list)
 {
     const struct rmcp_convolution *conv = request->problem;
@@ -375,7 +373,7 @@ static rmcp_status emit_product(const struct rmcp_request *request, const struct
     struct rmcp_product p = {
         .row_tiles = rmcp_divider_of(rows / w->side->side),
         .reduction = (unsigned)sum,
-        .share = (unsigned)(ceil_divide(sum / SLICES, w->splits) * SLICES),
+        .share = (unsigned)(rmcp_ceil_divide(sum / SLICES, w->splits) * SLICES),
         .a_pitch = (unsigned)(a_rows ? rows : sum),
         .b_pitch = (unsigned)(b_columns ? columns : sum),
         .out_pitch = (unsigned)columns,
@@ -392,8 +390,7 @@ static rmcp_status emit_product(const struct rmcp_request *request, const struct
     const int64_t n = rows / side * (columns / side), threads = (int64_t)side * side / 64;
     const int64_t busy =
         request->caps->compute_units * w->side->at_once / (positions_of(conv) * w->splits);
-    const int64_t quota = rmcp_launch_quota(
-        n, busy, product_seconds(request, w->side, rows, columns, p.share, w->splits));
+    const int64_t quota = rmcp_launch_quota(n, busy, w->product_seconds);
     for (int64_t first = 0; first < n; first += quota) {
         const int64_t count = n - first < quota ? n - first : quota;
         struct rmcp_kernel_launch *launch = NULL;
@@ -411,7 +408,7 @@ static rmcp_status emit_product(const struct rmcp_request *request, const struct
     return RMCP_OK;
 }
 
-static rmcp_status emit_group(const struct rmcp_request *request, const struct way *w,
+static rmcp_status emit_group(const struct rmcp_request *request, const struct cut *w,
                               int64_t group, struct rmcp_launch_list *list)
 {
     const struct rmcp_convolution *conv = request->problem;
@@ -441,11 +438,10 @@ static rmcp_status emit_group(const struct rmcp_request *request, const struct w
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
-    const struct way w = choose(request);
+    const struct cut *w = RMCP_CONV_WAY_CONST(way, struct cut);
     rmcp_status status = RMCP_OK;
     for (int64_t group = 0; group < rmcp_conv_of(request)->groups && !status; group++)
-        status = emit_group(request, &w, group, list);
+        status = emit_group(request, w, group, list);
     return status;
 }
 
@@ -454,8 +450,6 @@ const struct rmcp_algo rmcp_algo_conv_winograd_4x4 = {
     .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
     .error_factor = 8,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

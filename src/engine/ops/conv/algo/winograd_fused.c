@@ -3,29 +3,15 @@
  * moves. */
 #include "engine/ops/conv/gpu/winograd.h"
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    return rmcp_winograd_refuse(request, true);
+    return rmcp_winograd_consider(request, true, way);
 }
 
-static double cost(const struct rmcp_request *request)
-{
-    return rmcp_winograd_choose(request, true).seconds;
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    const struct rmcp_winograd_way way = rmcp_winograd_choose(request, true);
-    *bytes = rmcp_winograd_workspace(request->problem, &way);
-    return RMCP_OK;
-}
-
-static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)asked;
-    const struct rmcp_winograd_way way = rmcp_winograd_choose(request, true);
-    return rmcp_winograd_emit(request, &way, list);
+    return rmcp_winograd_emit(request, RMCP_CONV_WAY_CONST(way, struct rmcp_winograd_way), list);
 }
 
 const struct rmcp_algo rmcp_algo_conv_winograd_fused = {
@@ -33,8 +19,6 @@ const struct rmcp_algo rmcp_algo_conv_winograd_fused = {
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
     .error_factor = 4,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,14 +1,10 @@
 /* cells.c: strided data gradients in cells (cells.h), and the order of weights that they need. */
 #include "engine/ops/conv/gpu/cells.h"
 
+#include "base/arith.h"
 #include "engine/ops/conv/gpu/shape.h"
 
 enum { CHUNK = 2048, ARRANGE_THREADS = 256 }; /* as in arrange.cl */
-
-static int64_t ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /* One dimension: cell q is the inputs from q * stride - origin on, and meets outputs q + first down
  * to q + first - (taps - 1). */
@@ -35,7 +31,7 @@ static struct dimension dimension_from(const struct rmcp_convolution *conv, int 
             if (distance / stride > highest) highest = distance / stride;
         }
     return (struct dimension){ origin, highest, highest - lowest + 1,
-                               ceil_divide(conv->input[i] + origin, stride) };
+                               rmcp_ceil_divide(conv->input[i] + origin, stride) };
 }
 
 /* Cells begin where they meet the fewest outputs. */
@@ -95,7 +91,7 @@ static void lone_window(struct rmcp_window *w, struct rmcp_cell *c,
     const int64_t stride = conv->stride[i];
     c->phase = (unsigned)((stride - conv->pad_begin[i] % stride) % stride);
     c->first = 0;
-    w->positions = rmcp_divider_of(ceil_divide(conv->input[i], stride));
+    w->positions = rmcp_divider_of(rmcp_ceil_divide(conv->input[i], stride));
     w->taps = rmcp_divider_of(conv->filter[i]);
     w->first = (int)((c->phase + conv->pad_begin[i]) / stride);
     w->tap_step = (int)-(dilation_of(conv, i) / stride);
@@ -205,7 +201,7 @@ rmcp_status rmcp_arrange_emit(const struct rmcp_request *request, enum rmcp_form
     a.chunk = (unsigned)(conv->group_c < most ? conv->group_c : most);
     a.rows = rmcp_divider_of(conv->group_c * inputs);
     a.chunk_rows = rmcp_divider_of(a.chunk * inputs);
-    a.chunks = rmcp_divider_of(ceil_divide(conv->group_c, a.chunk));
+    a.chunks = rmcp_divider_of(rmcp_ceil_divide(conv->group_c, a.chunk));
     struct rmcp_kernel_launch *launch = NULL;
     rmcp_status status = rmcp_kernel_append(list, "arrange", conv->type, "",
                                             conv->k * a.chunks.divisor * ARRANGE_THREADS, &launch);

@@ -2,6 +2,8 @@
  * which arguments. */
 #include "engine/ops/conv/gpu/depthwise.h"
 
+#include "base/arith.h"
+
 #include <stdio.h>
 
 enum {
@@ -15,11 +17,6 @@ enum {
     THREADS = 128,
     SUM_THREADS = 256, /* of both kernels of weight gradients */
 };
-
-static int64_t ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /* ---- which kernel ---- */
 
@@ -66,7 +63,7 @@ static double reach_of(const struct rmcp_convolution *conv, int i)
     const bool data = conv->pass == RMCP_CONV_BACKWARD_DATA;
     const double taps = (double)conv->filter[i] / (data ? (double)conv->stride[i] : 1);
     const int64_t size = data ? conv->output[i] : conv->input[i];
-    const double most = (double)ceil_divide(size, conv->dilation[i]);
+    const double most = (double)rmcp_ceil_divide(size, conv->dilation[i]);
     return taps < most ? taps : most;
 }
 
@@ -185,7 +182,7 @@ static int64_t small_lanes(const struct rmcp_convolution *conv,
                            const struct rmcp_depthwise_way *way)
 {
     const int64_t positions =
-        conv->n * conv->output[0] * ceil_divide(conv->output[1], way->rows) * conv->output[2];
+        conv->n * conv->output[0] * rmcp_ceil_divide(conv->output[1], way->rows) * conv->output[2];
     int64_t lanes = 1;
     while (lanes < SMALL_LANES && 2 * lanes * positions <= SUM_THREADS) lanes *= 2;
     return lanes;
@@ -199,7 +196,7 @@ static int64_t lanes_of(const struct rmcp_convolution *conv, const struct rmcp_d
     if (conv->layout != RMCP_NHWC)
         return conv->pass == RMCP_CONV_BACKWARD_WEIGHTS ? small_lanes(conv, way) : 1;
     int64_t lanes = MOST_LANES;
-    while (lanes > 1 && ceil_divide(channels, lanes) * lanes * 3 > channels * 4) lanes /= 2;
+    while (lanes > 1 && rmcp_ceil_divide(channels, lanes) * lanes * 3 > channels * 4) lanes /= 2;
     return lanes;
 }
 
@@ -220,7 +217,8 @@ static void stage(struct rmcp_depthwise *p, const struct rmcp_convolution *conv,
         return;
     p->staged = 1;
     p->images = (unsigned)conv->n;
-    p->groups = rmcp_divider_of(ceil_divide(positions_of(p, conv) * p->lanes.divisor, THREADS));
+    p->groups =
+        rmcp_divider_of(rmcp_ceil_divide(positions_of(p, conv) * p->lanes.divisor, THREADS));
 }
 
 bool rmcp_depthwise_init(struct rmcp_depthwise *p, const struct rmcp_convolution *conv,
@@ -233,7 +231,7 @@ bool rmcp_depthwise_init(struct rmcp_depthwise *p, const struct rmcp_convolution
     *p = (struct rmcp_depthwise){
         .window = { g.window[0], g.window[1], g.window[2] },
         .lanes = rmcp_divider_of(lanes),
-        .channel_blocks = rmcp_divider_of(ceil_divide(channels, lanes)),
+        .channel_blocks = rmcp_divider_of(rmcp_ceil_divide(channels, lanes)),
         .share = rmcp_divider_of(data ? 1 : conv->group_k),
         .sums = !data         ? 1
                 : g.reduction ? (unsigned)conv->group_k
@@ -266,7 +264,7 @@ bool rmcp_depthwise_init(struct rmcp_depthwise *p, const struct rmcp_convolution
         p->window[1] = p->window[2];
         p->window[2] = w;
     }
-    p->blocks = rmcp_divider_of(ceil_divide(p->window[1].positions.divisor, way->rows));
+    p->blocks = rmcp_divider_of(rmcp_ceil_divide(p->window[1].positions.divisor, way->rows));
     stage(p, conv, way);
     return true;
 }
@@ -285,15 +283,16 @@ struct rmcp_depthwise_slices rmcp_depthwise_slice(const struct rmcp_request *req
     enum { UNIT_GROUPS = 6, LEAST_PIXELS = 16, MOST_SLICES = 2048 };
     const int64_t taps = p->taps, positions = positions_of(p, request->problem);
     const struct rmcp_convolution *conv = request->problem;
-    const int64_t chunks = way->rows == 1 ? ceil_divide(taps, ANY_TAPS) : conv->filter[0];
+    const int64_t chunks = way->rows == 1 ? rmcp_ceil_divide(taps, ANY_TAPS) : conv->filter[0];
     const int64_t tasks = chunks * p->channel_blocks.divisor;
-    const int64_t wanted = ceil_divide((int64_t)request->caps->compute_units * UNIT_GROUPS, tasks);
-    const int64_t turn = SUM_THREADS / p->lanes.divisor * ceil_divide(LEAST_PIXELS, way->rows);
-    int64_t slices = ceil_divide(positions, turn);
+    const int64_t wanted =
+        rmcp_ceil_divide((int64_t)request->caps->compute_units * UNIT_GROUPS, tasks);
+    const int64_t turn = SUM_THREADS / p->lanes.divisor * rmcp_ceil_divide(LEAST_PIXELS, way->rows);
+    int64_t slices = rmcp_ceil_divide(positions, turn);
     if (slices > wanted) slices = wanted;
     if (slices > MOST_SLICES) slices = MOST_SLICES;
-    const int64_t length = ceil_divide(positions, slices > 1 ? slices : 1);
-    slices = ceil_divide(positions, length);
+    const int64_t length = rmcp_ceil_divide(positions, slices > 1 ? slices : 1);
+    slices = rmcp_ceil_divide(positions, length);
     const int64_t sharers = SUM_THREADS / p->lanes.divisor;
     int64_t levels = 0;
     while (INT64_C(1) << levels < sharers && INT64_C(1) << levels < length) levels++;
@@ -308,7 +307,7 @@ struct rmcp_depthwise_slices rmcp_depthwise_slice(const struct rmcp_request *req
         },
         .slices = slices,
         .groups = tasks * slices,
-        .turns = ceil_divide(length, sharers),
+        .turns = rmcp_ceil_divide(length, sharers),
         .levels = levels,
     };
 }

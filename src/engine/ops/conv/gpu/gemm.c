@@ -1,8 +1,8 @@
 /* gemm.c: the host side of gemm.cl: which tile, how many splits, and the launches. */
 #include "engine/ops/conv/gpu/gemm.h"
 
+#include "base/arith.h"
 #include "engine/ops/conv/gpu/gemm_cost.h"
-#include "engine/ops/conv/gpu/last.h"
 #include "engine/ops/conv/gpu/shape.h"
 
 #include <math.h>
@@ -32,50 +32,38 @@ static bool is_celled(enum rmcp_form form)
     return form == RMCP_FORM_LONE || form == RMCP_FORM_CELLS;
 }
 
-static int64_t ceil_divide(int64_t a, int64_t b)
+void rmcp_gemm_products_of(const struct rmcp_convolution *conv, enum rmcp_form form,
+                           struct rmcp_gemm_products *p)
 {
-    return (a + b - 1) / b;
-}
-
-static struct rmcp_gemm_products products_of(const struct rmcp_convolution *conv,
-                                             enum rmcp_form form)
-{
-    struct rmcp_gemm_products p = { 0 };
+    struct rmcp_gemm g;
+    p->form = form;
+    p->launches = is_celled(form) ? 1 : rmcp_gemm_launches(conv);
+    p->rows = p->count = p->longest = 0;
+    p->padded = false;
+    p->strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
+    p->lone = rmcp_cells_lone(conv);
     if (is_celled(form)) {
-        struct rmcp_gemm g;
         struct rmcp_cells c;
         rmcp_cells_init(&g, &c, conv, form);
-        p = (struct rmcp_gemm_products){
-            g.rows, 1, g.reduction, g.padded, { { g.columns, g.reduction } }
-        };
-        return p;
     }
-    for (int64_t phase = 0; phase < rmcp_gemm_phases(conv); phase++) {
-        struct rmcp_gemm g;
-        if (!rmcp_gemm_init(&g, conv, phase)) continue;
-        p.rows = g.rows;
-        p.each[p.count].columns = g.columns;
-        p.each[p.count++].reduction = g.reduction;
-        if (g.reduction > p.longest) p.longest = g.reduction;
-        p.padded |= g.padded;
+    for (int64_t phase = 0; phase < (is_celled(form) ? 1 : rmcp_gemm_phases(conv)); phase++) {
+        if (!is_celled(form) && !rmcp_gemm_init(&g, conv, phase)) continue;
+        p->rows = g.rows;
+        p->each[p->count].columns = g.columns;
+        p->each[p->count++].reduction = g.reduction;
+        if (g.reduction > p->longest) p->longest = g.reduction;
+        p->padded |= g.padded;
     }
-    return p;
 }
 
 int64_t rmcp_gemm_tiles_of(int64_t rows, int64_t columns, const struct rmcp_gemm_tile *tile)
 {
-    return ceil_divide(rows, tile->rows) * ceil_divide(columns, tile->columns);
+    return rmcp_ceil_divide(rows, tile->rows) * rmcp_ceil_divide(columns, tile->columns);
 }
 
 int64_t rmcp_gemm_share_of(int64_t reduction, const struct rmcp_gemm_tile *tile, int64_t splits)
 {
-    return ceil_divide(ceil_divide(reduction, splits), tile->slices) * tile->slices;
-}
-
-int64_t rmcp_gemm_part_terms(const struct rmcp_gemm_products *p, const struct rmcp_gemm_way *way)
-{
-    const int64_t share = rmcp_gemm_share_of(p->longest, way->tile, way->splits);
-    return share ? share : way->tile->slices;
+    return rmcp_ceil_divide(rmcp_ceil_divide(reduction, splits), tile->slices) * tile->slices;
 }
 
 /* Which of a tile's variants has work-items that read neighbours in memory. A small tile that lacks
@@ -105,11 +93,6 @@ static void variant_of(const struct rmcp_convolution *conv, const struct rmcp_ge
                  neighbours & (SUM_COL | ROW_COL) ? "col" : "sum");
 }
 
-int64_t rmcp_gemm_form_launches(const struct rmcp_convolution *conv, enum rmcp_form form)
-{
-    return is_celled(form) ? 1 : rmcp_gemm_launches(conv);
-}
-
 /* Whether sums go to the workspace, from where others add them up. */
 static bool leaves_parts(const struct rmcp_gemm_way *way)
 {
@@ -120,7 +103,7 @@ static bool leaves_parts(const struct rmcp_gemm_way *way)
 static bool is_sparse(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way)
 {
     if (way->partial || way->splits == 1 || rmcp_gemm_phases(conv) == 1) return false;
-    return way->form != RMCP_FORM_CELLS && rmcp_gemm_form_launches(conv, way->form) == 1;
+    return way->form != RMCP_FORM_CELLS && (is_celled(way->form) || rmcp_gemm_launches(conv) == 1);
 }
 
 uint64_t rmcp_gemm_parts_bytes(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way)
@@ -136,18 +119,28 @@ uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct r
     return rmcp_gemm_parts_bytes(conv, way) + rmcp_arranged_bytes(conv, way->form);
 }
 
-int64_t rmcp_gemm_reduction(const struct rmcp_convolution *conv, enum rmcp_form form)
+static int64_t part_terms(const struct rmcp_gemm_products *p, const struct rmcp_gemm_way *way)
 {
-    return products_of(conv, form).longest;
+    const int64_t share = rmcp_gemm_share_of(p->longest, way->tile, way->splits);
+    return share ? share : way->tile->slices;
 }
 
-size_t rmcp_gemm_list(const struct rmcp_request *request, enum rmcp_form form, bool split,
-                      struct rmcp_gemm_way ways[static RMCP_GEMM_MOST_WAYS])
+void rmcp_gemm_fit(const struct rmcp_request *request, const struct rmcp_gemm_products *products,
+                   struct rmcp_gemm_way *way)
+{
+    way->share = part_terms(products, way);
+    way->work_seconds = fmax(rmcp_gemm_compute_seconds(request, products, way),
+                             rmcp_traffic_seconds(request->problem, request->caps));
+}
+
+static size_t list_ways(const struct rmcp_request *request,
+                        const struct rmcp_gemm_products *products, bool split,
+                        struct rmcp_gemm_way ways[static RMCP_GEMM_MOST_WAYS])
 {
     enum { STOP = 3 };
+    const enum rmcp_form form = products->form;
     const int64_t first = split ? 2 : 1;
-    const struct rmcp_gemm_products products = products_of(request->problem, form);
-    const int64_t longest = ceil_divide(products.longest, SHORTEST);
+    const int64_t longest = rmcp_ceil_divide(products->longest, SHORTEST);
     const int64_t most = !split || longest < first ? first
                          : longest < MOST_SPLITS   ? longest
                                                    : MOST_SPLITS;
@@ -158,7 +151,8 @@ size_t rmcp_gemm_list(const struct rmcp_request *request, enum rmcp_form form, b
         int worse = 0; /* times in a row: more splits do not help any more */
         for (int64_t splits = first; splits <= most && worse < STOP && n < RMCP_GEMM_MOST_WAYS;) {
             struct rmcp_gemm_way way = { .form = form, .tile = &tiles[i], .splits = splits };
-            way.seconds = rmcp_gemm_seconds(request, &products, &way);
+            way.share = part_terms(products, &way);
+            way.seconds = rmcp_gemm_seconds(request, products, &way);
             worse = way.seconds > before && before > 0 ? worse + 1 : 0;
             before = way.seconds;
             ways[n++] = way;
@@ -168,30 +162,27 @@ size_t rmcp_gemm_list(const struct rmcp_request *request, enum rmcp_form form, b
     return n;
 }
 
+size_t rmcp_gemm_list(const struct rmcp_request *request, const struct rmcp_gemm_products *products,
+                      bool split, struct rmcp_gemm_way ways[static RMCP_GEMM_MOST_WAYS])
+{
+    const size_t n = list_ways(request, products, split, ways);
+    for (size_t i = 0; i < n; i++) rmcp_gemm_fit(request, products, &ways[i]);
+    return n;
+}
+
 /* The fastest that fits; when none does, the first, which will be refused. */
-static struct rmcp_gemm_way choose(const struct rmcp_request *request, enum rmcp_form form,
-                                   bool split)
+struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request,
+                                      const struct rmcp_gemm_products *products, bool split)
 {
     struct rmcp_gemm_way ways[RMCP_GEMM_MOST_WAYS];
-    const size_t n = rmcp_gemm_list(request, form, split, ways);
+    const size_t n = list_ways(request, products, split, ways);
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
         if (ways[i].seconds < ways[best].seconds &&
             rmcp_gemm_workspace(request->problem, &ways[i]) <= request->caps->max_buffer_bytes)
             best = i;
+    rmcp_gemm_fit(request, products, &ways[best]);
     return ways[best];
-}
-
-struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request, enum rmcp_form form,
-                                      bool split)
-{
-    static _Thread_local struct answer {
-        struct rmcp_last last;
-        struct rmcp_gemm_way way;
-    } answers[RMCP_N_FORMS][2];
-    struct answer *answer = &answers[form][split];
-    if (!rmcp_last_is(&answer->last, request)) answer->way = choose(request, form, split);
-    return answer->way;
 }
 
 /* ---- launches ---- */
@@ -217,15 +208,14 @@ static void bind_tensors(struct rmcp_kernel_launch *launch, const struct rmcp_co
 }
 
 static rmcp_status emit_launch(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
-                               const struct rmcp_gemm_products *products, struct rmcp_gemm *g,
-                               union last *last, struct rmcp_launch_list *list)
+                               struct rmcp_gemm *g, union last *last, struct rmcp_launch_list *list)
 {
     const struct rmcp_convolution *conv = request->problem;
     const bool celled = is_celled(way->form);
     char variant[32];
     variant_of(conv, way, variant, sizeof variant);
-    g->row_tiles = rmcp_divider_of(ceil_divide(g->rows, way->tile->rows));
-    g->share = (unsigned)rmcp_gemm_part_terms(products, way);
+    g->row_tiles = rmcp_divider_of(rmcp_ceil_divide(g->rows, way->tile->rows));
+    g->share = (unsigned)way->share;
     g->partial = leaves_parts(way);
     g->part = (unsigned)rmcp_conv_elements(conv, rmcp_conv_output_slot(conv));
     g->sparse = is_sparse(conv, way);
@@ -234,9 +224,8 @@ static rmcp_status emit_launch(const struct rmcp_request *request, const struct 
         request->caps->compute_units * RMCP_GEMM_UNIT_THREADS / way->tile->threads;
     const int64_t n_tiles = rmcp_gemm_tiles_of(g->rows, g->columns, way->tile);
     const int64_t n = celled ? n_tiles : rmcp_phases_workgroups(&last->phases, n_tiles, at_once);
-    const double seconds = fmax(rmcp_gemm_compute_seconds(request, products, way),
-                                rmcp_traffic_seconds(conv, request->caps));
-    const int64_t quota = rmcp_launch_quota(n, at_once / (conv->groups * way->splits), seconds);
+    const int64_t quota =
+        rmcp_launch_quota(n, at_once / (conv->groups * way->splits), way->work_seconds);
     for (int64_t first = 0; first < n; first += quota) {
         const int64_t count = n - first < quota ? n - first : quota;
         struct rmcp_kernel_launch *launch = NULL;
@@ -258,9 +247,7 @@ static rmcp_status emit_launch(const struct rmcp_request *request, const struct 
 }
 
 static rmcp_status emit_products(const struct rmcp_request *request,
-                                 const struct rmcp_gemm_way *way,
-                                 const struct rmcp_gemm_products *products,
-                                 struct rmcp_launch_list *list)
+                                 const struct rmcp_gemm_way *way, struct rmcp_launch_list *list)
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_convolution turned = rmcp_turned(conv);
@@ -268,7 +255,7 @@ static rmcp_status emit_products(const struct rmcp_request *request,
     union last last;
     if (is_celled(way->form)) {
         rmcp_cells_init(&g, &last.cells, conv, way->form);
-        return emit_launch(request, way, products, &g, &last, list);
+        return emit_launch(request, way, &g, &last, list);
     }
     rmcp_status status = RMCP_OK;
     for (int64_t i = 0; i < rmcp_gemm_launches(conv) && !status; i++) {
@@ -276,7 +263,7 @@ static rmcp_status emit_products(const struct rmcp_request *request,
                                    i))
             continue;
         g.steps.linear_tap += (unsigned)way->first_tap;
-        status = emit_launch(request, way, products, &g, &last, list);
+        status = emit_launch(request, way, &g, &last, list);
     }
     return status;
 }
@@ -285,11 +272,10 @@ rmcp_status rmcp_gemm_emit(const struct rmcp_request *request, const struct rmcp
                            struct rmcp_launch_list *list)
 {
     const struct rmcp_convolution *conv = request->problem;
-    const struct rmcp_gemm_products products = products_of(conv, way->form);
     rmcp_status status =
         rmcp_arrange_emit(request, way->form, rmcp_gemm_parts_bytes(conv, way), list);
-    if (!status) status = emit_products(request, way, &products, list);
+    if (!status) status = emit_products(request, way, list);
     if (status || way->partial || way->splits == 1) return status;
     if (!is_sparse(conv, way)) return rmcp_parts_emit(request, way->splits, 0, list);
-    return rmcp_sparse_parts_emit(request, way->splits, rmcp_gemm_part_terms(&products, way), list);
+    return rmcp_sparse_parts_emit(request, way->splits, way->share, list);
 }

@@ -48,13 +48,12 @@ static double load_seconds(const struct rmcp_caps *caps, const struct rmcp_gemm_
 
 /* How many times as long a product takes with channels last: pixels are read in pieces of as many
  * channels as a slice has. As measured on an H200. */
-static double last_factor(const struct rmcp_convolution *conv)
+static double last_factor(const struct rmcp_convolution *conv, const struct rmcp_gemm_products *p)
 {
     const double usual = 1.3, phases = 1.25, lone = 1.8;
-    const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
     if (conv->layout != RMCP_NHWC || conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) return 1;
-    if (!strided || conv->pass == RMCP_CONV_FORWARD) return usual;
-    return rmcp_cells_lone(conv) ? lone : phases;
+    if (!p->strided || conv->pass == RMCP_CONV_FORWARD) return usual;
+    return p->lone ? lone : phases;
 }
 
 /* Phases in one launch run beside each other, but the one with the most taps has few workgroups: it
@@ -66,11 +65,10 @@ double rmcp_gemm_compute_seconds(const struct rmcp_request *request,
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_gemm_tile *tile = way->tile;
-    const bool merged = rmcp_gemm_form_launches(conv, way->form) == 1;
     /* Of each element for padding; and of weight gradients, which are read along the reduction. As
      * measured on an H200. */
     const double tests = 1.17, along = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS ? 1.25 : 1;
-    const int64_t share = rmcp_gemm_part_terms(p, way);
+    const int64_t share = way->share;
     struct load all = { 0, 0, 0 };
     double sum = 0, longest = 0;
     for (int64_t i = 0; i < p->count; i++) {
@@ -87,9 +85,10 @@ double rmcp_gemm_compute_seconds(const struct rmcp_request *request,
         sum += seconds;
         longest = fmax(longest, seconds);
     }
+    const bool merged = p->launches == 1 && p->count > 1;
     const double seconds =
         along * (merged ? fmax(load_seconds(request->caps, tile, &all), longest) : sum);
-    return (p->padded ? seconds * tests : seconds) * last_factor(conv);
+    return (p->padded ? seconds * tests : seconds) * last_factor(conv, p);
 }
 
 /* What the workgroups of all products do, a part of the reduction each. */
@@ -119,7 +118,7 @@ static double crowd_seconds(const struct rmcp_request *request, const struct rmc
     const struct rmcp_caps *caps = request->caps;
     const struct rmcp_gemm_tile *tile = way->tile;
     const double units = caps->compute_units ? caps->compute_units : 1;
-    const int64_t share = rmcp_gemm_part_terms(p, way);
+    const int64_t share = way->share;
     struct crowd crowd = { 0, 0, 0, 0, 0 };
     for (int64_t i = 0; i < p->count; i++) {
         const int64_t n = rmcp_gemm_tiles_of(p->rows, p->each[i].columns, tile) * conv->groups;
@@ -139,29 +138,27 @@ static double crowd_seconds(const struct rmcp_request *request, const struct rmc
     const double waits = fmax(crowd.longest * tile->crowd.turn + first_loads,
                               (crowd.turns * tile->crowd.turn + crowd.groups * first_loads) /
                                   (units * tile->crowd.at_once));
-    return hypot(busy, waits) * (p->padded ? tests : 1) * last_factor(conv);
+    return hypot(busy, waits) * (p->padded ? tests : 1) * last_factor(conv, p);
 }
 
 /* Whether crowd_seconds was fitted to such requests: data gradients with strides, and 1x1; in one
  * launch. */
-static bool is_crowd(const struct rmcp_convolution *conv, enum rmcp_form form)
+static bool is_crowd(const struct rmcp_convolution *conv, const struct rmcp_gemm_products *p)
 {
-    const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
     const bool pointwise = conv->filter[0] * conv->filter[1] * conv->filter[2] == 1;
-    if (!strided || rmcp_gemm_form_launches(conv, form) > 1) return false;
+    if (!p->strided || p->launches > 1) return false;
     return conv->pass == RMCP_CONV_BACKWARD_DATA || (conv->pass == RMCP_CONV_FORWARD && pointwise);
 }
 
 /* Phases without products store zeros far apart. */
-static double traffic_seconds(const struct rmcp_request *request, const struct rmcp_gemm_way *way,
-                              double usual)
+static double traffic_seconds(const struct rmcp_request *request,
+                              const struct rmcp_gemm_products *p, double usual)
 {
     const struct rmcp_convolution *conv = request->problem;
     const bool rdna = request->caps->family == RMCP_FAMILY_RDNA;
     const double far = rdna ? usual : 4.5; /* as measured on an H200 */
-    const bool strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
-    const bool zeros = strided && way->form == RMCP_FORM_PHASES && conv->layout == RMCP_NCHW &&
-                       conv->pass == RMCP_CONV_BACKWARD_DATA && rmcp_cells_lone(conv);
+    const bool zeros = p->strided && p->form == RMCP_FORM_PHASES && conv->layout == RMCP_NCHW &&
+                       conv->pass == RMCP_CONV_BACKWARD_DATA && p->lone;
     return (zeros ? far : usual) * rmcp_traffic_seconds(conv, request->caps);
 }
 
@@ -175,8 +172,8 @@ static double crowd_way_seconds(const struct rmcp_request *request,
     const int64_t taps = conv->filter[0] * conv->filter[1] * conv->filter[2];
     const double compute =
         crowd_seconds(request, p, way) * (way->form == RMCP_FORM_PHASES && taps > 1 ? apart : 1);
-    double seconds = hypot(compute, traffic_seconds(request, way, usual)) +
-                     (double)rmcp_gemm_form_launches(conv, way->form) * caps->launch_seconds +
+    double seconds = hypot(compute, traffic_seconds(request, p, usual)) +
+                     (double)p->launches * caps->launch_seconds +
                      rmcp_arrange_seconds(request, way->form);
     if (way->splits > 1)
         seconds += parts * (caps->launch_seconds + 2.0 * (double)rmcp_gemm_parts_bytes(conv, way) /
@@ -233,7 +230,7 @@ static double rdna_compute_seconds(const struct rmcp_request *request,
     const double units = caps->compute_units ? caps->compute_units : 1;
     const double clock = caps->flops_per_second / (2 * 64 * units), pairs = fmax(1, units / 2);
     const double turn = (double)(tile->rows * tile->columns * tile->slices / tile->threads);
-    const int64_t share = rmcp_gemm_part_terms(p, way);
+    const int64_t share = way->share;
     double groups = 0, work = 0, longest = 0; /* work: clocks of a wave of all workgroups */
     for (int64_t i = 0; i < p->count; i++) {
         const double n =
@@ -251,7 +248,7 @@ static double rdna_compute_seconds(const struct rmcp_request *request,
     const double alone =
         ceil(each / figures->at_once) * longest * (turn + figures->stall) + figures->first;
     const double slower = (p->padded ? tests : 1) * (p->count > 1 && way->splits > 1 ? uneven : 1) *
-                          last_factor(conv);
+                          last_factor(conv, p);
     return longest_of(slower * busy / clock, slower * alone / clock, traffic);
 }
 
@@ -278,9 +275,9 @@ static double rdna_seconds(const struct rmcp_request *request, const struct rmcp
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
     const double bytes = (double)rmcp_gemm_parts_bytes(conv, way) / caps->bytes_per_second;
-    const double traffic = traffic_seconds(request, way, usual) + usual * bytes;
+    const double traffic = traffic_seconds(request, p, usual) + usual * bytes;
     double seconds = rdna_compute_seconds(request, p, way, traffic) +
-                     (double)rmcp_gemm_form_launches(conv, way->form) * caps->launch_seconds +
+                     (double)p->launches * caps->launch_seconds +
                      rmcp_arrange_seconds(request, way->form);
     if (way->splits > 1) seconds += caps->launch_seconds + parts * bytes;
     if (way->form == RMCP_FORM_LONE) seconds += rdna_lone_seconds(request, p, way);
@@ -293,11 +290,11 @@ double rmcp_gemm_seconds(const struct rmcp_request *request, const struct rmcp_g
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
     if (caps->family == RMCP_FAMILY_RDNA) return rdna_seconds(request, p, way);
-    if (is_crowd(conv, way->form)) return crowd_way_seconds(request, p, way);
-    const double launches = (double)rmcp_gemm_form_launches(conv, way->form);
+    if (is_crowd(conv, p)) return crowd_way_seconds(request, p, way);
+    const double launches = (double)p->launches;
     const double compute = rmcp_gemm_compute_seconds(request, p, way);
     double seconds =
-        fmax(compute, traffic_seconds(request, way, 1)) + launches * caps->launch_seconds;
+        fmax(compute, traffic_seconds(request, p, 1)) + launches * caps->launch_seconds;
     if (way->splits > 1)
         seconds += caps->launch_seconds +
                    2.0 * (double)rmcp_gemm_parts_bytes(conv, way) / caps->bytes_per_second;

@@ -3,7 +3,6 @@
 #define RMCP_CONV_GPU_GEMM_COST_H
 
 #include "engine/ops/conv/gpu/gemm.h"
-#include "engine/ops/conv/gpu/shape.h"
 
 enum { RMCP_GEMM_UNIT_THREADS = 256 }; /* work-items that a compute unit has at once */
 
@@ -21,26 +20,11 @@ struct rmcp_gemm_tile {
     } crowd;               /* as measured on an H200, for products in a crowd of workgroups */
 };
 
-/* The products of a request in a form: one, or those of all phases that have outputs. */
-struct rmcp_gemm_products {
-    int64_t rows, count, longest; /* longest reduction */
-    bool padded;
-    struct {
-        int64_t columns, reduction;
-    } each[RMCP_GEMM_MOST_PHASES];
-};
-
 /* Tiles of one product, of one group. */
 int64_t rmcp_gemm_tiles_of(int64_t rows, int64_t columns, const struct rmcp_gemm_tile *tile);
 
 /* Terms that each of so many splits of a reduction has: whole slices. */
 int64_t rmcp_gemm_share_of(int64_t reduction, const struct rmcp_gemm_tile *tile, int64_t splits);
-
-/* Terms of a part: the longest reduction's, for all products. */
-int64_t rmcp_gemm_part_terms(const struct rmcp_gemm_products *p, const struct rmcp_gemm_way *way);
-
-/* How many launches of gemm.cl a form takes. */
-int64_t rmcp_gemm_form_launches(const struct rmcp_convolution *conv, enum rmcp_form form);
 
 /* Bytes of the parts that splits leave in the workspace. */
 uint64_t rmcp_gemm_parts_bytes(const struct rmcp_convolution *conv,

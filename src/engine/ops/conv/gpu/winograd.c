@@ -1,6 +1,7 @@
 /* winograd.c: the host side of winograd.cl and winograd_fused.cl. */
 #include "engine/ops/conv/gpu/winograd.h"
 
+#include "base/arith.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "engine/ops/conv/kernels/winograd.h"
 
@@ -14,11 +15,6 @@ enum {
     AHEAD = 2, /* channels of filters that are read behind the last, for nobody */
     LEAST_CHANNELS = 16,
 };
-
-static int64_t ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static bool is_data(const struct rmcp_convolution *conv)
 {
@@ -43,13 +39,13 @@ static struct size size_of(const struct rmcp_convolution *conv, bool fused)
     struct size s = {
         .rows = is_data(conv) ? conv->group_c : conv->group_k,
         .channels = is_data(conv) ? conv->group_k : conv->group_c,
-        .across = ceil_divide(output[2], 2),
-        .down = ceil_divide(output[1], 2),
+        .across = rmcp_ceil_divide(output[2], 2),
+        .down = rmcp_ceil_divide(output[1], 2),
     };
-    s.blocks = ceil_divide(s.rows, ROWS);
-    s.padded = ceil_divide(s.channels, depth_of(fused)) * depth_of(fused);
+    s.blocks = rmcp_ceil_divide(s.rows, ROWS);
+    s.padded = rmcp_ceil_divide(s.channels, depth_of(fused)) * depth_of(fused);
     s.tiles = conv->n * s.across * s.down;
-    s.columns = ceil_divide(s.tiles, TILES);
+    s.columns = rmcp_ceil_divide(s.tiles, TILES);
     if (!fused) s.filter_floats = (conv->groups * s.padded + AHEAD) * s.blocks * POSITIONS * ROWS;
     return s;
 }
@@ -58,7 +54,7 @@ static struct size size_of(const struct rmcp_convolution *conv, bool fused)
 static int64_t share_of(const struct size *s, const struct rmcp_winograd_way *way)
 {
     const int64_t depth = depth_of(way->fused);
-    return ceil_divide(s->padded / depth, way->splits) * depth;
+    return rmcp_ceil_divide(s->padded / depth, way->splits) * depth;
 }
 
 static uint64_t parts_bytes(const struct rmcp_convolution *conv, int64_t splits)
@@ -105,103 +101,119 @@ static const struct figures fused_figures[RMCP_N_FAMILIES] = {
 
 /* A workgroup has a compute unit for itself. Besides its channels it finds its tiles, fills the
  * pipeline, transforms and stores: about as much as some channels. */
-static double compute_seconds(const struct rmcp_request *request,
+static double compute_seconds(const struct rmcp_request *request, const struct size *s,
                               const struct rmcp_winograd_way *way)
 {
     const struct rmcp_caps *caps = request->caps;
     const struct figures *f = &(way->fused ? fused_figures : figures)[caps->family];
-    const struct size s = size_of(request->problem, way->fused);
     const int64_t units = caps->compute_units ? caps->compute_units : 1;
-    const int64_t rounds =
-        ceil_divide(s.blocks * s.columns * rmcp_conv_of(request)->groups * way->splits, units);
-    const double flops = 2.0 * POSITIONS * ROWS * TILES * ((double)share_of(&s, way) + f->preamble);
+    const int64_t rounds = rmcp_ceil_divide(
+        s->blocks * s->columns * rmcp_conv_of(request)->groups * way->splits, units);
+    const double flops = 2.0 * POSITIONS * ROWS * TILES * ((double)share_of(s, way) + f->preamble);
     return (double)(rounds * units) * flops / (caps->flops_per_second * f->efficiency);
 }
 
 /* Two workgroups at once have the four SIMDs of a pair of compute units; one that is alone waits
  * for itself. Each has code to get and pixels to wait for before its first channel, in later rounds
  * beside another. Fitted to what was modelled for the layers of ResNet-50 and VGG-16. */
-static double rdna_fused_seconds(const struct rmcp_request *request,
+static double rdna_fused_seconds(const struct rmcp_request *request, const struct size *s,
                                  const struct rmcp_winograd_way *way)
 {
     const double pair = 670, lone = 411, first = 9500, later = 5000; /* clocks; of a channel */
     const double last = 1.1;                                         /* channels last        */
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    const struct size s = size_of(conv, true);
     const int64_t pairs = caps->compute_units > 1 ? caps->compute_units / 2 : 1;
-    const int64_t each = ceil_divide(s.blocks * s.columns * conv->groups * way->splits, pairs);
+    const int64_t each =
+        rmcp_ceil_divide(s->blocks * s->columns * conv->groups * way->splits, pairs);
     const double clock = caps->flops_per_second / (4 * 64 * (double)pairs);
     const double channel = (double)(each / 2) * pair + (double)(each % 2) * lone;
     return (first + (double)((each - 1) / 2) * later +
-            (double)share_of(&s, way) * channel * (conv->layout == RMCP_NHWC ? last : 1)) /
+            (double)share_of(s, way) * channel * (conv->layout == RMCP_NHWC ? last : 1)) /
            clock;
 }
 
-static double seconds_of(const struct rmcp_request *request, const struct rmcp_winograd_way *way)
+static double seconds_of(const struct rmcp_request *request, const struct size *s,
+                         const struct rmcp_winograd_way *way)
 {
     const struct rmcp_caps *caps = request->caps;
     const struct figures *f = &figures[caps->family];
-    const double once = (double)size_of(request->problem, way->fused).filter_floats * sizeof(float);
+    const double once = (double)s->filter_floats * sizeof(float);
     const double least = 9.0 / POSITIONS + 1; /* read as they are, and written */
     const double filters = way->fused ? 0 : fmax(f->filters * once - f->cached, least * once);
     const double parts = 2.0 * (double)parts_bytes(request->problem, way->splits);
     const double compute = way->fused && caps->family == RMCP_FAMILY_RDNA
-                               ? rdna_fused_seconds(request, way)
-                               : compute_seconds(request, way);
+                               ? rdna_fused_seconds(request, s, way)
+                               : way->work_seconds;
     return fmax(compute, rmcp_traffic_seconds(request->problem, caps)) +
            (filters + parts) / caps->bytes_per_second +
            ((way->splits > 1) + (way->fused ? 1 : 2)) * caps->launch_seconds;
 }
 
-bool rmcp_winograd_way_of(const struct rmcp_request *request, bool fused, int64_t splits,
-                          struct rmcp_winograd_way *way)
+static bool find_way(const struct rmcp_request *request, const struct size *s, bool fused,
+                     int64_t splits, struct rmcp_winograd_way *way)
 {
-    enum { SHORTEST = 4, SHORTEST_FUSED = 4, MOST = 16 }; /* depths in a share; splits unfused */
-    const struct size s = size_of(request->problem, fused);
+    enum { SHORTEST = 4, MOST = 16 }; /* depths in a share; splits unfused */
     *way = (struct rmcp_winograd_way){ .fused = fused, .splits = splits };
-    if (splits > 1 && s.padded < splits * depth_of(fused) * (fused ? SHORTEST_FUSED : SHORTEST))
-        return false;
+    if (splits > 1 && s->padded < splits * depth_of(fused) * SHORTEST) return false;
     if (splits > (fused ? RMCP_WINOGRAD_MOST_SPLITS : MOST)) return false;
     if (parts_bytes(request->problem, splits) > request->caps->max_buffer_bytes / 2) return false;
     /* As many as the shares of this length need. */
-    way->splits = ceil_divide(s.padded, share_of(&s, way));
-    way->seconds = seconds_of(request, way);
-    return way->splits == splits;
+    way->splits = rmcp_ceil_divide(s->padded, share_of(s, way));
+    if (way->splits != splits) return false;
+    way->work_seconds = compute_seconds(request, s, way);
+    way->seconds = seconds_of(request, s, way);
+    return true;
 }
 
-struct rmcp_winograd_way rmcp_winograd_choose(const struct rmcp_request *request, bool fused)
+bool rmcp_winograd_way_of(const struct rmcp_request *request, bool fused, int64_t splits,
+                          struct rmcp_winograd_way *way)
 {
-    struct rmcp_winograd_way best, way;
-    rmcp_winograd_way_of(request, fused, 1, &best);
-    for (int64_t splits = 2; splits <= RMCP_WINOGRAD_MOST_SPLITS; splits++)
-        if (rmcp_winograd_way_of(request, fused, splits, &way) && way.seconds < best.seconds)
-            best = way;
-    return best;
+    const struct size s = size_of(request->problem, fused);
+    return find_way(request, &s, fused, splits, way);
 }
 
-const char *rmcp_winograd_refuse(const struct rmcp_request *request, bool fused)
+static const char *refusal_of(const struct rmcp_request *request, const struct size *s, bool fused)
 {
     const struct rmcp_convolution *conv = request->problem;
-    if (request->strict) return "spreads NaN and Inf within a tile";
-    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) return "not for weight gradients";
-    if (conv->problem.dims != 2) return "2-D only";
-    for (int i = 1; i < RMCP_MAX_DIMS; i++) {
-        if (conv->filter[i] != 3) return "3x3 filters only";
-        if (conv->stride[i] != 1 || conv->dilation[i] != 1) return "stride 1 and dilation 1 only";
-    }
-    const char *reason = rmcp_gemm_refuse(conv);
-    if (reason) return reason;
     /* Errors follow the whole tile, the bound follows one output: with few terms it may be far
      * less. */
-    const struct size s = size_of(conv, fused);
-    if (s.channels < LEAST_CHANNELS) return "fewer than 16 channels to add up";
+    if (s->channels < LEAST_CHANNELS) return "fewer than 16 channels to add up";
     if (fused) return NULL;
-    const double bytes = (double)conv->groups * (double)(s.padded + AHEAD) * (double)s.blocks *
+    const double bytes = (double)conv->groups * (double)(s->padded + AHEAD) * (double)s->blocks *
                          POSITIONS * ROWS * sizeof(float);
     if (bytes >= 0x1p32 || bytes > (double)(request->caps->max_buffer_bytes / 2))
         return "the transformed filters would have 4 GiB or more, or half of the largest buffer";
     return NULL;
+}
+
+rmcp_status rmcp_winograd_consider(const struct rmcp_request *request, bool fused,
+                                   struct rmcp_way *way)
+{
+    const struct rmcp_convolution *conv = request->problem;
+    if (request->strict) return rmcp_refuse(way, "spreads NaN and Inf within a tile");
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS)
+        return rmcp_refuse(way, "not for weight gradients");
+    if (conv->problem.dims != 2) return rmcp_refuse(way, "2-D only");
+    for (int i = 1; i < RMCP_MAX_DIMS; i++) {
+        if (conv->filter[i] != 3) return rmcp_refuse(way, "3x3 filters only");
+        if (conv->stride[i] != 1 || conv->dilation[i] != 1)
+            return rmcp_refuse(way, "stride 1 and dilation 1 only");
+    }
+    const char *reason = rmcp_gemm_refuse(conv);
+    if (reason) return rmcp_refuse(way, reason);
+    const struct size s = size_of(conv, fused);
+    reason = refusal_of(request, &s, fused);
+    if (reason) return rmcp_refuse(way, reason);
+
+    struct rmcp_winograd_way *best = RMCP_CONV_WAY(way, struct rmcp_winograd_way), other;
+    find_way(request, &s, fused, 1, best);
+    for (int64_t splits = 2; splits <= RMCP_WINOGRAD_MOST_SPLITS; splits++)
+        if (find_way(request, &s, fused, splits, &other) && other.seconds < best->seconds)
+            *best = other;
+    way->seconds = best->seconds;
+    way->workspace_bytes = rmcp_winograd_workspace(conv, best);
+    return RMCP_OK;
 }
 
 /* ---- launches ---- */
@@ -322,9 +334,8 @@ rmcp_status rmcp_winograd_emit(const struct rmcp_request *request,
     const struct rmcp_convolution *conv = request->problem;
     const struct size s = size_of(conv, way->fused);
     const int64_t n = s.blocks * s.columns;
-    const int64_t quota =
-        rmcp_launch_quota(n, (int64_t)request->caps->compute_units / (conv->groups * way->splits),
-                          compute_seconds(request, way));
+    const int64_t quota = rmcp_launch_quota(
+        n, (int64_t)request->caps->compute_units / (conv->groups * way->splits), way->work_seconds);
     struct rmcp_winograd g = arguments_of(conv, way);
     rmcp_status status = way->fused ? RMCP_OK : emit_filter(conv, list);
     for (int64_t first = 0; first < n && !status; first += quota) {

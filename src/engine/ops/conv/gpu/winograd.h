@@ -8,16 +8,15 @@
 /* A way to compute a request; it follows from the request's shape and the device's figures alone.
  */
 struct rmcp_winograd_way {
-    bool fused;     /* filters are transformed where they are used, not in a launch before */
-    int64_t splits; /* workgroups that share the sum over the channels                     */
-    double seconds; /* estimated                                                           */
+    bool fused;          /* filters are transformed where they are used, not in a launch before */
+    int64_t splits;      /* workgroups that share the sum over the channels                     */
+    double seconds;      /* estimated                                                           */
+    double work_seconds; /* by which launches are cut                                           */
 };
 
-/* NULL when F(2x2, 3x3) can do the request, else the reason. */
-const char *rmcp_winograd_refuse(const struct rmcp_request *request, bool fused);
-
-/* The fastest way by estimate. */
-struct rmcp_winograd_way rmcp_winograd_choose(const struct rmcp_request *request, bool fused);
+/* Fill in the fastest way by estimate, a struct rmcp_winograd_way, or the refusal. */
+rmcp_status rmcp_winograd_consider(const struct rmcp_request *request, bool fused,
+                                   struct rmcp_way *way);
 
 /* That with so many splits, of which none is without channels. False: there are not as many. */
 enum { RMCP_WINOGRAD_MOST_SPLITS = 32 };
