@@ -1,10 +1,9 @@
 /* model_ways.c: the modelled time of every tile and split that computes a convolution as a matrix
- * product, or with --winograd every split of F(2x2, 3x3), beside its estimate: what the figures for
- * RDNA in src/engine/ops/conv/gpu are fitted to. usage: model_ways [--winograd] [--mhz N] [--sample
- * N]
- * [--within X] FOLDER CARD CASE… FOLDER and CARD as for model_card; ways that are estimated to take
- * more than X times as long as the best (default: 2) are left out. Everything printed is modelled;
- * lines are tab-separated. */
+ * product, or with --winograd every split of F(2x2, 3x3), beside its estimate: what convolution's
+ * figures in src/engine/figures/rdna.inc are fitted to.
+ * usage: model_ways [--winograd] [--mhz N] [--sample N] [--within X] FOLDER CARD CASE…
+ * FOLDER and CARD as for model_card; ways that are estimated to take more than X times as long as
+ * the best (default: 2) are left out. Everything printed is modelled; lines are tab-separated. */
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/gemm_cost.h"
 #include "engine/ops/conv/gpu/shape.h"

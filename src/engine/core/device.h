@@ -11,7 +11,7 @@ enum rmcp_family {
     RMCP_FAMILY_NVIDIA,
     RMCP_FAMILY_RDNA, /* AMD's chips from gfx1010 on   */
     RMCP_FAMILY_INTEL,
-    RMCP_FAMILY_HOST, /* a processor behind OpenCL     */
+    RMCP_FAMILY_HOST, /* a processor                   */
     RMCP_N_FAMILIES
 };
 

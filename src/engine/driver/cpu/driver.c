@@ -83,6 +83,7 @@ static rmcp_status open_cpu(int index, const rmcp_device_options *options,
         .kinds = RMCP_LAUNCH_HOST_CALL,
         .threads = threads,
         .compute_units = threads,
+        .family = RMCP_FAMILY_HOST,
         .max_buffer_bytes = device->info.memory_bytes,
         /* Round figures of an AVX2 core: they only rank algorithms against each other. */
         .flops_per_second = 50e9 * threads,

@@ -3,6 +3,7 @@
  */
 #include "engine/ops/conv/gpu/depthwise.h"
 #include "base/arith.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 
@@ -33,15 +34,17 @@ static const char *refusal_of(const struct rmcp_request *request)
 /* Instructions; a few are lost waiting. */
 static double instruction_seconds(const struct rmcp_request *request, double instructions)
 {
-    return 2 * instructions / (0.7 * request->caps->flops_per_second);
+    return 2 * instructions /
+           (rmcp_figure(request->caps, RMCP_FIGURE_DEPTHWISE_EFFICIENCY) *
+            request->caps->flops_per_second);
 }
 
 /* One launch. None is faster than one round of work-items on the whole device. */
 static double compute_seconds(const struct rmcp_request *request,
                               const struct rmcp_depthwise_way *way, double items)
 {
-    enum { ROUND = 128 };
-    const double round = (double)request->caps->compute_units * ROUND;
+    const double round = (double)request->caps->compute_units *
+                         rmcp_figure(request->caps, RMCP_FIGURE_DEPTHWISE_ROUND);
     return instruction_seconds(request, way->instructions * fmax(items, round));
 }
 
@@ -59,14 +62,18 @@ static double outputs_seconds(const struct rmcp_request *request,
         compute += compute_seconds(request, way, (double)rmcp_depthwise_items(&p, conv));
         launches++;
     }
-    /* Strided data gradients store far apart, as measured on an H200 with strides of 2 and 4. */
+    /* Strided data gradients store far apart. */
     const double stride = (double)conv->stride[2];
     const double apart =
-        conv->pass == RMCP_CONV_BACKWARD_DATA && stride > 1 ? 0.45 * stride * stride : 1;
+        conv->pass == RMCP_CONV_BACKWARD_DATA && stride > 1
+            ? rmcp_figure(request->caps, RMCP_FIGURE_DEPTHWISE_APART) * stride * stride
+            : 1;
     /* Channels last, and few: neighbours are pixels whose errors lie as far apart as there are. */
     const bool scattered =
         conv->layout == RMCP_NHWC && conv->pass == RMCP_CONV_BACKWARD_DATA && conv->c < FEW;
-    if (scattered) compute *= 1 + (double)conv->group_k / 4;
+    if (scattered)
+        compute *=
+            1 + (double)conv->group_k * rmcp_figure(request->caps, RMCP_FIGURE_DEPTHWISE_SCATTERED);
     return fmax(compute, fmax(apart, 1) * rmcp_traffic_seconds(conv, request->caps)) +
            launches * (way->waiting + request->caps->launch_seconds);
 }
@@ -102,7 +109,7 @@ static double rounds_seconds(const struct rmcp_request *request,
                              const struct rmcp_depthwise_way *way,
                              const struct rmcp_depthwise_slices *s)
 {
-    const double level = 100e-9;
+    const double level = rmcp_figure(request->caps, RMCP_FIGURE_DEPTHWISE_LEVEL);
     const double at_once = (double)(request->caps->compute_units * way->at_once);
     const double rounds = ceil((double)s->groups / fmax(at_once, 1));
     return rounds * ((double)s->turns * way->waiting + (double)s->levels * level);
@@ -180,7 +187,7 @@ static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way 
     if (reason) return rmcp_refuse(way, reason);
     struct depthwise *d = RMCP_CONV_WAY(way, struct depthwise);
     struct rmcp_depthwise p;
-    d->kernel = rmcp_depthwise_choose(conv);
+    d->kernel = rmcp_depthwise_choose(request);
     const bool any = rmcp_depthwise_init(&p, conv, &d->kernel, 0);
     if (any && rmcp_depthwise_items(&p, conv) > INT32_MAX / 2)
         return rmcp_refuse(way, "the work-items do not fit in 30 bits");

@@ -1,4 +1,5 @@
 /* direct: one output a work-item, 64-bit indices: any problem on any GPU, slowly. */
+#include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 
@@ -49,14 +50,15 @@ static double tests_of(const struct rmcp_convolution *conv)
 }
 
 /* How many times as long a product takes with channels last, where neighbours are channels: in
- * forward each reads weights of its own, in a data gradient of few channels pixels far apart. As
- * measured on an H200. */
-static double apart(const struct rmcp_convolution *conv)
+ * forward each reads weights of its own, in a data gradient of few channels pixels far apart. */
+static double apart(const struct rmcp_request *request)
 {
-    const double far = 6.5;
+    const struct rmcp_convolution *conv = request->problem;
+    const double far = rmcp_figure(request->caps, RMCP_FIGURE_DIRECT_FAR);
     if (conv->layout != RMCP_NHWC || conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) return 1;
     if (conv->pass == RMCP_CONV_FORWARD) return fmin(far, fmax(1, (double)conv->group_c / 4));
-    return fmax(1, far / pow((double)conv->c, 0.8));
+    return fmax(1,
+                far / pow((double)conv->c, rmcp_figure(request->caps, RMCP_FIGURE_DIRECT_NEARER)));
 }
 
 /* Instructions of each product: two loads and 64-bit steps from channel to channel; of each tap:
@@ -71,12 +73,12 @@ static double compute_seconds(const struct rmcp_request *request)
     const double products = conv->flops / 2 * share_inside(conv);
     double instructions;
     if (conv->pass == RMCP_CONV_FORWARD)
-        instructions = products * (CHANNEL * apart(conv) + TAP / (double)conv->group_c);
+        instructions = products * (CHANNEL * apart(request) + TAP / (double)conv->group_c);
     else if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS)
         instructions = products * (PIXEL + LINE / (double)conv->output[2]);
     else
         instructions =
-            products * TURN * (strided ? 3 : apart(conv)) +
+            products * TURN * (strided ? 3 : apart(request)) +
             (double)rmcp_conv_elements(conv, RMCP_CONV_X) * (PLACE + TEST * tests_of(conv));
     return 2 * instructions / request->caps->flops_per_second;
 }
@@ -87,12 +89,19 @@ static double compute_seconds(const struct rmcp_request *request)
 static double waiting_seconds(const struct rmcp_request *request)
 {
     const struct rmcp_convolution *conv = request->problem;
+    const struct rmcp_caps *caps = request->caps;
     const double reduction = rmcp_conv_reduction(conv) * share_inside(conv);
     const double taps = (double)(conv->filter[0] * conv->filter[1] * conv->filter[2]);
     if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS)
-        return 1200e-9 + reduction * (60e-9 + 450e-9 / (double)conv->output[2]);
-    if (conv->pass == RMCP_CONV_FORWARD) return 1000e-9 + reduction * 15e-9 + taps * 100e-9;
-    return 800e-9 + reduction * 15e-9 + tests_of(conv) * 200e-9;
+        return rmcp_figure(caps, RMCP_FIGURE_DIRECT_WEIGHTS) +
+               reduction * (rmcp_figure(caps, RMCP_FIGURE_DIRECT_PIXEL) +
+                            rmcp_figure(caps, RMCP_FIGURE_DIRECT_LINE) / (double)conv->output[2]);
+    const double products = reduction * rmcp_figure(caps, RMCP_FIGURE_DIRECT_TERM);
+    if (conv->pass == RMCP_CONV_FORWARD)
+        return rmcp_figure(caps, RMCP_FIGURE_DIRECT_FORWARD) + products +
+               taps * rmcp_figure(caps, RMCP_FIGURE_DIRECT_TAP);
+    return rmcp_figure(caps, RMCP_FIGURE_DIRECT_DATA) + products +
+           tests_of(conv) * rmcp_figure(caps, RMCP_FIGURE_DIRECT_TEST);
 }
 
 static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)

@@ -1,6 +1,7 @@
 /* narrow: one output a work-item, for products of few rows, whose tiles would be mostly empty:
  * depthwise and other convolutions with few channels in a group, gradients of a first layer. */
 #include "base/arith.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 
@@ -19,32 +20,40 @@ static unsigned lanes_of(const struct rmcp_convolution *conv)
 }
 
 /* Besides its FMA each product takes two loads and their addresses, and each row of taps its own
- * tests: instructions fitted to what an H200 took for 1x1 and 3x3 filters. In weight gradients the
+ * tests. In weight gradients the
  * pixel is decoded anew for each product, and the work-items of each output's workgroup begin and
  * add up. */
 static double compute_seconds(const struct rmcp_request *request)
 {
-    enum { PRODUCT = 36, ROW = 110, PIXEL = 120, OUTPUT = 250 };
     const struct rmcp_convolution *conv = request->problem;
-    const double products = conv->flops / 2, rate = request->caps->flops_per_second / 2;
+    const struct rmcp_caps *caps = request->caps;
+    const double products = conv->flops / 2, rate = caps->flops_per_second / 2;
     if (conv->pass != RMCP_CONV_BACKWARD_WEIGHTS)
-        return products * (PRODUCT + (double)ROW / (double)conv->filter[2]) / rate;
+        return products *
+               (rmcp_figure(caps, RMCP_FIGURE_NARROW_PRODUCT) +
+                rmcp_figure(caps, RMCP_FIGURE_NARROW_ROW) / (double)conv->filter[2]) /
+               rate;
     const double groups = (double)conv->w_elements / lanes_of(conv);
-    return (products * PIXEL + groups * THREADS * OUTPUT) / rate;
+    return (products * rmcp_figure(caps, RMCP_FIGURE_NARROW_PIXEL) +
+            groups * THREADS * rmcp_figure(caps, RMCP_FIGURE_NARROW_OUTPUT)) /
+           rate;
 }
 
 /* Weight gradients have one workgroup an output, and its work-items wait for each pixel's loads. In
  * the other passes a work-item waits for each channel, and some more for each of its taps; the
- * phases of a stride one after the other. As measured on an H200. */
+ * phases of a stride one after the other. */
 static double waiting_seconds(const struct rmcp_request *request)
 {
-    const double pixel = 400e-9, channel = 250e-9, tap = 100e-9;
     const struct rmcp_convolution *conv = request->problem;
+    const struct rmcp_caps *caps = request->caps;
     const double reduction = rmcp_conv_reduction(conv);
-    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS) return reduction / THREADS * pixel;
+    if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS)
+        return reduction / THREADS * rmcp_figure(caps, RMCP_FIGURE_NARROW_PIXEL_WAIT);
     const double channels =
         (double)(conv->pass == RMCP_CONV_FORWARD ? conv->group_c : conv->group_k);
-    return (double)rmcp_gemm_phases(conv) * channels * channel + reduction * tap;
+    return (double)rmcp_gemm_phases(conv) * channels *
+               rmcp_figure(caps, RMCP_FIGURE_NARROW_CHANNEL_WAIT) +
+           reduction * rmcp_figure(caps, RMCP_FIGURE_NARROW_TAP_WAIT);
 }
 
 /* The phases of a stride store their elements one after the other, far apart. */
@@ -52,7 +61,9 @@ static double traffic_seconds(const struct rmcp_request *request)
 {
     const struct rmcp_convolution *conv = request->problem;
     const bool apart = conv->pass == RMCP_CONV_BACKWARD_DATA && conv->stride[2] > 1;
-    return (apart ? 2 * (double)conv->stride[2] : 1) * rmcp_traffic_seconds(conv, request->caps);
+    return (apart ? rmcp_figure(request->caps, RMCP_FIGURE_NARROW_APART) * (double)conv->stride[2]
+                  : 1) *
+           rmcp_traffic_seconds(conv, request->caps);
 }
 
 static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)

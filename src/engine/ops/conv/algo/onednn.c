@@ -8,6 +8,7 @@
  */
 #include "engine/onednn/onednn.h"
 #include "base/convert.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 
 #include <pthread.h>
@@ -546,7 +547,10 @@ static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way 
     const double bytes =
         4.0 * ((double)conv->x_elements + (double)conv->w_elements + (double)conv->y_elements);
     way->seconds =
-        5e-6 + conv->flops / (0.6 * caps->flops_per_second) + 2 * bytes / caps->bytes_per_second;
+        rmcp_figure(caps, RMCP_FIGURE_CONV_ONEDNN_CALL) +
+        conv->flops /
+            (rmcp_figure(caps, RMCP_FIGURE_CONV_ONEDNN_EFFICIENCY) * caps->flops_per_second) +
+        rmcp_figure(caps, RMCP_FIGURE_CONV_ONEDNN_TRAFFIC) * bytes / caps->bytes_per_second;
     struct onednn_state *s = NULL;
     const rmcp_status status = create(request, &s);
     if (status) return status;

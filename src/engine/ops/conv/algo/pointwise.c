@@ -1,6 +1,7 @@
 /* pointwise: 1x1 filters with few products, such as those on a single pixel: a kernel with hardly
  * any index work, where a tile would decode indices for longer than it computes. */
 #include "base/arith.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "engine/ops/conv/kernels/pointwise_args.h"
@@ -80,38 +81,44 @@ static struct rmcp_pointwise arguments_of(const struct rmcp_convolution *conv)
 
 /* ---- estimates ---- */
 
-/* On RDNA a workgroup with few columns takes little of each line that it reads, and the caches
- * between do not hold what others would take: the second level serves whole lines. */
+/* A workgroup with few columns takes little of each line that it reads, and the caches between do
+ * not hold what others would take: the second level serves whole lines. Known where it was
+ * modelled.
+ */
 static double lines_seconds(const struct rmcp_request *request, const struct rmcp_pointwise *g,
                             unsigned shift)
 {
     enum { LINE = 128 };
-    const double faster = 4.7; /* than memory, as modelled for an RX 5600 XT */
+    const struct rmcp_caps *caps = request->caps;
     const int64_t items = THREADS >> shift, size = sizeof(float);
-    if (request->caps->family != RMCP_FAMILY_RDNA || g->fast) return 0;
+    if (g->fast || !rmcp_figure_known(caps, RMCP_FIGURE_POINTWISE_LINES)) return 0;
     const int64_t lines =
         rmcp_ceil_divide(items * size, LINE) + ((int64_t)g->a_inner * size >= LINE);
     return (double)(rmcp_ceil_divide(g->count, items) * g->outer * g->inner * lines * LINE) /
-           (faster * request->caps->bytes_per_second);
+           (rmcp_figure(caps, RMCP_FIGURE_POINTWISE_LINES) * caps->bytes_per_second);
 }
 
 /* Work-items issue five loads, their addresses and four FMAs a step, which take longer where
  * neighbours share a sum and so read other rows. And they wait: for each step, each turn of the
- * loop and each halving of the shares. Fitted to what an H200 took. */
+ * loop and each halving of the shares. */
 static double seconds_of(const struct rmcp_request *request, const struct rmcp_pointwise *g,
                          unsigned shift)
 {
-    enum { BASE = 107, STEP = 26, FAST_STEP = 40 };
-    const bool rdna = request->caps->family == RMCP_FAMILY_RDNA;
-    const double turn = 130e-9, step = rdna ? 85e-9 : 166e-9, halving = 156e-9;
-    const double efficiency = rdna ? 0.9 : 0.5;
+    const struct rmcp_caps *caps = request->caps;
+    const double turn = rmcp_figure(caps, RMCP_FIGURE_POINTWISE_TURN_WAIT);
+    const double step = rmcp_figure(caps, RMCP_FIGURE_POINTWISE_STEP_WAIT);
+    const double halving = rmcp_figure(caps, RMCP_FIGURE_POINTWISE_HALVING);
+    const double efficiency = rmcp_figure(caps, RMCP_FIGURE_POINTWISE_EFFICIENCY);
+    const double instructions =
+        rmcp_figure(caps, g->fast ? RMCP_FIGURE_POINTWISE_STEP_FAST : RMCP_FIGURE_POINTWISE_STEP);
     const int64_t turns = g->outer * rmcp_ceil_divide(g->inner, (int64_t)AHEAD << shift);
     const int64_t steps = g->outer * rmcp_ceil_divide(g->inner, INT64_C(1) << shift);
-    const double each = (double)(BASE + turns * AHEAD * (g->fast ? FAST_STEP : STEP));
-    const double busy = (double)((int64_t)g->count << shift) * each /
-                        (efficiency * request->caps->flops_per_second / 2);
+    const double each =
+        rmcp_figure(caps, RMCP_FIGURE_POINTWISE_BASE) + (double)(turns * AHEAD) * instructions;
+    const double busy =
+        (double)((int64_t)g->count << shift) * each / (efficiency * caps->flops_per_second / 2);
     const double waiting = (double)turns * turn + (double)steps * step + shift * halving;
-    const double faster = rdna && g->fast ? 0.75 : 1; /* as modelled for an RX 5600 XT */
+    const double faster = g->fast ? rmcp_figure(caps, RMCP_FIGURE_POINTWISE_FAST) : 1;
     return faster * hypot(hypot(busy, waiting), lines_seconds(request, g, shift));
 }
 
@@ -134,11 +141,11 @@ static double choose(const struct rmcp_request *request, struct rmcp_pointwise *
 /* Of data gradients of single pixels neighbours read a few weights in each of many rows. */
 static double scattered_seconds(const struct rmcp_request *request)
 {
-    const double pieces = 29; /* as measured on an H200 */
     const struct rmcp_convolution *conv = request->problem;
     const int64_t pixels = conv->output[0] * conv->output[1] * conv->output[2];
     if (conv->pass != RMCP_CONV_BACKWARD_DATA || pixels > 1) return 0;
-    return pieces * (double)rmcp_conv_elements(conv, RMCP_CONV_W) * sizeof(float) /
+    return rmcp_figure(request->caps, RMCP_FIGURE_POINTWISE_SCATTERED) *
+           (double)rmcp_conv_elements(conv, RMCP_CONV_W) * sizeof(float) /
            request->caps->bytes_per_second;
 }
 

@@ -1,5 +1,6 @@
 /* reference: the plain loops as an algorithm of the CPU device: any problem, no library, slow. */
 #include "engine/ops/conv/reference.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 
 struct reference_state {
@@ -9,9 +10,10 @@ struct reference_state {
 
 static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    const double flops_per_second = 0.5e9; /* of one thread */
-    way->seconds =
-        rmcp_conv_of(request)->flops / (flops_per_second * request->caps->threads) + 1e-6;
+    const struct rmcp_caps *caps = request->caps;
+    way->seconds = rmcp_conv_of(request)->flops /
+                       (rmcp_figure(caps, RMCP_FIGURE_CONV_REFERENCE_SPEED) * caps->threads) +
+                   rmcp_figure(caps, RMCP_FIGURE_CONV_REFERENCE_CALL);
     return RMCP_OK;
 }
 

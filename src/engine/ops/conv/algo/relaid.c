@@ -2,6 +2,7 @@
  * algorithm has the rest. Worth it where that one has no equal for channels last: few channels, and
  * data gradients with strides. */
 #include "base/arith.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "engine/ops/conv/kernels/relay.h"
@@ -88,9 +89,9 @@ static const char *refusal_of(const struct rmcp_convolution *conv)
 
 static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    const double turning = 1.25; /* times the time of its bytes */
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
+    const double turning = rmcp_figure(caps, RMCP_FIGURE_RELAID_TURNING);
     const char *reason = refusal_of(conv);
     if (reason) return rmcp_refuse(way, reason);
     struct relaid *relaid = RMCP_WAY_DETAILS(way, struct relaid);

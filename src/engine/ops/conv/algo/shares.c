@@ -3,6 +3,7 @@
  * planes of 7 x 7, 14 x 14 and the like fill, and weight gradients of one image; a long sum needs
  * no second launch. */
 #include "base/arith.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "engine/ops/conv/kernels/shares_args.h"
@@ -17,29 +18,27 @@ enum {
     MOST_BYTES = 48 << 10
 };
 
-/* Rows and shares of the kernel, and what it takes by the model of an RX 5600 XT. */
+/* Rows and shares of the kernel, and what it takes. */
 struct tile {
     const char *name;
     int64_t rows, columns, shares, own; /* own: slices of a share in one turn */
-    double at_once;                     /* workgroups that a pair of compute units has at once */
-    double efficiency;                  /* multiply-adds a clock of a SIMD that has enough waves */
-    double preamble; /* clocks' worth of work before the first turn and after the last */
-    double stall;    /* clocks that a wave waits in each turn when it is alone */
-    double first;    /* clocks that it takes besides: code, arguments and slices come from far */
-    double traffic;  /* bytes take so much longer than at peak */
+    enum rmcp_figure at_once, efficiency, preamble, stall, first, traffic;
 };
+#define FIGURES(tile)                                                                              \
+    RMCP_FIGURE_SHARES_##tile##_AT_ONCE, RMCP_FIGURE_SHARES_##tile##_EFFICIENCY,                   \
+        RMCP_FIGURE_SHARES_##tile##_PREAMBLE, RMCP_FIGURE_SHARES_##tile##_STALL,                   \
+        RMCP_FIGURE_SHARES_##tile##_FIRST, RMCP_FIGURE_SHARES_##tile##_TRAFFIC
 static const struct tile pixel_tiles[] = {
-    { "64x49x8", 64, 49, 8, 4, 2, 0.72, 400, 920, 4940, 1.14 },
-    { "64x49x4", 64, 49, 4, 8, 4, 0.68, 80, 750, 7160, 1.35 },
-    { "32x49x16", 32, 49, 16, 4, 2, 0.62, 140, 940, 5700, 1.46 },
-    { "32x49x8", 32, 49, 8, 4, 4, 0.64, 300, 550, 5760, 1.37 },
-    { "16x49x16", 16, 49, 16, 4, 3, 0.49, 5, 840, 4960, 1.70 },
+    { "64x49x8", 64, 49, 8, 4, FIGURES(64X49X8) },    { "64x49x4", 64, 49, 4, 8, FIGURES(64X49X4) },
+    { "32x49x16", 32, 49, 16, 4, FIGURES(32X49X16) }, { "32x49x8", 32, 49, 8, 4, FIGURES(32X49X8) },
+    { "16x49x16", 16, 49, 16, 4, FIGURES(16X49X16) },
 };
 static const struct tile weight_tiles[] = {
-    { "64x64x8", 64, 64, 8, 4, 2, 0.725, 0, 1210, 5420, 2.48 },
-    { "64x64x4", 64, 64, 4, 8, 3, 0.77, 0, 1300, 6100, 1.72 },
-    { "32x32x16", 32, 32, 16, 4, 3, 0.83, 130, 930, 5940, 2.64 },
+    { "64x64x8", 64, 64, 8, 4, FIGURES(64X64X8) },
+    { "64x64x4", 64, 64, 4, 8, FIGURES(64X64X4) },
+    { "32x32x16", 32, 32, 16, 4, FIGURES(32X32X16) },
 };
+#undef FIGURES
 
 static bool makes_weights(const struct rmcp_convolution *conv)
 {
@@ -131,13 +130,12 @@ static int64_t workgroups_of(const struct rmcp_shares *g, const struct tile *til
     return rmcp_ceil_divide(g->rows, tile->rows) * rmcp_ceil_divide(g->columns, tile->columns);
 }
 
-/* As of gemm.cl (gemm_cost.c): fitted to 333 ways to compute the 1x1 layers of ResNet-50 and
- * MobileNetV2 with one image. */
+/* As of gemm.cl where compute units work in pairs (gemm_cost.c). Large tiles gain more from many
+ * workgroups a pair than their estimates say. */
 static double seconds_of(const struct rmcp_request *request, const struct rmcp_shares *g,
                          const struct tile *tile)
 {
-    enum { SIMDS = 4, LANES = 32, MANY = 32 };
-    const double crowd = 1.1; /* many a pair: large tiles gain more than their estimates say */
+    enum { SIMDS = 4, LANES = 32 };
     const struct rmcp_caps *caps = request->caps;
     const double units = caps->compute_units ? caps->compute_units : 1;
     const double clock = caps->flops_per_second / (2 * 64 * units), pairs = fmax(1, units / 2);
@@ -145,19 +143,21 @@ static double seconds_of(const struct rmcp_request *request, const struct rmcp_s
     const double turns = ceil((double)g->inner / (double)slices_of(tile));
     const double turn = (double)(8 * (tile->columns == COLUMNS ? 7 : 8) * tile->own);
     const double waves = each * (double)threads_of(tile) / (SIMDS * LANES);
-    const double busy = waves * (turns * turn + tile->preamble) / tile->efficiency / clock;
+    const double busy = waves * (turns * turn + rmcp_figure(caps, tile->preamble)) /
+                        rmcp_figure(caps, tile->efficiency) / clock;
     const double alone =
-        ceil(each / tile->at_once) * (turns * (turn + tile->stall) + tile->first) / clock;
-    const double traffic = tile->traffic * rmcp_traffic_seconds(request->problem, caps);
+        ceil(each / rmcp_figure(caps, tile->at_once)) *
+        (turns * (turn + rmcp_figure(caps, tile->stall)) + rmcp_figure(caps, tile->first)) / clock;
+    const double traffic =
+        rmcp_figure(caps, tile->traffic) * rmcp_traffic_seconds(request->problem, caps);
     const double all = sqrt(hypot(hypot(busy * busy, alone * alone), traffic * traffic));
-    return (each > MANY ? crowd : 1) * all + caps->launch_seconds;
+    const bool many = each > rmcp_figure(caps, RMCP_FIGURE_SHARES_MANY);
+    return (many ? rmcp_figure(caps, RMCP_FIGURE_SHARES_CROWD) : 1) * all + caps->launch_seconds;
 }
 
-/* Elsewhere than on RDNA it was not measured: taken only when it is asked for. */
 static const struct tile *choose(const struct rmcp_request *request, const struct rmcp_shares *g,
                                  double *seconds)
 {
-    const double unknown = 1;
     const bool weights = makes_weights(request->problem);
     const struct tile *const tiles = weights ? weight_tiles : pixel_tiles, *best = NULL;
     const size_t n = weights ? sizeof weight_tiles / sizeof *weight_tiles
@@ -168,7 +168,7 @@ static const struct tile *choose(const struct rmcp_request *request, const struc
         const double one = seconds_of(request, g, &tiles[i]);
         if (!best || one < *seconds) best = &tiles[i], *seconds = one;
     }
-    if (request->caps->family != RMCP_FAMILY_RDNA) *seconds += unknown;
+    *seconds += rmcp_figure(request->caps, RMCP_FIGURE_SHARES_UNKNOWN);
     return best;
 }
 

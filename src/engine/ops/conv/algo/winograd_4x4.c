@@ -3,6 +3,7 @@
  * problems with enough channels to pay for the transforms' traffic. Tiles, filters and sums stand
  * in the workspace, a stretch of the tiles at a time. */
 #include "base/arith.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "engine/ops/conv/kernels/winograd.h"
@@ -23,14 +24,16 @@ static const double most_bytes =
 
 /* Sides of product.cl's tiles; the share of peak that its inner loop reaches, on the scale of
  * gpu/gemm.c; workgroups that a compute unit has at once, and how few of them take as long as
- * fewer.
- */
+ * fewer. */
 static const struct side {
     int64_t side;
-    double efficiency[RMCP_N_FAMILIES];
-    int64_t at_once, least;
-} sides[] = { { 128, { 0.72, 0.72, 0.88, 0.72, 0.72 }, 2, 1 },
-              { 64, { 0.50, 0.50, 0.72, 0.50, 0.50 }, 4, 2 } };
+    enum rmcp_figure efficiency, at_once, least;
+} sides[] = {
+    { 128, RMCP_FIGURE_WINOGRAD_4X4_128_EFFICIENCY, RMCP_FIGURE_WINOGRAD_4X4_128_AT_ONCE,
+      RMCP_FIGURE_WINOGRAD_4X4_128_LEAST },
+    { 64, RMCP_FIGURE_WINOGRAD_4X4_64_EFFICIENCY, RMCP_FIGURE_WINOGRAD_4X4_64_AT_ONCE,
+      RMCP_FIGURE_WINOGRAD_4X4_64_LEAST },
+};
 enum { N_SIDES = sizeof sides / sizeof *sides };
 
 /* How a problem is cut. Rows and channels are those of the filters: rows are made, channels are
@@ -75,22 +78,24 @@ static int64_t positions_of(const struct rmcp_convolution *conv)
 /* ---- estimates ---- */
 
 /* One product for each position, `rows` x `columns` with a sum of `length` for each split. However
- * few they are, each waits for its slices. Fitted, as what follows, to what an H200 took. */
+ * few they are, each waits for its slices. */
 static double product_seconds(const struct rmcp_request *request, const struct side *side,
                               int64_t rows, int64_t columns, int64_t length, int64_t splits)
 {
-    enum { PREAMBLE = 6 };
     const struct rmcp_caps *caps = request->caps;
-    const double turn = caps->family == RMCP_FAMILY_RDNA ? 400e-9 : 680e-9;
+    const double turn = rmcp_figure(caps, RMCP_FIGURE_WINOGRAD_4X4_TURN);
+    const double preamble = rmcp_figure(caps, RMCP_FIGURE_WINOGRAD_4X4_PREAMBLE);
+    const int64_t at_once = (int64_t)rmcp_figure(caps, side->at_once);
+    const int64_t least = (int64_t)rmcp_figure(caps, side->least);
     const int64_t units = caps->compute_units ? caps->compute_units : 1;
     const int64_t groups =
         positions_of(request->problem) * splits * (rows / side->side) * (columns / side->side);
-    const int64_t rounds = groups / (units * side->at_once);
-    int64_t rest = rmcp_ceil_divide(groups - rounds * units * side->at_once, units);
-    if (rest && rest < side->least) rest = side->least;
-    const double flops = 2.0 * (double)(side->side * side->side) * (double)(length + PREAMBLE);
-    const double busy = (double)((rounds * side->at_once + rest) * units) * flops /
-                        (caps->flops_per_second * side->efficiency[caps->family]);
+    const int64_t rounds = groups / (units * at_once);
+    int64_t rest = rmcp_ceil_divide(groups - rounds * units * at_once, units);
+    if (rest && rest < least) rest = least;
+    const double flops = 2.0 * (double)(side->side * side->side) * ((double)length + preamble);
+    const double busy = (double)((rounds * at_once + rest) * units) * flops /
+                        (caps->flops_per_second * rmcp_figure(caps, side->efficiency));
     return hypot(busy, (double)(length / SLICES) * turn); /* each hides some of the other */
 }
 
@@ -107,14 +112,15 @@ static double cut_seconds(const struct rmcp_request *request, const struct cut *
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    const bool weights = makes_weights(conv), rdna = caps->family == RMCP_FAMILY_RDNA;
+    const bool weights = makes_weights(conv);
     const double stretches = (double)w->stretches;
     /* Written by a transform and read by the product, or the other way round; the whole of `made`
      * is read and written for each stretch of a gradient. Caches serve about half of it, but
      * gradients take longer than their bytes. */
     const double moved = 2 * ((double)w->read + (double)w->made) * stretches +
                          (double)w->filters * (weights ? 2 * stretches : 2);
-    const double again = rdna ? (weights ? 0.75 : 0.6) : weights ? 1.28 : 0.53;
+    const double again = rmcp_figure(caps, weights ? RMCP_FIGURE_WINOGRAD_4X4_AGAIN_WEIGHTS
+                                                   : RMCP_FIGURE_WINOGRAD_4X4_AGAIN);
     const double each = w->product_seconds * stretches + moved * again / caps->bytes_per_second +
                         (3 * stretches + 1) * caps->launch_seconds;
     return (double)conv->groups * each + rmcp_traffic_seconds(conv, caps);
@@ -388,8 +394,9 @@ static rmcp_status emit_product(const struct rmcp_request *request, const struct
     snprintf(variant, sizeof variant, "_%dx%d_%s_%s", side, side, a_rows ? "row" : "sum",
              b_columns ? "col" : "sum");
     const int64_t n = rows / side * (columns / side), threads = (int64_t)side * side / 64;
-    const int64_t busy =
-        request->caps->compute_units * w->side->at_once / (positions_of(conv) * w->splits);
+    const int64_t busy = request->caps->compute_units *
+                         (int64_t)rmcp_figure(request->caps, w->side->at_once) /
+                         (positions_of(conv) * w->splits);
     const int64_t quota = rmcp_launch_quota(n, busy, w->product_seconds);
     for (int64_t first = 0; first < n; first += quota) {
         const int64_t count = n - first < quota ? n - first : quota;

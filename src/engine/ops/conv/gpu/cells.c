@@ -170,11 +170,9 @@ uint64_t rmcp_arranged_bytes(const struct rmcp_convolution *conv, enum rmcp_form
     return elements * rmcp_type_bytes(conv->type);
 }
 
-double rmcp_arrange_seconds(const struct rmcp_request *request, enum rmcp_form form)
+double rmcp_arrange_seconds(const struct rmcp_caps *caps, uint64_t bytes)
 {
-    const struct rmcp_caps *caps = request->caps;
-    const double bytes = (double)rmcp_arranged_bytes(request->problem, form);
-    return bytes > 0 ? caps->launch_seconds + 2 * bytes / caps->bytes_per_second : 0;
+    return bytes ? caps->launch_seconds + 2 * (double)bytes / caps->bytes_per_second : 0;
 }
 
 rmcp_status rmcp_arrange_emit(const struct rmcp_request *request, enum rmcp_form form,

@@ -31,8 +31,8 @@ struct rmcp_convolution rmcp_turned(const struct rmcp_convolution *conv);
 /* Bytes of arranged weights; 0 for forms that take them as they are. */
 uint64_t rmcp_arranged_bytes(const struct rmcp_convolution *conv, enum rmcp_form form);
 
-/* Seconds to arrange them; 0 likewise. */
-double rmcp_arrange_seconds(const struct rmcp_request *request, enum rmcp_form form);
+/* Seconds to arrange so many. */
+double rmcp_arrange_seconds(const struct rmcp_caps *caps, uint64_t bytes);
 
 /* Append the launch that arranges them, `begin` bytes behind the start of the workspace; none for
  * the other forms. */

@@ -3,6 +3,7 @@
 #include "engine/ops/conv/gpu/depthwise.h"
 
 #include "base/arith.h"
+#include "engine/figures/figures.h"
 
 #include <stdio.h>
 
@@ -30,11 +31,7 @@ static int64_t square_of(const struct rmcp_convolution *conv)
                : 0;
 }
 
-/* ---- what they take, as measured on an H200 ---- */
-
-/* To wait for loads of a plane that follow each other; for one row of them behind those that are
- * under way at once; for a row and a tap of any filter. */
-static const double plane_wait = 550e-9, row_wait = 280e-9, any_row = 135e-9, any_tap = 75e-9;
+/* ---- what they take ---- */
 
 /* Instructions to load a tile and to multiply it: each element takes a load, its address and a
  * test, each row an address and a test. */
@@ -67,16 +64,20 @@ static double reach_of(const struct rmcp_convolution *conv, int i)
     return taps < most ? taps : most;
 }
 
-static struct rmcp_depthwise_way any_way(const struct rmcp_convolution *conv)
+static struct rmcp_depthwise_way any_way(const struct rmcp_request *request)
 {
+    const struct rmcp_convolution *conv = request->problem;
+    const struct rmcp_caps *caps = request->caps;
     if (conv->pass == RMCP_CONV_BACKWARD_WEIGHTS)
-        return (struct rmcp_depthwise_way){ .stem = "depthwise_weights_any",
-                                            .rows = 1,
-                                            .threads = SUM_THREADS,
-                                            .instructions = 40 + 12 * ANY_TAPS,
-                                            .setup = 500,
-                                            .waiting = plane_wait,
-                                            .at_once = 6 };
+        return (struct rmcp_depthwise_way){
+            .stem = "depthwise_weights_any",
+            .rows = 1,
+            .threads = SUM_THREADS,
+            .instructions = 40 + 12 * ANY_TAPS,
+            .setup = 500,
+            .waiting = rmcp_figure(caps, RMCP_FIGURE_DEPTHWISE_PLANE_WAIT),
+            .at_once = (int64_t)rmcp_figure(caps, RMCP_FIGURE_DEPTHWISE_ANY_AT_ONCE)
+        };
     /* A single dimension stands along h. */
     const bool line = conv->input[1] == 1 && conv->filter[1] == 1;
     const double more = conv->filter[1] > conv->input[1] ? ANY_ROWS - 1 : 0; /* outputs differ */
@@ -88,7 +89,10 @@ static struct rmcp_depthwise_way any_way(const struct rmcp_convolution *conv)
         .rows = ANY_ROWS,
         .threads = THREADS,
         .instructions = output_instructions(conv, ANY_ROWS, plane),
-        .waiting = planes_of(conv) * (200e-9 + rows * (any_row + columns * any_tap)),
+        .waiting =
+            planes_of(conv) * (rmcp_figure(caps, RMCP_FIGURE_DEPTHWISE_ANY_WAIT) +
+                               rows * (rmcp_figure(caps, RMCP_FIGURE_DEPTHWISE_ANY_ROW) +
+                                       columns * rmcp_figure(caps, RMCP_FIGURE_DEPTHWISE_ANY_TAP))),
     };
 }
 
@@ -99,12 +103,15 @@ static int64_t rows_behind(int64_t rows, int64_t filter)
     return rows > ahead ? rows - ahead : 0;
 }
 
-struct rmcp_depthwise_way rmcp_depthwise_choose(const struct rmcp_convolution *conv)
+struct rmcp_depthwise_way rmcp_depthwise_choose(const struct rmcp_request *request)
 {
+    const struct rmcp_convolution *conv = request->problem;
+    const struct rmcp_caps *caps = request->caps;
+    const double plane_wait = rmcp_figure(caps, RMCP_FIGURE_DEPTHWISE_PLANE_WAIT);
     const int64_t f = square_of(conv), stride = conv->stride[1], taps = f * f;
     const bool weights = conv->pass == RMCP_CONV_BACKWARD_WEIGHTS;
     const bool data = conv->pass == RMCP_CONV_BACKWARD_DATA;
-    struct rmcp_depthwise_way way = any_way(conv);
+    struct rmcp_depthwise_way way = any_way(request);
     if (!f || stride > 2 || (f == 7 && stride == 2)) return way;
     if (data && conv->stride[0] > 1) return way;
 
@@ -122,7 +129,8 @@ struct rmcp_depthwise_way rmcp_depthwise_choose(const struct rmcp_convolution *c
     }
     const int64_t rows = (ROWS - 1) * stride + f;
     const double tile = tile_instructions(rows, f, ROWS * taps);
-    const double behind = (double)rows_behind(rows, f) * row_wait;
+    const double behind =
+        (double)rows_behind(rows, f) * rmcp_figure(caps, RMCP_FIGURE_DEPTHWISE_ROW_WAIT);
     way.stem = weights ? "depthwise_weights" : "depthwise";
     way.rows = ROWS;
     way.instructions =
@@ -131,7 +139,9 @@ struct rmcp_depthwise_way rmcp_depthwise_choose(const struct rmcp_convolution *c
     if (weights) { /* rows that fill no strip are taken one by one */
         way.waiting = behind + plane_wait * (double)(1 + conv->output[1] % ROWS);
         way.setup = 0;
-        way.at_once = f == 3 ? 5 : f == 5 ? 3 : 2;
+        way.at_once = (int64_t)rmcp_figure(caps, f == 3   ? RMCP_FIGURE_DEPTHWISE_3_AT_ONCE
+                                                 : f == 5 ? RMCP_FIGURE_DEPTHWISE_5_AT_ONCE
+                                                          : RMCP_FIGURE_DEPTHWISE_7_AT_ONCE);
     }
     snprintf(way.variant, sizeof way.variant, "_%ds%d", (int)f, (int)stride);
     return way;

@@ -20,7 +20,7 @@ struct rmcp_depthwise_way {
     int64_t at_once;     /* weight gradients: workgroups that a compute unit holds   */
 };
 
-struct rmcp_depthwise_way rmcp_depthwise_choose(const struct rmcp_convolution *conv);
+struct rmcp_depthwise_way rmcp_depthwise_choose(const struct rmcp_request *request);
 
 /* Launches of the way: one for each phase of the stride, or one in all. */
 int64_t rmcp_depthwise_phases(const struct rmcp_convolution *conv,

@@ -18,13 +18,21 @@ enum {
  * reduction or columns. */
 enum { SUM_SUM = 1, SUM_COL = 2, ROW_SUM = 4, ROW_COL = 8, ALL = 15, NOT_ROW_SUM = 11 };
 
+#define FIGURES(tile)                                                                              \
+    RMCP_FIGURE_CONV_##tile##_EFFICIENCY, RMCP_FIGURE_CONV_##tile##_BUSY,                          \
+        RMCP_FIGURE_CONV_##tile##_CROWD, RMCP_FIGURE_CONV_##tile##_CROWD_TURN,                     \
+        RMCP_FIGURE_CONV_##tile##_CROWD_EFFICIENCY, RMCP_FIGURE_CONV_##tile##_CROWD_PREAMBLE,      \
+        RMCP_FIGURE_CONV_##tile##_PAIR, RMCP_FIGURE_CONV_##tile##_PAIR_EFFICIENCY,                 \
+        RMCP_FIGURE_CONV_##tile##_PAIR_PREAMBLE, RMCP_FIGURE_CONV_##tile##_PAIR_STALL,             \
+        RMCP_FIGURE_CONV_##tile##_PAIR_FIRST
 static const struct rmcp_gemm_tile tiles[] = {
-    { "128x128", 128, 128, 256, 16, 0.80, 128, ALL, { 1, 1.68e-6, 0.96, 3.7 } },
-    { "64x128", 64, 128, 128, 16, 0.75, 256, ALL, { 3, 1.07e-6, 0.63, 1.4 } },
-    { "64x64", 64, 64, 64, 16, 0.65, 256, ALL, { 6, 1.00e-6, 0.56, 1.5 } },
-    { "32x128", 32, 128, 128, 16, 0.60, 145, NOT_ROW_SUM, { 3, 0.71e-6, 0.56, 1.6 } },
-    { "32x32", 32, 32, 64, 32, 0.50, 128, NOT_ROW_SUM, { 6, 0.77e-6, 0.43, 1.1 } },
+    { "128x128", 128, 128, 256, 16, ALL, FIGURES(128X128) },
+    { "64x128", 64, 128, 128, 16, ALL, FIGURES(64X128) },
+    { "64x64", 64, 64, 64, 16, ALL, FIGURES(64X64) },
+    { "32x128", 32, 128, 128, 16, NOT_ROW_SUM, FIGURES(32X128) },
+    { "32x32", 32, 32, 64, 32, NOT_ROW_SUM, FIGURES(32X32) },
 };
+#undef FIGURES
 enum { N_TILES = sizeof tiles / sizeof *tiles };
 
 static bool is_celled(enum rmcp_form form)
@@ -42,6 +50,7 @@ void rmcp_gemm_products_of(const struct rmcp_convolution *conv, enum rmcp_form f
     p->padded = false;
     p->strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
     p->lone = rmcp_cells_lone(conv);
+    p->arranged_bytes = rmcp_arranged_bytes(conv, form);
     if (is_celled(form)) {
         struct rmcp_cells c;
         rmcp_cells_init(&g, &c, conv, form);
@@ -179,7 +188,8 @@ struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request,
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
         if (ways[i].seconds < ways[best].seconds &&
-            rmcp_gemm_workspace(request->problem, &ways[i]) <= request->caps->max_buffer_bytes)
+            rmcp_gemm_parts_bytes(request->problem, &ways[i]) + products->arranged_bytes <=
+                request->caps->max_buffer_bytes)
             best = i;
     rmcp_gemm_fit(request, products, &ways[best]);
     return ways[best];

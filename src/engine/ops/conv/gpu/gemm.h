@@ -15,6 +15,7 @@ struct rmcp_gemm_products {
     int64_t rows, count, longest; /* longest reduction                        */
     bool padded;                  /* some pixel and tap meet outside          */
     bool strided, lone;           /* strides; only one of their phases has taps */
+    uint64_t arranged_bytes;      /* of weights in the workspace              */
     struct {
         int64_t columns, reduction;
     } each[RMCP_GEMM_MOST_PHASES];

@@ -2,6 +2,7 @@
 #ifndef RMCP_CONV_GPU_GEMM_COST_H
 #define RMCP_CONV_GPU_GEMM_COST_H
 
+#include "engine/figures/figures.h"
 #include "engine/ops/conv/gpu/gemm.h"
 
 enum { RMCP_GEMM_UNIT_THREADS = 256 }; /* work-items that a compute unit has at once */
@@ -9,15 +10,11 @@ enum { RMCP_GEMM_UNIT_THREADS = 256 }; /* work-items that a compute unit has at 
 struct rmcp_gemm_tile {
     const char *name;
     int64_t rows, columns, threads, slices;
-    double efficiency; /* share of peak that its inner loop reaches */
-    double busy;       /* work-items that keep a compute unit at that, when it has no others */
-    unsigned variants; /* a mask of the enum above: those that are compiled */
-    struct {
-        double at_once;    /* workgroups that a compute unit has at once          */
-        double turn;       /* seconds of a turn of a workgroup that is alone      */
-        double efficiency; /* share of peak that many workgroups reach            */
-        double preamble;   /* turns' worth of work before the first and after the last */
-    } crowd;               /* as measured on an H200, for products in a crowd of workgroups */
+    unsigned variants; /* a mask: those that are compiled */
+    /* What was measured or modelled of it. */
+    enum rmcp_figure efficiency, busy;
+    enum rmcp_figure crowd, crowd_turn, crowd_efficiency, crowd_preamble;
+    enum rmcp_figure pair, pair_efficiency, pair_preamble, pair_stall, pair_first;
 };
 
 /* Tiles of one product, of one group. */

@@ -1,6 +1,7 @@
 /* thin.c: the host side of thin.cl: how many rows and pixels a work-item has, and the launches. */
 #include "engine/ops/conv/gpu/thin.h"
 
+#include "engine/figures/figures.h"
 #include "engine/ops/conv/gpu/shape.h"
 
 #include <math.h>
@@ -45,11 +46,14 @@ static void add_work(struct work *work, const struct rmcp_convolution *conv,
  * way to local memory. */
 static double compute_seconds(const struct rmcp_request *request, const struct rmcp_thin_way *way)
 {
-    const double efficiency = way->rows == RMCP_THIN_MOST ? 0.36 : 0.48;
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    const bool rdna = caps->family == RMCP_FAMILY_RDNA;
-    const double seconds_each = rdna ? 300e-9 : 600e-9 / (way->pixels == 1 ? 8 : 4), fill = 80e-9;
+    const double efficiency =
+        rmcp_figure(caps, way->rows == RMCP_THIN_MOST ? RMCP_FIGURE_CONV_THIN_EFFICIENCY_32
+                                                      : RMCP_FIGURE_CONV_THIN_EFFICIENCY);
+    const double step = rmcp_figure(caps, way->pixels == 1 ? RMCP_FIGURE_CONV_THIN_STEP_LONE
+                                                           : RMCP_FIGURE_CONV_THIN_STEP);
+    const double fill = rmcp_figure(caps, RMCP_FIGURE_CONV_THIN_FILL);
     const double units = caps->compute_units ? caps->compute_units : 1;
     struct work work = { 0, 0, 0 };
     struct rmcp_gemm g;
@@ -66,8 +70,7 @@ static double compute_seconds(const struct rmcp_request *request, const struct r
     const double filled =
         work.groups / (ceil(work.groups / units) * units); /* last round: idle units */
     return hypot(work.instructions / (efficiency * filled * caps->flops_per_second / 2),
-                 work.longest * seconds_each +
-                     (double)way->rows * fill); /* each hides some of the other */
+                 work.longest * step + (double)way->rows * fill); /* each hides some of the other */
 }
 
 /* The faster one of many pixels a work-item, which share what comes from local memory, and fewer,
@@ -90,9 +93,13 @@ struct rmcp_thin_way rmcp_thin_choose(const struct rmcp_request *request, enum r
                      conv->stride[0] * conv->stride[1] * conv->stride[2] > 1 &&
                      rmcp_cells_lone(conv);
     /* With channels last a store of neighbours goes to as many lines. */
-    const double traffic = conv->layout == RMCP_NHWC ? 18 : far ? 3.2 : 1.4;
+    const double traffic =
+        rmcp_figure(request->caps, conv->layout == RMCP_NHWC ? RMCP_FIGURE_CONV_THIN_TRAFFIC_LAST
+                                   : far                     ? RMCP_FIGURE_CONV_THIN_TRAFFIC_ZEROS
+                                                             : RMCP_FIGURE_CONV_THIN_TRAFFIC);
     best.seconds = fmax(best.seconds, traffic * rmcp_traffic_seconds(conv, request->caps)) +
-                   launches * request->caps->launch_seconds + rmcp_arrange_seconds(request, form);
+                   launches * request->caps->launch_seconds +
+                   rmcp_arrange_seconds(request->caps, rmcp_arranged_bytes(conv, form));
     return best;
 }
 

@@ -2,6 +2,7 @@
 #include "engine/ops/conv/gpu/winograd.h"
 
 #include "base/arith.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "engine/ops/conv/kernels/winograd.h"
 
@@ -77,58 +78,40 @@ uint64_t rmcp_winograd_workspace(const struct rmcp_convolution *conv,
 
 /* ---- estimates ---- */
 
-/* Share of peak that the inner loop reaches, on the scale of gpu/gemm.c; how many times the bytes
- * of transformed filters move at the speed of memory: written, and read by workgroups that are not
- * all under way at once; bytes of them for which nobody waits, since a cache takes them; channels'
- * worth of work besides. */
-struct figures {
-    double efficiency, filters, cached, preamble;
-};
-static const struct figures figures[RMCP_N_FAMILIES] = {
-    { 0.515, 2.9, 0, 14 },
-    { 0.515, 2.9, 0, 14 },
-    [RMCP_FAMILY_INTEL] = { 0.515, 2.9, 0, 14 },
-    [RMCP_FAMILY_HOST] = { 0.515, 2.9, 0, 14 },
-    [RMCP_FAMILY_RDNA] = { 0.88, 2.3, 2.5e6, 9 },
-};
-static const struct figures fused_figures[RMCP_N_FAMILIES] = {
-    { 0.2, 0, 0, 14 },
-    { 0.2, 0, 0, 14 },
-    [RMCP_FAMILY_INTEL] = { 0.2, 0, 0, 14 },
-    [RMCP_FAMILY_HOST] = { 0.2, 0, 0, 14 }, /* not timed there: counted as slow */
-    [RMCP_FAMILY_RDNA] = { 0.85, 0, 0, 9 },
-};
-
 /* A workgroup has a compute unit for itself. Besides its channels it finds its tiles, fills the
  * pipeline, transforms and stores: about as much as some channels. */
 static double compute_seconds(const struct rmcp_request *request, const struct size *s,
                               const struct rmcp_winograd_way *way)
 {
     const struct rmcp_caps *caps = request->caps;
-    const struct figures *f = &(way->fused ? fused_figures : figures)[caps->family];
+    const double efficiency = rmcp_figure(caps, way->fused ? RMCP_FIGURE_WINOGRAD_FUSED_EFFICIENCY
+                                                           : RMCP_FIGURE_WINOGRAD_EFFICIENCY);
+    const double preamble = rmcp_figure(caps, way->fused ? RMCP_FIGURE_WINOGRAD_FUSED_PREAMBLE
+                                                         : RMCP_FIGURE_WINOGRAD_PREAMBLE);
     const int64_t units = caps->compute_units ? caps->compute_units : 1;
     const int64_t rounds = rmcp_ceil_divide(
         s->blocks * s->columns * rmcp_conv_of(request)->groups * way->splits, units);
-    const double flops = 2.0 * POSITIONS * ROWS * TILES * ((double)share_of(s, way) + f->preamble);
-    return (double)(rounds * units) * flops / (caps->flops_per_second * f->efficiency);
+    const double flops = 2.0 * POSITIONS * ROWS * TILES * ((double)share_of(s, way) + preamble);
+    return (double)(rounds * units) * flops / (caps->flops_per_second * efficiency);
 }
 
 /* Two workgroups at once have the four SIMDs of a pair of compute units; one that is alone waits
  * for itself. Each has code to get and pixels to wait for before its first channel, in later rounds
- * beside another. Fitted to what was modelled for the layers of ResNet-50 and VGG-16. */
-static double rdna_fused_seconds(const struct rmcp_request *request, const struct size *s,
+ * beside another. */
+static double pair_fused_seconds(const struct rmcp_request *request, const struct size *s,
                                  const struct rmcp_winograd_way *way)
 {
-    const double pair = 670, lone = 411, first = 9500, later = 5000; /* clocks; of a channel */
-    const double last = 1.1;                                         /* channels last        */
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
     const int64_t pairs = caps->compute_units > 1 ? caps->compute_units / 2 : 1;
     const int64_t each =
         rmcp_ceil_divide(s->blocks * s->columns * conv->groups * way->splits, pairs);
     const double clock = caps->flops_per_second / (4 * 64 * (double)pairs);
-    const double channel = (double)(each / 2) * pair + (double)(each % 2) * lone;
-    return (first + (double)((each - 1) / 2) * later +
+    const double channel = (double)(each / 2) * rmcp_figure(caps, RMCP_FIGURE_WINOGRAD_FUSED_PAIR) +
+                           (double)(each % 2) * rmcp_figure(caps, RMCP_FIGURE_WINOGRAD_FUSED_LONE);
+    const double last = rmcp_figure(caps, RMCP_FIGURE_WINOGRAD_FUSED_LAST);
+    return (rmcp_figure(caps, RMCP_FIGURE_WINOGRAD_FUSED_FIRST) +
+            (double)((each - 1) / 2) * rmcp_figure(caps, RMCP_FIGURE_WINOGRAD_FUSED_LATER) +
             (double)share_of(s, way) * channel * (conv->layout == RMCP_NHWC ? last : 1)) /
            clock;
 }
@@ -137,13 +120,14 @@ static double seconds_of(const struct rmcp_request *request, const struct size *
                          const struct rmcp_winograd_way *way)
 {
     const struct rmcp_caps *caps = request->caps;
-    const struct figures *f = &figures[caps->family];
+    const double times = rmcp_figure(caps, RMCP_FIGURE_WINOGRAD_FILTERS);
+    const double cached = rmcp_figure(caps, RMCP_FIGURE_WINOGRAD_CACHED);
     const double once = (double)s->filter_floats * sizeof(float);
     const double least = 9.0 / POSITIONS + 1; /* read as they are, and written */
-    const double filters = way->fused ? 0 : fmax(f->filters * once - f->cached, least * once);
+    const double filters = way->fused ? 0 : fmax(times * once - cached, least * once);
     const double parts = 2.0 * (double)parts_bytes(request->problem, way->splits);
-    const double compute = way->fused && caps->family == RMCP_FAMILY_RDNA
-                               ? rdna_fused_seconds(request, s, way)
+    const double compute = way->fused && rmcp_figure_known(caps, RMCP_FIGURE_WINOGRAD_FUSED_PAIR)
+                               ? pair_fused_seconds(request, s, way)
                                : way->work_seconds;
     return fmax(compute, rmcp_traffic_seconds(request->problem, caps)) +
            (filters + parts) / caps->bytes_per_second +
