@@ -162,38 +162,13 @@ void rmcp_onednn_desc_deinit(const struct rmcp_onednn *dnn, struct rmcp_onednn_d
     desc->desc = NULL;
 }
 
-static dnnl_status_t create_first(const struct rmcp_onednn *dnn, const struct rmcp_onednn_conv *c,
-                                  rmcp_conv_pass pass, dnnl_primitive_desc_t hint,
-                                  dnnl_primitive_desc_t *out)
+dnnl_status_t rmcp_onednn_first_usable(const struct rmcp_onednn *dnn, dnnl_status_t status,
+                                       dnnl_primitive_desc_t *desc)
 {
-    const dnnl_alg_kind_t direct = dnnl_convolution_direct;
-    /* The hint carries no post-operations: only the pass asked for takes the attributes. */
-    const_dnnl_primitive_attr_t attr = pass == c->pass ? c->attr : NULL;
-    switch (pass) {
-    case RMCP_CONV_FORWARD:
-        return dnn->dnnl_convolution_forward_primitive_desc_create(
-            out, dnn->engine, dnnl_forward_training, direct, c->x, c->w, c->bias, c->y, c->stride,
-            c->dilation, c->pad_begin, c->pad_end, attr);
-    case RMCP_CONV_BACKWARD_DATA:
-        return dnn->dnnl_convolution_backward_data_primitive_desc_create(
-            out, dnn->engine, direct, c->x, c->w, c->y, c->stride, c->dilation, c->pad_begin,
-            c->pad_end, hint, attr);
-    default:
-        return dnn->dnnl_convolution_backward_weights_primitive_desc_create(
-            out, dnn->engine, direct, c->x, c->w, NULL, c->y, c->stride, c->dilation, c->pad_begin,
-            c->pad_end, hint, attr);
-    }
-}
-
-static dnnl_status_t create_pass(const struct rmcp_onednn *dnn, const struct rmcp_onednn_conv *c,
-                                 rmcp_conv_pass pass, dnnl_primitive_desc_t hint,
-                                 dnnl_primitive_desc_t *out)
-{
-    dnnl_status_t status = create_first(dnn, c, pass, hint, out);
-    while (!status && must_skip(dnn, *out)) status = dnn->dnnl_primitive_desc_next_impl(*out);
-    if (status && *out) {
-        dnn->dnnl_primitive_desc_destroy(*out);
-        *out = NULL;
+    while (!status && must_skip(dnn, *desc)) status = dnn->dnnl_primitive_desc_next_impl(*desc);
+    if (status && *desc) {
+        dnn->dnnl_primitive_desc_destroy(*desc);
+        *desc = NULL;
     }
     return status == dnnl_last_impl_reached ? dnnl_unimplemented : status;
 }
@@ -225,41 +200,23 @@ void rmcp_onednn_desc_deinit(const struct rmcp_onednn *dnn, struct rmcp_onednn_d
     (void)dnn, (void)desc;
 }
 
-static dnnl_status_t create_pass(const struct rmcp_onednn *dnn, const struct rmcp_onednn_conv *c,
-                                 rmcp_conv_pass pass, dnnl_primitive_desc_t hint,
-                                 dnnl_primitive_desc_t *out)
+dnnl_status_t rmcp_onednn_first_usable(const struct rmcp_onednn *dnn, const_dnnl_op_desc_t op,
+                                       const_dnnl_primitive_attr_t attr,
+                                       const_dnnl_primitive_desc_t hint,
+                                       dnnl_primitive_desc_t *desc)
 {
-    const dnnl_alg_kind_t direct = dnnl_convolution_direct;
-    dnnl_convolution_desc_t op;
-    dnnl_status_t status;
-    switch (pass) {
-    case RMCP_CONV_FORWARD:
-        status = dnn->dnnl_dilated_convolution_forward_desc_init(
-            &op, dnnl_forward_training, direct, c->x, c->w, c->bias, c->y, c->stride, c->dilation,
-            c->pad_begin, c->pad_end);
-        break;
-    case RMCP_CONV_BACKWARD_DATA:
-        status = dnn->dnnl_dilated_convolution_backward_data_desc_init(
-            &op, direct, c->x, c->w, c->y, c->stride, c->dilation, c->pad_begin, c->pad_end);
-        break;
-    default:
-        status = dnn->dnnl_dilated_convolution_backward_weights_desc_init(
-            &op, direct, c->x, c->w, NULL, c->y, c->stride, c->dilation, c->pad_begin, c->pad_end);
-    }
-    if (status) return status;
-
     dnnl_primitive_desc_iterator_t iterator = NULL;
-    status = dnn->dnnl_primitive_desc_iterator_create(
-        &iterator, &op, pass == c->pass ? c->attr : NULL, dnn->engine, hint);
+    dnnl_status_t status =
+        dnn->dnnl_primitive_desc_iterator_create(&iterator, op, attr, dnn->engine, hint);
     while (!status) {
-        *out = dnn->dnnl_primitive_desc_iterator_fetch(iterator);
-        if (*out && !must_skip(dnn, *out)) break;
-        if (!*out) {
+        *desc = dnn->dnnl_primitive_desc_iterator_fetch(iterator);
+        if (*desc && !must_skip(dnn, *desc)) break;
+        if (!*desc) {
             status = dnnl_out_of_memory;
             break;
         }
-        dnn->dnnl_primitive_desc_destroy(*out);
-        *out = NULL;
+        dnn->dnnl_primitive_desc_destroy(*desc);
+        *desc = NULL;
         status = dnn->dnnl_primitive_desc_iterator_next(iterator);
     }
     if (iterator) dnn->dnnl_primitive_desc_iterator_destroy(iterator);
@@ -273,16 +230,3 @@ dnnl_status_t rmcp_onednn_append_activation(const struct rmcp_onednn *dnn, dnnl_
 }
 
 #endif
-
-dnnl_status_t rmcp_onednn_conv_create(const struct rmcp_onednn *dnn,
-                                      const struct rmcp_onednn_conv *conv,
-                                      dnnl_primitive_desc_t *out)
-{
-    if (conv->pass == RMCP_CONV_FORWARD)
-        return create_pass(dnn, conv, RMCP_CONV_FORWARD, NULL, out);
-    dnnl_primitive_desc_t hint = NULL;
-    dnnl_status_t status = create_pass(dnn, conv, RMCP_CONV_FORWARD, NULL, &hint);
-    if (!status) status = create_pass(dnn, conv, conv->pass, hint, out);
-    if (hint) dnn->dnnl_primitive_desc_destroy(hint);
-    return status;
-}

@@ -1,14 +1,13 @@
 /* onednn.h: the oneDNN library, loaded at run time, releases 2.x and 3.x behind one face.
  *
  * Compiled against the headers of one major release, which then loads libraries of that release.
- * What differs between the two (memory descriptors, making a convolution, one argument of a
- * post-operation) is hidden by the functions at the end. */
+ * What differs between the two (memory descriptors, implementations of a primitive, one argument
+ * of a post-operation) is hidden by the functions at the end. */
 #ifndef RMCP_ONEDNN_H
 #define RMCP_ONEDNN_H
 
-#include "engine/ops/conv/conv.h"
-
 #include <oneapi/dnnl/dnnl.h>
+#include <stdbool.h>
 
 /* One list: F(name) for functions of both releases, F2/F3 for those of one. */
 #define RMCP_ONEDNN_COMMON(F)                                                                      \
@@ -88,16 +87,18 @@ dnnl_status_t rmcp_onednn_desc_init(const struct rmcp_onednn *dnn, struct rmcp_o
                                     const dnnl_dim_t *strides);
 void rmcp_onednn_desc_deinit(const struct rmcp_onednn *dnn, struct rmcp_onednn_desc *desc);
 
-/* Everything that makes a convolution. */
-struct rmcp_onednn_conv {
-    rmcp_conv_pass pass;
-    rmcp_onednn_md x, w, y, bias; /* bias may be NULL */
-    dnnl_dims_t stride, dilation, pad_begin, pad_end;
-    dnnl_primitive_attr_t attr;
-};
-dnnl_status_t rmcp_onednn_conv_create(const struct rmcp_onednn *dnn,
-                                      const struct rmcp_onednn_conv *conv,
-                                      dnnl_primitive_desc_t *out);
+/* Descriptors of primitives come with a list of implementations, of which some must not be used:
+ * the first one that may be. On error *desc is NULL; dnnl_unimplemented when there is none. */
+#if DNNL_VERSION_MAJOR >= 3
+/* `status` is that of making *desc. */
+dnnl_status_t rmcp_onednn_first_usable(const struct rmcp_onednn *dnn, dnnl_status_t status,
+                                       dnnl_primitive_desc_t *desc);
+#else
+dnnl_status_t rmcp_onednn_first_usable(const struct rmcp_onednn *dnn, const_dnnl_op_desc_t op,
+                                       const_dnnl_primitive_attr_t attr,
+                                       const_dnnl_primitive_desc_t hint,
+                                       dnnl_primitive_desc_t *desc);
+#endif
 
 dnnl_status_t rmcp_onednn_append_activation(const struct rmcp_onednn *dnn, dnnl_post_ops_t ops,
                                             dnnl_alg_kind_t kind, float alpha, float beta);

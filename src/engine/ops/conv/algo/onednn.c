@@ -6,10 +6,9 @@
  * oneDNN's memory objects are not thread-safe, so each execution in flight takes a set of them from
  * a free list in the plan; the list grows only when more executions run at once than ever before.
  */
-#include "engine/onednn/onednn.h"
 #include "base/convert.h"
 #include "engine/figures/figures.h"
-#include "engine/ops/conv/conv.h"
+#include "engine/ops/conv/host/primitive.h"
 
 #include <pthread.h>
 #include <stdlib.h>
