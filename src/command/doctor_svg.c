@@ -52,14 +52,14 @@ static void find_ways(const struct doctor_report *report, const struct doctor_no
     size_t used = 0;
     ways[0] = '\0';
     for (size_t i = 0; i < report->n_advice && used < 80; i++)
-        if (doctor_leaf_has(node, report->advice[i].option->id))
+        if (report->advice[i].option->leaf == node - doctor_tree)
             used += (size_t)snprintf(ways + used, 96 - used, "%s%zu", n++ ? ", " : "way ", i + 1);
 }
 
 static int lay_out(const struct doctor_report *report, struct box *boxes)
 {
     int y = MARGIN;
-    for (size_t i = 0; i < doctor_n_nodes; i++) {
+    for (size_t i = 0; i < DOCTOR_PLACES; i++) {
         const struct doctor_node *node = &doctor_tree[i];
         struct box *box = &boxes[i];
         box->x = MARGIN + INDENT * depth_of(node);
@@ -100,8 +100,8 @@ static void draw_box(FILE *out, const struct box *box, const char *class)
 
 void doctor_html_tree(FILE *out, const struct doctor_report *report)
 {
-    struct box *boxes = calloc(doctor_n_nodes, sizeof *boxes);
-    bool *on_path = calloc(doctor_n_nodes, sizeof *on_path);
+    struct box *boxes = calloc(DOCTOR_PLACES, sizeof *boxes);
+    bool *on_path = calloc(DOCTOR_PLACES, sizeof *on_path);
     if (boxes && on_path) {
         const int height = lay_out(report, boxes);
         doctor_tree_path(report->advice, report->n_advice, on_path);
@@ -110,10 +110,10 @@ void doctor_html_tree(FILE *out, const struct doctor_report *report)
                 "aria-label=\"decision tree, the way of this machine marked\">\n",
                 WIDTH, height);
         for (int pass = 0; pass < 2; pass++) /* the path on top of the others */
-            for (size_t i = 1; i < doctor_n_nodes; i++)
+            for (size_t i = 1; i < DOCTOR_PLACES; i++)
                 if (on_path[i] == (pass == 1))
                     draw_link(out, &boxes[doctor_tree[i].parent], &boxes[i], pass ? "on" : "off");
-        for (size_t i = 0; i < doctor_n_nodes; i++)
+        for (size_t i = 0; i < DOCTOR_PLACES; i++)
             draw_box(out, &boxes[i], on_path[i] ? "on" : *boxes[i].ways ? "also" : "off");
         fprintf(out, "</svg>\n");
     }

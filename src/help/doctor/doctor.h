@@ -1,7 +1,7 @@
 /* doctor.h: rmcp doctor: what is found about a machine, and what to do.
  *
  * Facts (machine.h) are collected by probes; rules turn them into findings; options into a
- * recommendation. Rules and options are tables: rules.c, options.c. */
+ * recommendation. Rules and options are tables: rules.inc, options.inc. */
 #ifndef RMCP_DOCTOR_DOCTOR_H
 #define RMCP_DOCTOR_DOCTOR_H
 
@@ -40,7 +40,9 @@ struct doctor_finding {
 size_t doctor_find(const struct doctor_machine *m, struct doctor_finding *findings, size_t room);
 
 struct doctor_option {
-    const char *id, *title, *cost, *effort, *result, *risk;
+    const char *id;
+    int leaf; /* of the decision tree: an enum doctor_place (tree.h) */
+    const char *title, *cost, *effort, *result, *risk;
     const char *command;  /* all of them, one a line; "{}" is the value of `applies` */
     const char *evidence; /* what stands behind `result`                 */
     bool (*applies)(const struct doctor_machine *m, struct doctor_words *words);

@@ -1,134 +1,15 @@
-/* options.c: the table of ways to compute on a machine, best first, each for the machines it suits.
- */
+/* options.c: the table of ways to compute on a machine. */
 #include "help/doctor/options.h"
 
 #include "base/chip/addresses.h"
+#include "help/doctor/tree.h"
 
-/* Prices are those of late 2025, in US dollars. */
 #define FREE "free"
 
 const struct doctor_option doctor_options[] = {
-    { "reinstall", "Repair the damaged installation first", FREE, "minutes",
-      "the library loads again", "none", "{}", "", doctor_for_reinstall },
-    { "fix-driver", "Get the amdgpu driver onto the card first", FREE, "minutes to an hour",
-      "the card appears in /dev/dri and /dev/kfd", "a reboot", "{}", "", doctor_for_fix_driver },
-    { "fix-kfd", "Get the compute driver running first", FREE,
-      "minutes; an hour for a kernel of your own",
-      "/dev/kfd appears, and everything below becomes possible", "a reboot into another kernel",
-      "{}\nrmcp doctor   # again, for the next step", "", doctor_for_fix_kfd },
-    { "fix-slot", "Give the card a slot with PCIe atomics first", FREE,
-      "an hour, with a screwdriver", "KFD accepts the card; boards before PCIe 3.0 never will",
-      "none",
-      "sudo lspci -vv | grep -i -E 'display|vga|AtomicOps'; then move the card to the slot at the "
-      "CPU\nrmcp doctor   # again, for the next step",
-      "", doctor_for_fix_slot },
-    { "fix-access", "Get access to /dev/kfd and the render node first", FREE, "a minute",
-      "programs see the GPU", "none", "{}", "", doctor_for_fix_access },
-    { "fix-open", "Get the compute driver to take the card first", FREE, "an hour, perhaps more",
-      "/dev/kfd opens; until then no program computes on the card, whatever is installed",
-      "a reboot; the cause is not always found", "{}", "reported by users", doctor_for_fix_open },
-    { "wsl-guide", "Follow AMD's guide for WSL, or boot Linux itself", FREE, "an hour",
-      "gfx1100 and newer work in WSL; RDNA1 works in Linux only", "none", "{}", "reported by users",
-      doctor_for_wsl },
-    { "cuda-wheel", "PyTorch for CUDA", FREE, "minutes", "everything works, convolutions by cuDNN",
-      "none", "{}", "", doctor_for_nvidia },
-    { "cpu", "Compute on the CPU", FREE, "none",
-      "correct everywhere; training takes about ten times as long as on a GPU", "none",
-      "rmcp verify --device cpu", "tested by us", doctor_for_cpu },
-    { "keep-native", "Keep this native PyTorch and put RMCP in the place of its MIOpen", FREE,
-      "minutes",
-      "all of PyTorch is code for the chip; convolutions and batch norm, MIOpen's weak spot here, "
-      "are RMCP's",
-      "a young build, not tested by AMD on RDNA1", "{}",
-      "RMCP on RDNA1 is only simulated and proved so far: no card has run it",
-      doctor_for_keep_native },
-    { "unset-override", "Take the override away: this PyTorch has code for the chip itself", FREE,
-      "a minute", "the installed PyTorch runs its own code for this chip", "none", "{}",
-      "reported by users", doctor_for_unset },
-    { "match-rocm", "Let PyTorch have the ROCm that it was built with", FREE, "minutes",
-      "what is installed works as it was meant to", "none", "{}", "", doctor_for_match_rocm },
-    { "fix-settings", "Cure what was found; PyTorch itself is as it must be", FREE, "minutes",
-      "the installed PyTorch computes on the GPU", "none", "{}", "", doctor_for_settings },
-    { "nothing", "Nothing: this machine is ready", FREE, "none", "PyTorch computes on the GPU",
-      "none", "{}", "reported by users", doctor_for_nothing },
-    { "as-seen", "Nothing was found in the way; what could not be seen is to be looked at", FREE,
-      "a minute", "PyTorch computes on the GPU, if the rest is well, too", "none", "{}",
-      "not all of it could be seen", doctor_for_as_seen },
-    { "use-sibling", "Let the installed PyTorch run its code for this chip's sibling", FREE,
-      "a minute", "PyTorch computes on the GPU; the compiler makes the same code for both chips",
-      "AMD does not test it; an APU has only the memory that the firmware gives it", "{}",
-      "reported by users", doctor_for_sibling },
-    { "official-wheel", "pytorch.org's wheel for ROCm", FREE, "minutes, 4 GB",
-      "all of PyTorch has code that this chip runs, in an environment of its own",
-      "none for the cards that AMD lists; others are tested by their owners only", "{}",
-      "reported by users", doctor_for_official },
-    { "therock-family", "AMD's TheRock wheel for this chip itself, without an override", FREE,
-      "minutes, 2 GB", "native code for all of PyTorch", "nightly builds, not tested by AMD on it",
-      "{}", "documented by AMD; not tested by us", doctor_for_therock_family },
-    { "therock", "AMD's TheRock wheel for this chip, with RMCP for the convolutions", FREE,
-      "minutes, 2 GB",
-      "native code for all of PyTorch, no override; convolutions from RMCP instead of MIOpen's "
-      "slow ones",
-      "AMD builds it, but does not test it on RDNA1", "{}",
-      "wheel: reported by users; RMCP on RDNA1: only simulated, no card has run it",
-      doctor_for_therock },
-    { "distribution", "The distribution's PyTorch, with RMCP for the convolutions", FREE, "minutes",
-      "native code; an RX 5700 trains MNIST with it", "updates of the distribution may break it",
-      "{}", "reported by users; RMCP on RDNA1: only simulated", doctor_for_distribution },
-    { "source-build", "PyTorch built from source for this chip, with RMCP", FREE,
-      "hours; 16 GB of memory, 40 GB of disk", "native code of exactly the version you need",
-      "fails easily where two ROCms are installed", "{}",
-      "reported by users; RMCP on RDNA1: only simulated", doctor_for_source },
-    { "docker", "The same in a container", FREE, "an hour",
-      "keeps the system as it is; no more code for the chip than what is installed in it",
-      "official rocm/pytorch images have no code for RDNA1", "{}", "not tested by us",
-      doctor_for_docker },
-    { "community-gfx803", "A container that others built for gfx803", FREE, "an hour, 30 GB",
-      "PyTorch of ROCm 6 runs for many", "made by one person; every update may break it",
-      "git clone " ADDRESS_GFX803
-      " && cd gfx803_rocm   # its README has the build and run commands\n"
-      "pip install rmcp-*.whl   # inside, docs/install.md\nrmcp check",
-      "reported by users; not tested by us", doctor_for_gfx803 },
-    { "opencl-cpu", "Convolutions by RMCP through OpenCL or on the CPU", FREE, "minutes",
-      "correct on every machine with a driver; PyTorch's other operations stay on the CPU, and "
-      "training takes about ten times as long as on a GPU that is served",
-      "slower than native code", "{}", "tested by us on PoCL, NVIDIA and CPUs; not on this card",
-      doctor_for_opencl_cpu },
-    { "repair-wheel", "The installed wheel, its code for gfx1030 repaired in place, with RMCP",
-      FREE, "minutes; as much disk again as its libraries take",
-      "no override: code for gfx1030 becomes code for this chip, what the chip lacks replaced, "
-      "patterns of its silicon bugs cured; convolutions and batch norm are RMCP's",
-      "kernels that cannot be repaired are left out: their operators (perhaps sort, unique, "
-      "cumsum) "
-      "fail, or end the program; rmcp repair --dry-run names them",
-      "{}", "only simulated: no card has run a repaired library", doctor_for_repair },
-    { "rocm52", "The old pairing: PyTorch 1.13.1 of ROCm 5.2 under the override", FREE,
-      "an hour; Python 3.10", "works for several owners, fp32 only",
-      "foreign code with silicon-bug patterns: random resets; no updates", "{}",
-      "reported by users", doctor_for_rocm52 },
-    { "override-last-resort", "The installed wheel under the override, with RMCP: the last resort",
-      FREE, "minutes",
-      "convolutions and batch norm become RMCP's native code; every other operation stays foreign "
-      "code",
-      "hangs, resets, wrong fp16 results", "{}", "only simulated, no card has run it",
-      doctor_for_last_resort },
-    { "vulkan", "Programs that compute through Vulkan (llama.cpp and others)", FREE, "minutes",
-      "works well, without PyTorch", "none", "{}", "reported by users", doctor_for_vulkan },
-    { "rented-gpu", "A rented GPU, when results are needed right now",
-      "0.50 to 2 $ an hour; cheaper than a card below about 40 hours a month", "an hour",
-      "works at once (Vast.ai, RunPod, AWS and others); nothing changes on this machine",
-      "data leaves the house; the bill runs while nobody computes", "{}", "not tested by us",
-      doctor_for_rent },
-    { "other-hardware", "A newer AMD card: RX 7600 to 7900, 9060, 9070 (RDNA 3 and 4)",
-      "300 to 800 $, less what the old card brings", "a day, with a screwdriver",
-      "runs the official wheels (so do RX 6800 and 6900, used); ROCm stays as it is; serves for "
-      "three to five years",
-      "AMD's list of supported cards is short: look at it before buying", "", "reported by users",
-      doctor_for_not_served },
-    { "nvidia-card", "An NVIDIA card, from an RTX 3060 with 12 GB, used, on",
-      "300 $ used, 500 $ (RTX 4060 Ti, 16 GB) to 800 $ and more", "a day, with a screwdriver",
-      "PyTorch's first platform: everything is tested there",
-      "another driver, and another set of libraries", "", "reported by users",
-      doctor_for_not_served },
+#define OPTION(name, ident, place, ...)                                                            \
+    { .id = ident, .leaf = DOCTOR_AT_##place, .applies = doctor_for_##name, __VA_ARGS__ },
+#include "help/doctor/options.inc"
+#undef OPTION
 };
 const size_t doctor_n_options = sizeof doctor_options / sizeof *doctor_options;

@@ -1,6 +1,4 @@
-/* options.h: the conditions of the options, which also write their commands; the table is in
- * options.c.
- */
+/* options.h: the tests of the options of options.inc, and what they share. */
 #ifndef RMCP_DOCTOR_OPTIONS_H
 #define RMCP_DOCTOR_OPTIONS_H
 
@@ -16,18 +14,10 @@ bool doctor_is_clear(const struct doctor_machine *m, const struct doctor_python 
 size_t doctor_unseen(const struct doctor_machine *m, const struct doctor_python *python,
                      struct doctor_words *words);
 
-/* clang-format off */
-#define DOCTOR_OPTION_CONDITIONS(X) \
-    X(reinstall) X(fix_driver) X(fix_kfd) X(fix_slot) X(fix_access) X(fix_open) X(wsl)            \
-    X(nvidia) X(cpu) X(keep_native) X(unset) X(match_rocm) X(nothing) X(as_seen) X(settings) X(sibling)      \
-    X(official) X(therock) X(therock_family) X(distribution) X(source) X(docker) X(gfx803)        \
-    X(not_served) X(rent) X(vulkan) X(opencl_cpu) X(rocm52) X(last_resort)      \
-    X(repair)
-/* clang-format on */
-
-#define DOCTOR_DECLARE(name)                                                                       \
+/* Whether each option suits a machine; what stands for "{}" in its commands is put into `words`. */
+#define OPTION(name, ...)                                                                          \
     bool doctor_for_##name(const struct doctor_machine *m, struct doctor_words *words);
-DOCTOR_OPTION_CONDITIONS(DOCTOR_DECLARE)
-#undef DOCTOR_DECLARE
+#include "help/doctor/options.inc"
+#undef OPTION
 
 #endif

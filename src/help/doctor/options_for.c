@@ -169,7 +169,7 @@ bool doctor_for_fix_open(const struct doctor_machine *m, struct doctor_words *wo
     return true;
 }
 
-bool doctor_for_wsl(const struct doctor_machine *m, struct doctor_words *words)
+bool doctor_for_wsl_guide(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_python *python = NULL;
     for (size_t i = 0; i < m->n_pythons && !python; i++)
@@ -190,7 +190,7 @@ bool doctor_for_wsl(const struct doctor_machine *m, struct doctor_words *words)
     return m->is_wsl;
 }
 
-bool doctor_for_nvidia(const struct doctor_machine *m, struct doctor_words *words)
+bool doctor_for_cuda_wheel(const struct doctor_machine *m, struct doctor_words *words)
 {
     doctor_step_fresh(m, words);
     doctor_step(words, "pip install torch torchvision");
@@ -224,7 +224,7 @@ static bool is_served(const struct doctor_machine *m)
            !is_hopeless(m);
 }
 
-bool doctor_for_unset(const struct doctor_machine *m, struct doctor_words *words)
+bool doctor_for_unset_override(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     const struct doctor_python *python = is_served(m) ? doctor_python_for(m, gpu->version) : NULL;
@@ -328,7 +328,7 @@ bool doctor_for_as_seen(const struct doctor_machine *m, struct doctor_words *wor
     return true;
 }
 
-bool doctor_for_settings(const struct doctor_machine *m, struct doctor_words *words)
+bool doctor_for_fix_settings(const struct doctor_machine *m, struct doctor_words *words)
 {
     struct doctor_words unused = { .seen = "" };
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
@@ -350,7 +350,7 @@ bool doctor_for_settings(const struct doctor_machine *m, struct doctor_words *wo
     return true;
 }
 
-bool doctor_for_sibling(const struct doctor_machine *m, struct doctor_words *words)
+bool doctor_for_use_sibling(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     if (!is_served(m) || doctor_ready_python(m, gpu) || doctor_python_for(m, gpu->version))
@@ -364,7 +364,7 @@ bool doctor_for_sibling(const struct doctor_machine *m, struct doctor_words *wor
     return true;
 }
 
-bool doctor_for_official(const struct doctor_machine *m, struct doctor_words *words)
+bool doctor_for_official_wheel(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     if (!is_served(m)) return false;
@@ -418,7 +418,7 @@ bool doctor_for_distribution(const struct doctor_machine *m, struct doctor_words
     return true;
 }
 
-bool doctor_for_source(const struct doctor_machine *m, struct doctor_words *words)
+bool doctor_for_source_build(const struct doctor_machine *m, struct doctor_words *words)
 {
     if (!is_left_behind(m)) return false;
     const char *chip = doctor_main_gpu(m)->chip;
@@ -443,26 +443,38 @@ bool doctor_for_docker(const struct doctor_machine *m, struct doctor_words *word
     return true;
 }
 
-bool doctor_for_gfx803(const struct doctor_machine *m, struct doctor_words *words)
+bool doctor_for_community_gfx803(const struct doctor_machine *m, struct doctor_words *words)
 {
     (void)words;
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     return gpu && gpu->version == 80003;
 }
 
-bool doctor_for_not_served(const struct doctor_machine *m, struct doctor_words *words)
+/* A card that no wheel of pytorch.org has code for. */
+static bool is_not_served(const struct doctor_machine *m)
 {
-    (void)words;
     return doctor_main_gpu(m) && !is_served(m) && !is_nvidia(m);
 }
 
+bool doctor_for_other_hardware(const struct doctor_machine *m, struct doctor_words *words)
+{
+    (void)words;
+    return is_not_served(m);
+}
+
+bool doctor_for_nvidia_card(const struct doctor_machine *m, struct doctor_words *words)
+{
+    (void)words;
+    return is_not_served(m);
+}
+
 /* Machines on which nothing of PyTorch is native by a usual wheel, and those without a GPU. */
-bool doctor_for_rent(const struct doctor_machine *m, struct doctor_words *words)
+bool doctor_for_rented_gpu(const struct doctor_machine *m, struct doctor_words *words)
 {
     doctor_step(words, "python3 -m venv ~/torch && . ~/torch/bin/activate && pip install torch "
                        "torchvision   # there, with an NVIDIA GPU");
     doctor_step_rmcp(m, words, NULL);
-    return doctor_for_not_served(m, words) || doctor_for_cpu(m, words) || m->is_wsl;
+    return is_not_served(m) || doctor_for_cpu(m, words) || m->is_wsl;
 }
 
 bool doctor_for_vulkan(const struct doctor_machine *m, struct doctor_words *words)
@@ -470,7 +482,7 @@ bool doctor_for_vulkan(const struct doctor_machine *m, struct doctor_words *word
     doctor_install_command(m, "mesa-vulkan-drivers", "vulkan-radeon", "mesa-vulkan-drivers",
                            words->value, sizeof words->value);
     doctor_step(words, "vulkaninfo --summary   # the card must be listed");
-    return doctor_for_not_served(m, words);
+    return is_not_served(m);
 }
 
 bool doctor_for_opencl_cpu(const struct doctor_machine *m, struct doctor_words *words)
@@ -483,7 +495,7 @@ bool doctor_for_opencl_cpu(const struct doctor_machine *m, struct doctor_words *
     doctor_step(words, "pip install rmcp-*.whl   # docs/install.md");
     doctor_step(words, "rmcp check%s", opencl ? " --device offload:opencl" : "");
     doctor_step(words, "python -m rmcp --device %s train.py", opencl ? "offload:opencl" : "cpu");
-    return doctor_for_not_served(m, words);
+    return is_not_served(m);
 }
 
 bool doctor_for_rocm52(const struct doctor_machine *m, struct doctor_words *words)
@@ -500,7 +512,7 @@ bool doctor_for_rocm52(const struct doctor_machine *m, struct doctor_words *word
     return is_left_behind(m);
 }
 
-bool doctor_for_repair(const struct doctor_machine *m, struct doctor_words *words)
+bool doctor_for_repair_wheel(const struct doctor_machine *m, struct doctor_words *words)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     if (!is_left_behind(m) || gpu->version > 100102 || doctor_fit_python(m, gpu, true))
@@ -525,7 +537,7 @@ bool doctor_for_repair(const struct doctor_machine *m, struct doctor_words *word
     return false;
 }
 
-bool doctor_for_last_resort(const struct doctor_machine *m, struct doctor_words *words)
+bool doctor_for_override_last_resort(const struct doctor_machine *m, struct doctor_words *words)
 {
     if (!is_left_behind(m) || doctor_fit_python(m, doctor_main_gpu(m), true)) return false;
     for (size_t i = 0; i < m->n_pythons; i++) {
