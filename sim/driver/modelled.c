@@ -1,5 +1,6 @@
 /* modelled.c: the time that a kernel would take on the card, by sim/timing; one line for each
  * dispatch. */
+#include "base/hash.h"
 #include "sim/driver/driver.h"
 #include "sim/timing/timing.h"
 
@@ -47,24 +48,18 @@ struct sim_recorder *model_recorder(struct model *m)
     return &m->recorder;
 }
 
-static uint64_t hash(uint64_t h, const void *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++) h = (h ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 /* 0: arguments that cannot be read; such a dispatch is not remembered. */
 static uint64_t key_of(struct gpu *gpu, const struct sim_dispatch *d)
 {
     const uint32_t n = d->descriptor.kernarg_bytes;
-    uint64_t key = hash(UINT64_C(0xcbf29ce484222325), &d->entry, sizeof d->entry);
-    key = hash(key, d->grid, sizeof d->grid);
-    key = hash(key, d->workgroup, sizeof d->workgroup);
-    key = hash(key, &d->group_bytes, sizeof d->group_bytes);
+    uint64_t key = rmcp_hash(RMCP_HASH_START, &d->entry, sizeof d->entry);
+    key = rmcp_hash(key, d->grid, sizeof d->grid);
+    key = rmcp_hash(key, d->workgroup, sizeof d->workgroup);
+    key = rmcp_hash(key, &d->group_bytes, sizeof d->group_bytes);
     if (!n) return key | 1;
     const void *arguments =
         n <= MOST_ARGUMENTS ? vm_at(gpu, d->kernarg_address, n, SIM_READ) : NULL;
-    return arguments ? hash(key, arguments, n) | 1 : 0;
+    return arguments ? rmcp_hash(key, arguments, n) | 1 : 0;
 }
 
 bool model_knows(struct model *m, struct gpu *gpu, const struct sim_dispatch *d, uint64_t *key)

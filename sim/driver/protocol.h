@@ -3,6 +3,8 @@
 #ifndef RMCP_SIM_DRIVER_PROTOCOL_H
 #define RMCP_SIM_DRIVER_PROTOCOL_H
 
+#include "base/hash.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,8 +42,9 @@ struct sim_summary {
 };
 
 /* A line of launches is "CHIP DIGEST NAME": the chip that the code object is for ("-": the kernel
- * lies in none), and a digest (FNV-1a) of the object's flags, of the kernel's descriptor, with the
- * distance of its code, and of the code from its entry on, at most so many bytes of the segment. */
+ * lies in none), and a digest (base/hash.h) of the object's flags, of the kernel's descriptor, with
+ * the distance of its code, and of the code from its entry on, at most so many bytes of the
+ * segment. */
 enum { SIM_LAUNCH_DESCRIPTOR = 64, SIM_LAUNCH_CODE = 65536 };
 
 static inline uint64_t sim_launch_digest(uint32_t flags, const void *descriptor, const void *code,
@@ -49,10 +52,8 @@ static inline uint64_t sim_launch_digest(uint32_t flags, const void *descriptor,
 {
     const void *parts[] = { &flags, descriptor, code };
     const size_t sizes[] = { sizeof flags, SIM_LAUNCH_DESCRIPTOR, n_code };
-    uint64_t digest = UINT64_C(0xcbf29ce484222325);
-    for (unsigned part = 0; part < 3; part++)
-        for (size_t i = 0; i < sizes[part]; i++)
-            digest = (digest ^ ((const uint8_t *)parts[part])[i]) * UINT64_C(0x100000001b3);
+    uint64_t digest = RMCP_HASH_START;
+    for (unsigned part = 0; part < 3; part++) digest = rmcp_hash(digest, parts[part], sizes[part]);
     return digest;
 }
 

@@ -1,6 +1,7 @@
 /* summary.c: what happened in all processes: counters in a shared file, findings and statistics as
  * lines of text. */
 #define _GNU_SOURCE
+#include "base/hash.h"
 #include "sim/driver/driver.h"
 
 #include <fcntl.h>
@@ -86,12 +87,6 @@ void summary_dispatch(const char *kernel, const struct gpu *gpu, const struct si
     summary_append(SIM_FILE_STATS, line, (size_t)n);
 }
 
-static uint64_t hash(uint64_t h, const void *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++) h = (h ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 /* Whether this process says it for the first time. */
 static bool is_new(uint64_t key)
 {
@@ -130,11 +125,11 @@ void summary_report(const struct gpu *gpu, const struct sim_report *r)
         r->workgroup[2], r->wave, lanes, r->reason);
     if (n >= (int)sizeof line - 1) n = (int)sizeof line - 2;
     line[n++] = '\n';
-    uint64_t key = UINT64_C(0xcbf29ce484222325);
-    key = hash(key, r->kernel ? r->kernel : "", r->kernel ? strlen(r->kernel) : 0);
-    key = hash(key, &r->offset, sizeof r->offset);
-    key = hash(key, &r->kind, sizeof r->kind);
-    key = hash(key, &r->rule, sizeof r->rule);
+    uint64_t key = RMCP_HASH_START;
+    key = rmcp_hash(key, r->kernel ? r->kernel : "", r->kernel ? strlen(r->kernel) : 0);
+    key = rmcp_hash(key, &r->offset, sizeof r->offset);
+    key = rmcp_hash(key, &r->kind, sizeof r->kind);
+    key = rmcp_hash(key, &r->rule, sizeof r->rule);
     finding(key, line, (size_t)n);
 }
 
@@ -157,5 +152,5 @@ void summary_finding(const char *format, ...)
     if (n >= (int)sizeof line - 1) n = (int)sizeof line - 2;
     driver_log("%s", line);
     line[n++] = '\n';
-    finding(hash(UINT64_C(0xcbf29ce484222325), line, (size_t)n), line, (size_t)n);
+    finding(rmcp_hash(RMCP_HASH_START, line, (size_t)n), line, (size_t)n);
 }

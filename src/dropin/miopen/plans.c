@@ -1,6 +1,7 @@
 /* plans.c: the plans that a handle has made. */
 #include "dropin/miopen/plans.h"
 
+#include "base/hash.h"
 #include "dropin/miopen/log.h"
 
 #include <stdio.h>
@@ -109,8 +110,7 @@ enum { ID_MARK = 0x524d, ID_MARK_AT = 40, ID_NAME_AT = 8 };
 
 uint64_t mi_algorithm_id(const char *name)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    const uint64_t hash = rmcp_hash(RMCP_HASH_START, name, strlen(name));
     return (uint64_t)ID_MARK << ID_MARK_AT | (hash & 0xffffffff) << ID_NAME_AT |
            (uint64_t)mi_algorithm_kind(name);
 }

@@ -2,6 +2,7 @@
  * input. */
 #include "dropin/miopen/find2.h"
 
+#include "base/hash.h"
 #include "dropin/miopen/log.h"
 
 #include <stdlib.h>
@@ -30,8 +31,8 @@ enum { FORM_NUMBER = 1, TASK_FORM_NUMBER = 3, TASK_ID = 2, TASK_WORKSPACE, TASK_
 
 static int64_t sum_of(const int64_t *words, size_t n)
 {
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < n; i++) sum = (sum ^ (uint64_t)words[i]) * UINT64_C(0x100000001b3);
+    uint64_t sum = RMCP_HASH_START;
+    for (size_t i = 0; i < n; i++) sum = rmcp_hash_word(sum, (uint64_t)words[i]);
     return (int64_t)sum;
 }
 
@@ -47,11 +48,11 @@ miopenStatus_t miopenGetSolutionSize(miopenSolution_t name, size_t *size)
 /* Sum over bytes that need not be aligned. */
 static int64_t sum_of_bytes(const char *data, size_t n_words)
 {
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    uint64_t sum = RMCP_HASH_START;
     for (size_t i = 0; i < n_words; i++) {
         uint64_t word;
         memcpy(&word, data + i * sizeof word, sizeof word);
-        sum = (sum ^ word) * UINT64_C(0x100000001b3);
+        sum = rmcp_hash_word(sum, word);
     }
     return (int64_t)sum;
 }

@@ -2,6 +2,7 @@
 #include "engine/driver/opencl/binary_cache.h"
 
 #include "base/cache_path.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,21 +26,12 @@ static const char magic[8] = "RMCPCL1";
 enum { MOST_PATH = 1024 };
 static const uint64_t MOST_DATA = UINT64_C(1) << 30;
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash(uint64_t value, const void *data, size_t bytes)
-{
-    const unsigned char *at = data;
-    for (size_t i = 0; i < bytes; i++) value = (value ^ at[i]) * UINT64_C(0x100000001b3);
-    return value;
-}
-static const uint64_t HASH_START = UINT64_C(0xcbf29ce484222325);
-
 /* Path of the file for `key`. False when there is no place for a cache. */
 static bool find_path(const char *key, char path[MOST_PATH])
 {
     char name[40];
     snprintf(name, sizeof name, "opencl/%016llx.bin",
-             (unsigned long long)hash(HASH_START, key, strlen(key)));
+             (unsigned long long)rmcp_hash(RMCP_HASH_START, key, strlen(key)));
     return rmcp_cache_path(name, path, MOST_PATH);
 }
 
@@ -83,7 +75,7 @@ static char *read_file(int file, const char *key, struct header *header)
     const size_t bytes = key_bytes + (size_t)header->data_bytes;
     char *content = malloc(bytes);
     if (content && read_all(file, content, bytes) && !memcmp(content, key, key_bytes) &&
-        hash(HASH_START, content, bytes) == header->checksum)
+        rmcp_hash(RMCP_HASH_START, content, bytes) == header->checksum)
         return content;
     free(content);
     return NULL;
@@ -117,7 +109,7 @@ void rmcp_binary_cache_write(const char *key, const void *data, size_t bytes)
 
     struct header header = { .key_bytes = strlen(key), .data_bytes = bytes };
     memcpy(header.magic, magic, sizeof magic);
-    header.checksum = hash(hash(HASH_START, key, strlen(key)), data, bytes);
+    header.checksum = rmcp_hash(rmcp_hash(RMCP_HASH_START, key, strlen(key)), data, bytes);
     bool written = write_all(file, &header, sizeof header) && write_all(file, key, strlen(key)) &&
                    write_all(file, data, bytes);
     if (close(file)) written = false;
