@@ -1,5 +1,6 @@
 /* sim_args.c: arguments of a simulated kernel, as written on the command line. */
 #include "base/convert.h"
+#include "base/round.h"
 #include "command/sim.h"
 
 #include <errno.h>
@@ -289,7 +290,7 @@ int sim_arguments_place(const struct codeobj_kernel *kernel, const struct sim_ar
     for (; used < n; used++) { /* without metadata: each at a multiple of its size */
         const size_t size = arguments[used].n_bytes;
         const size_t align = size && size <= 8 ? size : 8;
-        end = (end + align - 1) / align * align;
+        end = (size_t)rmcp_round_up(end, align);
         if (end > room || size > room - end)
             return cli_complain("sim", "more than %zu bytes of arguments", room);
         if (arguments[used].local_bytes)

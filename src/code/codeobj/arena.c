@@ -1,6 +1,8 @@
 /* arena.c: memory of one code object, freed in one go. */
 #include "code/codeobj/arena.h"
 
+#include "base/round.h"
+
 #include <stdalign.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -38,7 +40,7 @@ void *arena_alloc(struct codeobj_arena *arena, size_t n, size_t size)
 {
     const size_t step = alignof(max_align_t);
     if (size && n > (SIZE_MAX / 2 - sizeof(struct block)) / size) return NULL;
-    size_t wanted = (n * size + step - 1) / step * step;
+    size_t wanted = (size_t)rmcp_round_up(n * size, step);
     struct block *block = arena->blocks;
     if (!block || block->room - block->used < wanted) {
         size_t room = wanted > BLOCK ? wanted : BLOCK;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/round.h"
 #include "code/codeobj/bytes.h"
 #include "code/codeobj/elf.h"
 #include "code/codeobj/msgpack.h"
@@ -275,7 +276,7 @@ static rmcp_status rewrite(const struct codeobj *object, struct change *c, uint8
     if (status) return status;
     uint64_t new_start = start;
     if (size > end - start) {
-        new_start = (object->size + APPEND_ALIGN - 1) / APPEND_ALIGN * APPEND_ALIGN;
+        new_start = rmcp_round_up(object->size, APPEND_ALIGN);
         uint8_t *grown = realloc(*out, (size_t)(new_start + size));
         if (!grown) return rmcp_fail_memory("retagged code object", (size_t)(new_start + size));
         memset(grown + object->size, 0, (size_t)(new_start - object->size));

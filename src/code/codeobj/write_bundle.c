@@ -4,6 +4,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/round.h"
 #include "code/codeobj/arena.h"
 #include "code/codeobj/bytes.h"
 #include "code/codeobj/md5.h"
@@ -128,7 +129,7 @@ static rmcp_status write_plain(const struct codeobj_bundle *bundle, struct buffe
     buffer_add_u64(out, bundle->n);
     for (size_t i = 0; i < bundle->n; i++) {
         const struct codeobj_entry *entry = &bundle->entries[i];
-        end = (end + bundle->align - 1) / bundle->align * bundle->align;
+        end = rmcp_round_up(end, bundle->align);
         buffer_add_u64(out, end);
         buffer_add_u64(out, entry->size);
         buffer_add_u64(out, strlen(entry->id));

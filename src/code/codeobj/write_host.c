@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/round.h"
 #include "code/codeobj/bytes.h"
 #include "code/codeobj/elf.h"
 #include "code/codeobj/write_containers.h"
@@ -135,7 +136,7 @@ static rmcp_status find_room(struct host *h)
     if (first || h->bias % h->page) return refuse(h, "no segments that are loaded");
     if (h->view.n_segments + 1 >= ELF_MAX_SEGMENTS || h->view.n_sections + 1 >= SHN_LORESERVE)
         return refuse(h, "too many segments or sections");
-    h->start = (end + h->page - 1) / h->page * h->page;
+    h->start = rmcp_round_up(end, h->page);
     if (h->start - h->view.size > LARGEST_HOLE)
         return refuse(h, "it takes far more memory than its file has bytes");
     return RMCP_OK;

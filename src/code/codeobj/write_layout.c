@@ -2,17 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/round.h"
 #include "code/codeobj/bytes.h"
 #include "code/codeobj/write_parts.h"
 
 #define NOTE_SECTION ".note.rmcp"
 
 enum { LARGEST_PIECE_ALIGN = 4096 };
-
-static uint64_t align_up(uint64_t value, uint64_t align)
-{
-    return (value + align - 1) / align * align;
-}
 
 static int compare_loads(const void *left, const void *right)
 {
@@ -149,7 +145,7 @@ static rmcp_status add_name(struct writing *w, const char *name, uint32_t *offse
 
 static void place_piece(struct writing *w, struct write_section *s)
 {
-    w->out_size = (size_t)align_up(w->out_size, s->align);
+    w->out_size = (size_t)rmcp_round_up(w->out_size, s->align);
     s->new_offset = w->out_size;
     if (s->old.type != SHT_NOBITS) w->out_size += (size_t)s->new_size;
 }
@@ -164,20 +160,20 @@ static void place_all(struct writing *w, uint64_t *headers)
 {
     const size_t n = w->object->n_sections + 1;
     if (w->change->text) {
-        w->out_size = (size_t)align_up(w->out_size, w->text_align);
+        w->out_size = (size_t)rmcp_round_up(w->out_size, w->text_align);
         w->text_offset = w->out_size;
         w->out_size += w->change->text_size;
         w->sections[w->text_section].new_offset = w->text_offset;
         w->sections[w->text_section].new_size = w->change->text_size;
     }
-    w->out_size = (size_t)align_up(w->out_size, 8);
+    w->out_size = (size_t)rmcp_round_up(w->out_size, 8);
     w->notes_offset = w->out_size;
     for (size_t i = 1; i < n; i++)
         if (is_note(&w->sections[i]) && w->sections[i].is_piece) place_piece(w, &w->sections[i]);
     for (size_t i = 1; i < n; i++)
         if (!is_note(&w->sections[i]) && w->sections[i].is_piece && w->sections[i].number)
             place_piece(w, &w->sections[i]);
-    w->out_size = (size_t)align_up(w->out_size, 8);
+    w->out_size = (size_t)rmcp_round_up(w->out_size, 8);
     *headers = w->out_size;
     w->out_size += w->n_sections * ELF_SECTION_BYTES;
 }

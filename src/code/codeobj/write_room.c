@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/round.h"
 #include "code/codeobj/write_parts.h"
 
 enum { LARGEST_ALIGN = 1 << 21 };
@@ -77,7 +78,7 @@ rmcp_status write_find_text(const struct codeobj *object, struct codeobj_room *r
     *room = (struct codeobj_room){ .old_address = text->address,
                                    .old_size = text->size,
                                    .old_bytes = text->bytes,
-                                   .new_address = (end + align - 1) / align * align };
+                                   .new_address = rmcp_round_up(end, align) };
     if (section) *section = at_section;
     if (segment) *segment = at_segment;
     return RMCP_OK;

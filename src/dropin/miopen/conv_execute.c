@@ -1,4 +1,5 @@
 /* conv_execute.c: from descriptors to the engine's convolution, and its execution. */
+#include "base/round.h"
 #include "dropin/miopen/convolution.h"
 #include "dropin/miopen/log.h"
 
@@ -111,10 +112,7 @@ static const struct mi_choice *choose(const struct mi_plans *plans, uint64_t id,
     return fits;
 }
 
-static uint64_t round_up(uint64_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
-}
+enum { ALIGN = 256 /* bytes: of what lies in a workspace */ };
 
 /* One of x, w, y on its way: where the caller has it, where the engine finds it. */
 struct operand {
@@ -156,11 +154,13 @@ miopenStatus_t mi_conv_execute(struct mi_handle *handle, struct mi_conv *conv, u
     result->copied |= scaled;
 
     /* Workspace that is not aligned may turn out to be too small: then it is the handle's own. */
-    uint64_t own = choice->workspace > room ? round_up(choice->workspace) : 0, needed = own;
+    uint64_t own = choice->workspace > room ? rmcp_round_up(choice->workspace, ALIGN) : 0,
+             needed = own;
     for (int i = 0; i < 3; i++)
         if (operand[i].copied)
-            needed += round_up((uint64_t)mi_tensor_elements(operand[i].tensor) *
-                               mi_type_bytes(operand[i].tensor->type));
+            needed += rmcp_round_up((uint64_t)mi_tensor_elements(operand[i].tensor) *
+                                        mi_type_bytes(operand[i].tensor->type),
+                                    ALIGN);
     rmcp_memory scratch;
     status = mi_handle_scratch(handle, needed, &scratch);
     if (status != miopenStatusSuccess) return status;
@@ -171,7 +171,8 @@ miopenStatus_t mi_conv_execute(struct mi_handle *handle, struct mi_conv *conv, u
         if (!o->copied) continue;
         o->packed = mi_tensor_packed(o->tensor, (rmcp_layout)conv->key.problem.conv.layout);
         o->ours = (rmcp_memory){ scratch.base, scratch.offset + place };
-        place += round_up((uint64_t)mi_tensor_elements(o->tensor) * mi_type_bytes(o->tensor->type));
+        place += rmcp_round_up(
+            (uint64_t)mi_tensor_elements(o->tensor) * mi_type_bytes(o->tensor->type), ALIGN);
         if (!o->written)
             status = mi_tensor_copy(handle, 1, o->tensor, o->theirs, 0, &o->packed, o->ours);
     }

@@ -1,16 +1,12 @@
 /* fold.c: launches that sum over streams of elements. */
 #include "engine/gpu/fold.h"
 
+#include "base/round.h"
 #include "engine/gpu/launch.h"
 
 #include <stdio.h>
 
 enum { THREADS = 256, LEAST = 4 * THREADS /* chunks of a part */, MOST_PARTS = 1024, GROUPS = 16 };
-
-static int64_t ceiling(int64_t n, int64_t divisor)
-{
-    return (n + divisor - 1) / divisor;
-}
 
 /* Chunks of the largest launch, with one more for each row: rows may begin anywhere. */
 static int64_t chunks_of(const struct rmcp_streams *streams)
@@ -18,7 +14,7 @@ static int64_t chunks_of(const struct rmcp_streams *streams)
     const unsigned inner = streams->n_loops - 1;
     int64_t rows = 1;
     for (unsigned i = 0; i < inner; i++) rows *= streams->block[i];
-    return rows * (ceiling(streams->block[inner], streams->lanes) + 1);
+    return rows * (rmcp_ceil_divide(streams->block[inner], streams->lanes) + 1);
 }
 
 void rmcp_folds_cut(struct rmcp_folds *folds, const struct rmcp_request *request)
@@ -27,9 +23,9 @@ void rmcp_folds_cut(struct rmcp_folds *folds, const struct rmcp_request *request
     const int64_t chunks = chunks_of(&folds->streams);
     int64_t most = (int64_t)request->caps->compute_units * GROUPS / folds->outputs;
     most = most < 1 ? 1 : most > MOST_PARTS ? MOST_PARTS : most;
-    folds->share = ceiling(ceiling(chunks, most), THREADS) * THREADS;
+    folds->share = rmcp_ceil_divide(rmcp_ceil_divide(chunks, most), THREADS) * THREADS;
     if (folds->share < LEAST) folds->share = LEAST;
-    folds->parts = ceiling(chunks, folds->share) * folds->streams.launches;
+    folds->parts = rmcp_ceil_divide(chunks, folds->share) * folds->streams.launches;
 }
 
 const char *rmcp_folds_refuse(const struct rmcp_folds *folds)

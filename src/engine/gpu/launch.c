@@ -1,6 +1,7 @@
 /* launch.c: launches of kernels from the table, for the GPU algorithms of all operations. */
 #include "engine/gpu/launch.h"
 
+#include "base/round.h"
 #include "engine/gpu/kernels.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ rmcp_status rmcp_kernel_append(struct rmcp_launch_list *list, const char *stem, 
     struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_KERNEL);
     if (!record) return RMCP_E_NOMEM;
 
-    const int64_t groups = (work_items + kernel->block - 1) / kernel->block;
+    const int64_t groups = rmcp_ceil_divide(work_items, kernel->block);
     record->kernel = (struct rmcp_kernel_launch){
         .kernel = kernel->name,
         .grid = { (uint32_t)groups, 1, 1 },

@@ -1,14 +1,10 @@
 /* stream.c: launches that go element by element over several tensors. */
 #include "engine/gpu/stream.h"
 
+#include "base/round.h"
 #include "engine/gpu/launch.h"
 
 enum { UNIT_ITEMS = 2048 /* that keep a compute unit busy */, MOST_LAUNCHES = 1024 };
-
-static int64_t ceiling(int64_t n, int64_t divisor)
-{
-    return (n + divisor - 1) / divisor;
-}
 
 void rmcp_streams_begin(struct rmcp_streams *streams, uint32_t dims, const int64_t *size)
 {
@@ -112,16 +108,17 @@ void rmcp_streams_cut(struct rmcp_streams *streams, const struct rmcp_request *r
     int64_t most =
         rmcp_launch_quota(elements(streams), busy, rmcp_streams_seconds(streams, request));
     if (most > limit) most = limit;
-    for (int i; (i = too_wide(streams)) >= 0;) streams->block[i] = ceiling(streams->block[i], 2);
+    for (int i; (i = too_wide(streams)) >= 0;)
+        streams->block[i] = rmcp_ceil_divide(streams->block[i], 2);
     for (unsigned i = 0; elements(streams) > most;) {
         if (streams->block[i] == 1)
             i++;
         else
-            streams->block[i] = ceiling(streams->block[i], 2);
+            streams->block[i] = rmcp_ceil_divide(streams->block[i], 2);
     }
     streams->launches = 1;
     for (unsigned i = 0; i < streams->n_loops; i++)
-        streams->launches *= ceiling(streams->loop[i].size, streams->block[i]);
+        streams->launches *= rmcp_ceil_divide(streams->loop[i].size, streams->block[i]);
 }
 
 const char *rmcp_streams_refuse(const struct rmcp_streams *streams)
@@ -138,7 +135,7 @@ static struct rmcp_stream arguments(const struct rmcp_streams *streams, int64_t 
     for (unsigned t = 0; t < streams->n; t++) first[t] = streams->tensor[t].offset;
     for (unsigned i = streams->n_loops; i-- > 0;) {
         const struct rmcp_stream_loop *loop = &streams->loop[i];
-        const int64_t blocks = ceiling(loop->size, streams->block[i]);
+        const int64_t blocks = rmcp_ceil_divide(loop->size, streams->block[i]);
         const int64_t begin = index % blocks * streams->block[i];
         index /= blocks;
         size[i] = loop->size - begin < streams->block[i] ? loop->size - begin : streams->block[i];
@@ -152,7 +149,7 @@ static struct rmcp_stream arguments(const struct rmcp_streams *streams, int64_t 
         /* rows so long that the chunks at their ends do not count */
         .align = streams->loop[inner].stride[0] == 1 && length >= 16 * lanes && !streams->steady,
     };
-    const int64_t chunks = ceiling(length + (s.align ? lanes - 1 : 0), lanes);
+    const int64_t chunks = rmcp_ceil_divide(length + (s.align ? lanes - 1 : 0), lanes);
     int64_t count = chunks;
     s.chunks = rmcp_divider_of(chunks);
     for (unsigned i = 0; i < inner; i++) {
@@ -172,7 +169,7 @@ rmcp_status rmcp_streams_append(const struct rmcp_streams *streams, int64_t inde
 {
     out->args = arguments(streams, index, out->first);
     const int64_t items =
-        ceiling(out->args.count, streams->chunks ? streams->chunks : RMCP_STREAM_CHUNKS);
+        rmcp_ceil_divide(out->args.count, streams->chunks ? streams->chunks : RMCP_STREAM_CHUNKS);
     const rmcp_status status = rmcp_kernel_append(list, stem, type, "", items, &out->kernel);
     if (status) return status;
     for (unsigned t = 0; t < streams->n; t++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/round.h"
 #include "help/doctor/view.h"
 
 enum { BLOCK = 512, MOST_ENTRIES = 20000, DEEPEST = 32 };
@@ -115,7 +116,7 @@ static rmcp_status read_block(struct doctor_view *view, size_t *at)
     if (!has_bytes) size = 0;
     if (size > view->tar_size - *at) return rmcp_fail(RMCP_E_IO, "tar: cut off at byte %zu", *at);
     const uint8_t *bytes = view->tar + *at;
-    const size_t blocks = ((size_t)size + BLOCK - 1) / BLOCK * BLOCK;
+    const size_t blocks = (size_t)rmcp_round_up(size, BLOCK);
     *at = blocks > view->tar_size - *at ? view->tar_size : *at + blocks;
     if (!memcmp(block + 257, "ustar", 5) && block[345])
         snprintf(name, sizeof name, "%.155s/%.100s", (const char *)block + 345,

@@ -1,5 +1,6 @@
 /* cpu: the host processor. Runs host calls at once, in the caller's thread. */
 #include "base/clock.h"
+#include "base/round.h"
 #include "engine/core/device.h"
 #include "engine/onednn/onednn.h"
 
@@ -101,7 +102,7 @@ static rmcp_status allocate(struct rmcp_device *device, uint64_t bytes, void **b
 {
     enum { PAGE = 4096 };
     (void)device;
-    const uint64_t rounded = (bytes + PAGE - 1) / PAGE * PAGE; /* bytes is below 2^63 */
+    const uint64_t rounded = rmcp_round_up(bytes, PAGE); /* bytes is below 2^63 */
     *base = rounded <= SIZE_MAX ? aligned_alloc(PAGE, (size_t)rounded) : NULL;
     if (*base) return RMCP_OK;
     return rmcp_fail(RMCP_E_NOMEM, "out of memory: a buffer of %" PRIu64 " bytes", bytes);
