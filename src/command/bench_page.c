@@ -7,19 +7,7 @@
 
 #include "command/page.h"
 
-static const char MARK[] = "<!DOCTYPE html>\n<!-- a page of rmcp bench -->\n";
-
-static const char STYLE[] =
-    ":root{--ink:#1d2330;--soft:#5b6475;--page:#f6f7f9;--card:#fff;--line:#d9dde5;--us:#0b62d6;"
-    "--them:#b4540a;--good:#267a3d;--bad:#c0271f;--bar:#cfe0fa}\n"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e5e9f0;--soft:#9ba5b7;--page:#14171d;"
-    "--card:#1d222b;--line:#353c49;--us:#6aa8ff;--them:#f0a35e;--good:#6cc584;--bad:#ff7b70;"
-    "--bar:#24405f}}\n"
-    "*{box-sizing:border-box}\n"
-    "body{margin:0;padding:16px;background:var(--page);color:var(--ink);"
-    "font:15px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}\n"
-    "main{max-width:1160px;margin:0 auto}\n"
-    "h1{font-size:1.45em;line-height:1.25;margin:.2em 0}h2{font-size:1.1em;margin:1.6em 0 .6em}\n"
+static const char RULES[] =
     "p{margin:.4em 0}.soft{color:var(--soft)}\n"
     ".cards{display:flex;flex-wrap:wrap;gap:10px;margin:14px 0}"
     ".card{background:var(--card);border:1px solid var(--line);border-radius:8px;"
@@ -44,6 +32,12 @@ static const char STYLE[] =
     ".key{display:inline-block;width:.7em;height:.7em;border-radius:50%;margin:0 .3em 0 0}"
     ".key.us{background:var(--us)}.key.them{background:var(--them)}\n"
     "summary{cursor:pointer;font-weight:600;margin:1.6em 0 .6em}\n";
+
+static const struct cli_page_style style = {
+    .light = "--us:#0b62d6;--them:#b4540a;--good:#267a3d;--bad:#c0271f;--bar:#cfe0fa",
+    .dark = "--us:#6aa8ff;--them:#f0a35e;--good:#6cc584;--bad:#ff7b70;--bar:#24405f",
+    .rules = RULES,
+};
 
 const char *const bench_classes[] = { "1x1",         "1x1 strided", "3x3",
                                       "3x3 strided", "first layer", "larger filters",
@@ -318,15 +312,7 @@ static void put_rows(FILE *out, const struct bench_page *page, const struct figu
 static void put_page(FILE *out, const struct bench_page *page)
 {
     const struct figures all = figures_of(page, -1, NULL);
-    fputs(MARK, out);
-    fputs(
-        "<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-        "'unsafe-inline'\"/>\n<title>rmcp bench</title>\n<style>\n",
-        out);
-    fputs(STYLE, out);
-    fputs("</style></head><body><main>\n", out);
+    cli_page_begin(out, "bench", &style);
     put_heading(out, page, &all);
     put_plots(out, page, &all);
     put_classes(out, page, &all);
@@ -343,13 +329,13 @@ static void put_page(FILE *out, const struct bench_page *page)
 
 int bench_check_page(const char *file)
 {
-    return cli_page_check("bench", MARK, file);
+    return cli_page_check("bench", file);
 }
 
 int bench_write_page(const struct bench_page *page, const char *file)
 {
     FILE *out = NULL;
-    const int exit_status = cli_page_open("bench", MARK, file, &out);
+    const int exit_status = cli_page_open("bench", file, &out);
     if (exit_status) return exit_status;
     put_page(out, page);
     return cli_page_close("bench", file, out);

@@ -5,20 +5,7 @@
 
 #include "command/page.h"
 
-static const char MARK[] = "<!DOCTYPE html>\n<!-- a page of rmcp doctor -->\n";
-
-static const char STYLE[] =
-    ":root{--ink:#1d2330;--soft:#5b6475;--page:#f6f7f9;--card:#fff;--line:#d9dde5;--way:#0b62d6;"
-    "--tint:#e8f0fd;--problem:#c0271f;--warning:#9a6200;--note:#2c6e8f;--ok:#267a3d;--code:#f0f2f6}"
-    "\n"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e5e9f0;--soft:#9ba5b7;--page:#14171d;"
-    "--card:#1d222b;--line:#353c49;--way:#6aa8ff;--tint:#1c2c45;--problem:#ff7b70;"
-    "--warning:#e3ad4c;--note:#72b9db;--ok:#6cc584;--code:#151920}}\n"
-    "*{box-sizing:border-box}\n"
-    "body{margin:0;padding:16px;background:var(--page);color:var(--ink);"
-    "font:15px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}\n"
-    "main{max-width:1160px;margin:0 auto}\n"
-    "h1{font-size:1.45em;line-height:1.25;margin:.2em 0}h2{font-size:1.1em;margin:1.6em 0 .6em}\n"
+static const char RULES[] =
     "h3{font-size:1em;margin:0}p{margin:.4em 0}.soft{color:var(--soft)}\n"
     ".card{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:12px 14px;"
     "margin:0 0 10px}\n"
@@ -48,6 +35,14 @@ static const char STYLE[] =
     "@media(min-width:1000px){.two{display:grid;grid-template-columns:minmax(0,1fr) 450px;gap:28px;"
     "align-items:start}body{padding:28px}}\n"
     "@media print{body{background:#fff}.card,svg{break-inside:avoid}}\n";
+
+static const struct cli_page_style style = {
+    .light = "--way:#0b62d6;--tint:#e8f0fd;--problem:#c0271f;--warning:#9a6200;"
+             "--note:#2c6e8f;--ok:#267a3d;--code:#f0f2f6",
+    .dark = "--way:#6aa8ff;--tint:#1c2c45;--problem:#ff7b70;--warning:#e3ad4c;"
+            "--note:#72b9db;--ok:#6cc584;--code:#151920",
+    .rules = RULES,
+};
 
 static void tagged(FILE *out, const char *before, const char *text, const char *after)
 {
@@ -156,15 +151,7 @@ static void put_findings(FILE *out, const struct doctor_report *report)
 
 void doctor_html_page(FILE *out, const struct doctor_report *report)
 {
-    fputs(MARK, out);
-    fputs(
-        "<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-        "'unsafe-inline'\"/>\n<title>rmcp doctor</title>\n<style>\n",
-        out);
-    fputs(STYLE, out);
-    fputs("</style></head><body><main>\n", out);
+    cli_page_begin(out, "doctor", &style);
     put_heading(out, report);
     fputs("<div class=\"two\"><div>\n<h2>What to do, best first</h2>\n", out);
     for (size_t i = 0; i < report->n_advice; i++) put_advice(out, &report->advice[i], i + 1);
@@ -185,7 +172,7 @@ void doctor_html_page(FILE *out, const struct doctor_report *report)
 int doctor_write_html(const struct doctor_report *report, const char *file)
 {
     FILE *out = NULL;
-    const int exit_status = cli_page_open("doctor", MARK, file, &out);
+    const int exit_status = cli_page_open("doctor", file, &out);
     if (exit_status) return exit_status;
     doctor_html_page(out, report);
     return cli_page_close("doctor", file, out);

@@ -1,4 +1,4 @@
-/* page.c: pages that need nothing else: their text, and the file. */
+/* page.c: pages that need nothing else: head and style, text, and the file. */
 #include "command/page.h"
 
 #include <errno.h>
@@ -57,11 +57,42 @@ void cli_page_text(FILE *out, const char *text)
     }
 }
 
-/* Whether a file is an older page with the same mark, or there is none. */
-static bool may_write(const char *file, const char *mark)
+enum { MARK_ROOM = 128 };
+
+static size_t mark_of(const char *command, char mark[static MARK_ROOM])
 {
-    char start[128] = "";
-    const size_t length = strlen(mark);
+    return (size_t)snprintf(mark, MARK_ROOM, "<!DOCTYPE html>\n<!-- a page of rmcp %s -->\n",
+                            command);
+}
+
+void cli_page_begin(FILE *out, const char *command, const struct cli_page_style *style)
+{
+    char mark[MARK_ROOM];
+    mark_of(command, mark);
+    fprintf(out,
+            "%s<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\"><head><meta "
+            "charset=\"utf-8\"/>\n"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+            "'unsafe-inline'\"/>\n<title>rmcp %s</title>\n<style>\n"
+            ":root{--ink:#1d2330;--soft:#5b6475;--page:#f6f7f9;--card:#fff;--line:#d9dde5;%s}\n"
+            "@media(prefers-color-scheme:dark){:root{--ink:#e5e9f0;--soft:#9ba5b7;--page:#14171d;"
+            "--card:#1d222b;--line:#353c49;%s}}\n"
+            "*{box-sizing:border-box}\n"
+            "body{margin:0;padding:16px;background:var(--page);color:var(--ink);"
+            "font:15px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}\n"
+            "main{max-width:1160px;margin:0 auto}\n"
+            "h1{font-size:1.45em;line-height:1.25;margin:.2em 0}h2{font-size:1.1em;margin:1.6em 0 "
+            ".6em}\n"
+            "%s</style></head><body><main>\n",
+            mark, command, style->light, style->dark, style->rules);
+}
+
+/* Whether a file is an older page of that command, or there is none. */
+static bool may_write(const char *file, const char *command)
+{
+    char start[MARK_ROOM] = "", mark[MARK_ROOM];
+    const size_t length = mark_of(command, mark);
     FILE *old = fopen(file, "rb");
     if (!old) return errno == ENOENT;
     const size_t n = length < sizeof start ? fread(start, 1, length, old) : 0;
@@ -82,18 +113,18 @@ static bool can_write(const char *file)
     return can;
 }
 
-int cli_page_check(const char *command, const char *mark, const char *file)
+int cli_page_check(const char *command, const char *file)
 {
     if (!file) return CLI_OK;
     if (!can_write(file))
         return cli_complain(command, "cannot write %.200s: %s", file, strerror(errno));
-    if (may_write(file, mark)) return CLI_OK;
+    if (may_write(file, command)) return CLI_OK;
     return cli_complain(command, "%.200s is there already, and no page of rmcp %s", file, command);
 }
 
-int cli_page_open(const char *command, const char *mark, const char *file, FILE **out)
+int cli_page_open(const char *command, const char *file, FILE **out)
 {
-    const int exit_status = cli_page_check(command, mark, file);
+    const int exit_status = cli_page_check(command, file);
     if (exit_status) return exit_status;
     *out = file ? fopen(file, "wb") : stdout;
     if (*out) return CLI_OK;
