@@ -1,6 +1,7 @@
 /* python.c: asks a Python where its PyTorch lies, without importing it. */
 #include "base/child.h"
 #include "base/error.h"
+#include "base/python_file.h"
 #include "dropin/install/files.h"
 #include "dropin/install/program.h"
 
@@ -36,22 +37,11 @@ static void take(const char *answer, const char *name, char *out, size_t room)
     if (length < room) snprintf(out, room, "%.*s", (int)length, at + n);
 }
 
-/* The text in `name = 'text'` or `name: Optional[str] = 'text'`; None is "". */
 static void read_assignment(const char *text, const char *name, char *out, size_t room)
 {
-    const size_t n = strlen(name);
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        const size_t length = strcspn(line, "\n");
-        if (strncmp(line, name, n) || !strchr(" :=", line[n])) continue;
-        const char *value = memchr(line, '=', length);
-        if (!value) continue;
-        value += 1 + strspn(value + 1, " ");
-        if (*value != '\'' && *value != '"') continue;
-        const char stop[] = { *value, '\n', 0 };
-        snprintf(out, room, "%.*s", (int)strcspn(value + 1, stop), value + 1);
-        return;
-    }
+    size_t length;
+    const char *value = rmcp_python_assigned(text, name, &length);
+    if (value) snprintf(out, room, "%.*s", (int)length, value);
 }
 
 static void read_version(struct dropin_python *out)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/python_file.h"
 #include "help/doctor/probe.h"
 
 enum { MOST_FOLDERS = 400 };
@@ -14,22 +15,11 @@ static bool is_known(const struct doctor_machine *m, const char *site)
     return false;
 }
 
-/* The value of `name = 'value'` in a Python file; None is "". */
 static void read_assignment(const char *text, const char *name, char *out, size_t room)
 {
-    const size_t n = strlen(name);
-    for (size_t length; *text;) {
-        const char *line = text;
-        text = doctor_next_line(line, &length);
-        if (strncmp(line, name, n) || !strchr(" :=", line[n])) continue;
-        const char *equals = memchr(line, '=', length);
-        if (!equals) continue;
-        const char *value = equals + 1 + strspn(equals + 1, " ");
-        if (*value != '\'' && *value != '"') continue;
-        const char quote[] = { *value, '\n', 0 };
-        doctor_copy(out, room, value + 1, strcspn(value + 1, quote));
-        return;
-    }
+    size_t length;
+    const char *value = rmcp_python_assigned(text, name, &length);
+    if (value) doctor_copy(out, room, value, length);
 }
 
 static int add_library(const struct doctor_search *search, const char *path,
