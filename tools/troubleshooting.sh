@@ -10,13 +10,14 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Which file of signatures has an id, in the order in which they are included, and what the file's first sentence says.
-sed -n 's/^#include "explain\/\(signatures_[a-z_]*\.inc\)"/\1/p' "$source/src/help/explain/signatures.c" | while read -r file; do
+tables=$source/src/help/explain
+sed -n 's/^#include "help\/explain\/\(signatures_[a-z_]*\.inc\)"/\1/p' "$tables/signatures.inc" | while read -r file; do
     awk '
         NR == 1 { sub(/^\/\* [^:]*: /, ""); head = $0 }
         NR > 1 && NR < 4 && !done { sub(/^ \* ?/, ""); head = head " " $0 }
         { if (head ~ /[.;]/) done = 1 }
         NR == 4 { sub(/[.;].*/, "", head); print "title\t" toupper(substr(head, 1, 1)) substr(head, 2) }
-        /^SIGNATURE\("/ { split($0, part, "\""); print "id\t" part[2] }' "$source/src/help/explain/$file"
+        /^SIGNATURE\("/ { split($0, part, "\""); print "id\t" part[2] }' "$tables/$file"
 done >"$work/order"
 
 "$rmcp" explain --table >"$work/table"

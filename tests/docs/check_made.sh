@@ -28,7 +28,7 @@ while read -r line; do
 done <"$work/examples"
 
 # A changed page and a lost mark are seen.
-mkdir -p "$work/other/docs" "$work/other/src"
+mkdir -p "$work/other/docs" "$work/other/src/help"
 ln -s "$(cd "$source" && pwd)/src/help/explain" "$work/other/src/help/explain"
 sed 's/Memory access fault/Memory acces fault/' "$source/$page" >"$work/other/$page"
 expect 0 "$make" "$rmcp" "$work/other" --write

@@ -11,6 +11,7 @@ enum {
     EXPLAIN_CLASSES =
         80, /* of characters: those that patterns have, small and capital as one, and all others */
     EXPLAIN_PATTERNS = 8000,
+    EXPLAIN_WRAPPED = 12,    /* letters of a first part that is looked for across a line's break */
     EXPLAIN_COMPOSED = 32768 /* bytes of patterns that are made from the table of codes */
 };
 

@@ -30,6 +30,12 @@ struct explain_signature {
     const char *example; /* a line that it must find */
 };
 extern const struct explain_signature explain_signatures[]; /* ends with a NULL id */
+enum {
+    EXPLAIN_SIGNATURES = 0
+#define SIGNATURE(...) +1
+#include "help/explain/signatures.inc"
+#undef SIGNATURE
+};
 
 /* What one cause does to other findings of the same log. */
 struct explain_relation {
@@ -43,17 +49,12 @@ struct explain_relation {
         EXPLAIN_CARD,     /* it says something only where an AMD card is known, or one of the others
                              found */
         EXPLAIN_VAGUE,    /* it says so little that an unknown error is quoted beside it */
-        EXPLAIN_NOTICE    /* programs also print it and go on: firm in a line that is an error */
+        EXPLAIN_NOTICE,   /* programs also print it and go on: firm in a line that is an error */
+        EXPLAIN_ONLY      /* it speaks of chips whose names start with one of the others */
     } kind;
-    const char *cause, *others; /* ids; `others` are separated by spaces */
+    const char *cause, *others; /* ids, but for EXPLAIN_ONLY; `others` are separated by spaces */
 };
 extern const struct explain_relation explain_relations[]; /* ends with a NULL cause */
-
-/* Which chips a signature speaks of, where not of all: their names start with one of `chips`. */
-struct explain_limit {
-    const char *id, *chips;
-};
-extern const struct explain_limit explain_limits[]; /* ends with a NULL id */
 
 /* A program that writes logs. */
 struct explain_program {
@@ -121,7 +122,11 @@ struct explain_unknown {
     char excerpt[sizeof((struct explain_match *)0)->excerpt];
 };
 
-enum { EXPLAIN_MOST = 256, EXPLAIN_READINGS = 8, EXPLAIN_NOTES = 3 };
+enum {
+    EXPLAIN_READINGS = 8,
+    EXPLAIN_MOST = EXPLAIN_SIGNATURES + EXPLAIN_READINGS,
+    EXPLAIN_NOTES = 3
+};
 
 struct explain_result {
     struct explain_card card;

@@ -15,7 +15,7 @@ const struct explain_relation explain_relations[] = {
 #define CARD(id, others) { EXPLAIN_CARD, id, others },
 #define VAGUE(id) { EXPLAIN_VAGUE, id, "" },
 #define NOTICE(id) { EXPLAIN_NOTICE, id, "" },
-#define ONLY(id, chips)
+#define ONLY(id, chips) { EXPLAIN_ONLY, id, chips },
 #include "help/explain/relations.inc"
 #undef CAUSES
 #undef HIDES
@@ -27,29 +27,6 @@ const struct explain_relation explain_relations[] = {
 #undef NOTICE
 #undef ONLY
     { EXPLAIN_CAUSES, NULL, NULL },
-};
-
-const struct explain_limit explain_limits[] = {
-#define CAUSES(cause, others)
-#define HIDES(cause, others)
-#define REPLACES(cause, others)
-#define FALLBACK(id)
-#define IGNORE(id)
-#define CARD(id, others)
-#define VAGUE(id)
-#define NOTICE(id)
-#define ONLY(id, chips) { id, chips },
-#include "help/explain/relations.inc"
-#undef CAUSES
-#undef HIDES
-#undef REPLACES
-#undef FALLBACK
-#undef IGNORE
-#undef CARD
-#undef VAGUE
-#undef NOTICE
-#undef ONLY
-    { NULL, NULL },
 };
 
 /* Does relations.inc say that of the signature? */
@@ -86,10 +63,10 @@ static void leave_out(struct explain_result *r, size_t index)
 static void leave_out_other_chips(struct explain_result *r)
 {
     if (!*r->card.chip) return;
-    for (const struct explain_limit *l = explain_limits; l->id; l++)
-        for (size_t i = r->n_matches; i-- > 0;)
-            if (!strcmp(r->matches[i].signature->id, l->id) &&
-                !explain_is_one_of(r->card.chip, l->chips))
+    for (const struct explain_relation *one = explain_relations; one->cause; one++)
+        for (size_t i = r->n_matches; one->kind == EXPLAIN_ONLY && i-- > 0;)
+            if (!strcmp(r->matches[i].signature->id, one->cause) &&
+                !explain_is_one_of(r->card.chip, one->others))
                 leave_out(r, i);
 }
 
@@ -134,7 +111,7 @@ static void leave_out_superfluous(struct explain_result *r)
 {
     for (const struct explain_relation *relation = explain_relations; relation->cause; relation++) {
         if (relation->kind == EXPLAIN_CAUSES || relation->kind == EXPLAIN_VAGUE ||
-            relation->kind == EXPLAIN_NOTICE)
+            relation->kind == EXPLAIN_NOTICE || relation->kind == EXPLAIN_ONLY)
             continue;
         const struct explain_match *cause = find(r, relation->cause);
         if (!cause) continue;

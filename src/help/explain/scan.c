@@ -19,9 +19,8 @@
 
 enum {
     REACH = 4096,
-    CLUE_REACH = 128,  /* as far as a clue about the card is read on, and half of it back */
-    WRAP_LEAST = 40,   /* letters of a line that a terminal may have broken */
-    WRAP_PATTERN = 12, /* letters of a pattern that is looked for across the break */
+    CLUE_REACH = 128, /* as far as a clue about the card is read on, and half of it back */
+    WRAP_LEAST = 40,  /* letters of a line that a terminal may have broken */
     BUFFER = 1 << 18
 };
 
@@ -169,8 +168,7 @@ static void found_signature(struct scanner *s, const struct explain_pattern *p, 
     s->understood |= !p->vague;
     if (p->signature->weight > s->known) s->known = p->signature->weight;
     if (!known) {
-        if (r->n_matches == EXPLAIN_MOST) return;
-        r->n_matches++;
+        r->n_matches++; /* there is room for every signature */
         *match = (struct explain_match){
             .signature = p->signature,
             .line = r->lines + 1,
@@ -227,7 +225,7 @@ static void follow_break(struct scanner *s, size_t at)
         for (; m->depth[state] > here; state = m->shorter[state])
             for (int16_t p = m->ends[state]; p >= 0; p = m->patterns[p].next)
                 if (m->patterns[p].role == PATTERN_SIGNATURE &&
-                    m->patterns[p].first >= WRAP_PATTERN)
+                    m->patterns[p].first >= EXPLAIN_WRAPPED)
                     found_signature(s, &m->patterns[p], s->last_start, at + 1);
     }
 }
@@ -243,7 +241,7 @@ static void found_answer(struct scanner *s, const char *line, size_t length)
     while (signature->id && strcmp(signature->id, "torch-no-gpu")) signature++;
     for (size_t i = 0; i < r->n_matches; i++)
         if (r->matches[i].signature == signature) return;
-    if (!signature->id || r->n_matches == EXPLAIN_MOST) return;
+    if (!signature->id) return;
     struct explain_match *match = &r->matches[r->n_matches++];
     *match = (struct explain_match){
         .signature = signature, .line = r->lines, .last = r->lines + 1, .count = 1
