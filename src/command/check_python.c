@@ -4,8 +4,8 @@
 
 #include "base/child.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "dropin/install/dropin.h"
-#include "dropin/install/files.h"
 #include "dropin/install/program.h"
 
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static const char *candidate(size_t i, char path[static PATH_MAX])
     path[0] = '\0';
     if (places[i].variable && (!value || !*value)) return path;
     if (value && places[i].name) {
-        if (!dropin_join(path, value, places[i].name)) path[0] = '\0';
+        if (!rmcp_file_join(path, value, places[i].name)) path[0] = '\0';
     } else {
         snprintf(path, PATH_MAX, "%s", value ? value : places[i].name);
     }
@@ -110,8 +110,8 @@ static void find_package(const char *command, char folder[static PATH_MAX])
     char *slash = strrchr(base, '/');
     if (slash) *slash = '\0';
     for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++)
-        if (dropin_join(place, base, places[i]) && realpath(place, folder) &&
-            dropin_join(path, folder, "rmcp/_check.py") && !access(path, R_OK))
+        if (rmcp_file_join(place, base, places[i]) && realpath(place, folder) &&
+            rmcp_file_join(path, folder, "rmcp/_check.py") && !access(path, R_OK))
             return;
     folder[0] = '\0';
 }

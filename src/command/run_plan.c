@@ -1,12 +1,13 @@
 /* run_plan.c: what rmcp run preloads for a command, and how it says so. */
 #include "base/cache_path.h"
 #include "base/chip/kfd.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "command/run.h"
-#include "dropin/install/files.h"
 #include "help/doctor/machine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -66,21 +67,8 @@ static bool finds_library(const char *copy)
     if (!slash) return false;
     *slash = '\0';
     for (size_t i = 0; i < sizeof around / sizeof *around; i++)
-        if (dropin_join(path, folder, around[i]) && !access(path, R_OK)) return true;
+        if (rmcp_file_join(path, folder, around[i]) && !access(path, R_OK)) return true;
     return false;
-}
-
-static bool same_contents(const char *left, const char *right)
-{
-    struct dropin_map a, b;
-    bool same = false;
-    if (dropin_map(left, &a)) return false;
-    if (!dropin_map(right, &b)) {
-        same = a.size == b.size && !memcmp(a.bytes, b.bytes, a.size);
-        dropin_unmap(&b);
-    }
-    dropin_unmap(&a);
-    return same;
 }
 
 static bool preloads_already(const char *path)
@@ -176,7 +164,7 @@ static int plan_replacement(const struct dropin_ours *ours, struct run_plan *pla
     char note[256];
     plan->replaces = true;
     describe_override(note, sizeof note);
-    if (is_ours && same_contents(found->original, ours->copies[found->copy])) {
+    if (is_ours && rmcp_file_same(AT_FDCWD, found->original, AT_FDCWD, ours->copies[found->copy])) {
         say(plan, "%.400s is RMCP's already: nothing to preload%s", found->original, note);
         return CLI_OK;
     }

@@ -49,6 +49,8 @@ WRAP(ssize_t, write, (int file, const void *bytes, size_t size), (file, bytes, s
 WRAP(int, fsync, (int file), (file))
 WRAP(int, fchmod, (int file, mode_t mode), (file, mode))
 WRAP(int, fchown, (int file, uid_t user, gid_t group), (file, user, group))
+WRAP(int, fchownat, (int folder, const char *path, uid_t user, gid_t group, int flags),
+     (folder, path, user, group, flags))
 WRAP(int, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to))
 WRAP(int, linkat, (int a, const char *from, int b, const char *to, int flags),
      (a, from, b, to, flags))

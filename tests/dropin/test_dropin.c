@@ -20,21 +20,21 @@ static const char *library, *program;
 static void test_linked(void **state)
 {
     (void)state;
-    struct dropin_map map;
+    struct rmcp_file map;
     struct codeobj_linked linked;
-    assert_int_equal(dropin_map(library, &map), RMCP_OK);
+    assert_int_equal(rmcp_file_map(AT_FDCWD, library, &map), RMCP_OK);
     assert_int_equal(codeobj_linked_read(map.bytes, map.size, &linked), RMCP_OK);
     assert_string_equal(linked.soname, "librmcp.so.0");
     assert_string_equal(linked.interpreter, "");
     assert_true(codeobj_linked_exports(map.bytes, map.size, "rmcp_version"));
     assert_false(codeobj_linked_exports(map.bytes, map.size, "rmcp_versio"));
     assert_false(codeobj_linked_exports(map.bytes, map.size, "malloc")); /* needed, not defined */
-    dropin_unmap(&map);
-    assert_int_equal(dropin_map(program, &map), RMCP_OK);
+    rmcp_file_unmap(&map);
+    assert_int_equal(rmcp_file_map(AT_FDCWD, program, &map), RMCP_OK);
     assert_int_equal(codeobj_linked_read(map.bytes, map.size, &linked), RMCP_OK);
     assert_string_equal(linked.soname, "");
     assert_non_null(strstr(linked.interpreter, "ld"));
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
 }
 
 /* Cut anywhere, with bytes changed: an error or an answer, and nothing beyond the end is read,
@@ -42,9 +42,9 @@ static void test_linked(void **state)
 static void test_damaged(void **state)
 {
     (void)state;
-    struct dropin_map map;
+    struct rmcp_file map;
     struct codeobj_linked linked;
-    assert_int_equal(dropin_map(library, &map), RMCP_OK);
+    assert_int_equal(rmcp_file_map(AT_FDCWD, library, &map), RMCP_OK);
     const size_t sections = 4096; /* the end of the file, where the tables are */
     uint64_t seed = 1;
     for (int i = 0; i < 200; i++) {
@@ -63,7 +63,7 @@ static void test_damaged(void **state)
         codeobj_linked_exports(copy, size, "rmcp_version");
         free(copy);
     }
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
     assert_int_not_equal(codeobj_linked_read("", 0, &linked), RMCP_OK);
     assert_false(codeobj_linked_exports("\177ELF\2\1\1", 7, "x"));
 }
@@ -108,6 +108,15 @@ static void test_manifest(void **state)
     assert_false(dropin_manifest_read(room, &out));
     assert_int_equal(dropin_manifest_write(room, &in), RMCP_OK);
     assert_true(dropin_manifest_read(room, &out));
+    /* As earlier releases wrote it. */
+    static const char text[] =
+        "rmcp-dropin 1\nname libMIOpen.so.1\nversion 1.2.3\nours 1 ffffffffffffffff\n"
+        "original 18446744073709551615 0000000000000000\nlink libMIOpen.so.1.0 with blanks\n";
+    struct rmcp_file file;
+    assert_int_equal(rmcp_file_map(room, "manifest", &file), RMCP_OK);
+    assert_int_equal(file.size, sizeof text - 1);
+    assert_memory_equal(file.bytes, text, file.size);
+    rmcp_file_unmap(&file);
     assert_string_equal(out.name, in.name);
     assert_string_equal(out.version, in.version);
     assert_string_equal(out.link, in.link);
@@ -124,7 +133,7 @@ static void test_manifest(void **state)
         /* clang-format on */
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(dropin_write(bad[i], room, "manifest"), RMCP_OK);
+        assert_int_equal(rmcp_file_write(room, "manifest", 0644, bad[i], strlen(bad[i])), RMCP_OK);
         if (dropin_manifest_read(room, &out)) fail_msg("manifest %zu was taken", i);
     }
     unlinkat(room, "manifest", 0);

@@ -1,6 +1,7 @@
 /* fuzz_repair.c: libFuzzer target: any bytes as a code object, a library, a bundle, an index or a
  * wheel that is repaired: refused, or a result that is whole, carries our note, and stays the same
  * when it is repaired again. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +60,9 @@ static void repair_one(const uint8_t *bytes, size_t size)
 
 static void check_wheel(const char *path)
 {
-    struct repair_mapped file;
+    struct rmcp_file file;
     struct zip zip;
-    if (repair_map(path, &file)) return;
+    if (rmcp_file_map(AT_FDCWD, path, &file)) return;
     if (zip_open(&zip, file.bytes, file.size)) complain("no zip file");
     for (uint64_t i = 0; i < zip.n; i++) {
         struct zip_member member;
@@ -72,7 +73,7 @@ static void check_wheel(const char *path)
             complain("a member");
         spool_deinit(&spool);
     }
-    repair_unmap(&file);
+    rmcp_file_unmap(&file);
 }
 
 /* A file of this name, with its suffix, through all of the command. */

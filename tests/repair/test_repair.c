@@ -4,6 +4,7 @@
  *
  * usage: test_repair FOLDER: with in/ (a folder, a library, a wheel …) and ok/, the same repaired
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -242,7 +243,7 @@ static void test_far_member(void **state)
     char path[4096];
     struct codeobj_output *output = NULL;
     struct zip_writer *writer = NULL;
-    struct repair_mapped file;
+    struct rmcp_file file;
     struct zip zip;
     struct zip_member found;
     struct spool spool;
@@ -262,7 +263,7 @@ static void test_far_member(void **state)
     assert_int_equal(zip_writer_finish(writer), RMCP_OK);
     zip_writer_close(writer);
     assert_int_equal(codeobj_output_commit(output), RMCP_OK);
-    assert_int_equal(repair_map(path, &file), RMCP_OK);
+    assert_int_equal(rmcp_file_map(AT_FDCWD, path, &file), RMCP_OK);
     assert_int_equal(zip_open(&zip, file.bytes, file.size), RMCP_OK);
     assert_int_equal(zip.n, 1);
     assert_true(zip.offset > far);
@@ -271,7 +272,7 @@ static void test_far_member(void **state)
     assert_int_equal(zip_extract(&zip, &found, 100, &spool, &bytes), RMCP_OK);
     assert_memory_equal(bytes, "hello", 5);
     spool_deinit(&spool);
-    repair_unmap(&file);
+    rmcp_file_unmap(&file);
     unlink(path);
 }
 
@@ -279,13 +280,13 @@ static void test_far_member(void **state)
 
 static void compare(const char *left, const char *right)
 {
-    struct repair_mapped a, b;
-    assert_int_equal(repair_map(left, &a), RMCP_OK);
-    assert_int_equal(repair_map(right, &b), RMCP_OK);
+    struct rmcp_file a, b;
+    assert_int_equal(rmcp_file_map(AT_FDCWD, left, &a), RMCP_OK);
+    assert_int_equal(rmcp_file_map(AT_FDCWD, right, &b), RMCP_OK);
     assert_int_equal(a.size, b.size);
     if (a.size) assert_memory_equal(a.bytes, b.bytes, a.size);
-    repair_unmap(&a);
-    repair_unmap(&b);
+    rmcp_file_unmap(&a);
+    rmcp_file_unmap(&b);
 }
 
 static void compare_trees(const char *left, const char *right)

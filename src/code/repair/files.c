@@ -157,33 +157,6 @@ static rmcp_status rewrite_item(void *context, const struct codeobj_item *item,
 
 /* ---- files ---- */
 
-rmcp_status repair_map(const char *path, struct repair_mapped *out)
-{
-    struct stat about;
-    const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    *out = (struct repair_mapped){ NULL, 0, 0 };
-    if (file < 0 || fstat(file, &about) || !S_ISREG(about.st_mode)) {
-        const int error = errno;
-        if (file >= 0) close(file);
-        return rmcp_fail(RMCP_E_IO, "%.300s: %s", path,
-                         file < 0 ? strerror(error) : "is not a file");
-    }
-    out->size = (size_t)about.st_size;
-    out->mode = about.st_mode;
-    if (out->size) out->bytes = mmap(NULL, out->size, PROT_READ, MAP_PRIVATE, file, 0);
-    const int error = errno;
-    close(file);
-    if (!out->size || out->bytes != MAP_FAILED) return RMCP_OK;
-    out->size = 0;
-    return rmcp_fail(RMCP_E_IO, "mapping %.300s: %s", path, strerror(error));
-}
-
-void repair_unmap(struct repair_mapped *file)
-{
-    if (file->size) munmap(file->bytes, file->size);
-    file->size = 0;
-}
-
 static enum kind kind_of(const struct codeobj_source *file)
 {
     static const char bundle[] = "__CLANG_OFFLOAD_BUNDLE__", database[] = "SQLite format 3";
@@ -379,13 +352,13 @@ rmcp_status repair_bytes(const struct codeobj_source *source, unsigned mode, con
 rmcp_status repair_file(const char *from, const char *to, const struct repair_how *how,
                         struct repair_report *report, enum repair_made *made)
 {
-    struct repair_mapped file;
+    struct rmcp_file file;
     *made = REPAIR_NOTHING;
-    rmcp_status status = repair_map(from, &file);
+    rmcp_status status = rmcp_file_map(AT_FDCWD, from, &file);
     if (status) return status;
     const struct codeobj_source source = { .name = from, .bytes = file.bytes, .size = file.size };
     status = repair_bytes(&source, file.mode, to, how, report, made);
-    repair_unmap(&file);
+    rmcp_file_unmap(&file);
     return status;
 }
 
@@ -416,13 +389,13 @@ static bool go_on(void *context)
 
 size_t repair_count(const char *path)
 {
-    struct repair_mapped file;
+    struct rmcp_file file;
     size_t n = 0;
-    if (repair_map(path, &file)) return 0;
+    if (rmcp_file_map(AT_FDCWD, path, &file)) return 0;
     const struct codeobj_library_reader reader = {
         .context = &n, .soname = pass_soname, .target = count_target, .go_on = go_on
     };
     if (file.size && codeobj_library_read(file.bytes, file.size, &reader)) n = 0;
-    repair_unmap(&file);
+    rmcp_file_unmap(&file);
     return n;
 }

@@ -2,6 +2,7 @@
 #ifndef RMCP_REPAIR_FILES_H
 #define RMCP_REPAIR_FILES_H
 
+#include "base/files.h"
 #include "code/repair/pool.h"
 
 enum repair_made {
@@ -9,15 +10,6 @@ enum repair_made {
     REPAIR_COPIED,  /* the same bytes; with `changes_only`: no file     */
     REPAIR_CHANGED
 };
-
-struct repair_mapped {
-    void *bytes;
-    size_t size;
-    unsigned mode;
-};
-/* An empty file has no bytes. */
-rmcp_status repair_map(const char *path, struct repair_mapped *out);
-void repair_unmap(struct repair_mapped *file);
 
 struct repair_how {
     struct repair_pool *pool;

@@ -21,7 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "code/codeobj/output.h"
 #include "code/repair/folder.h"
 #include "code/repair/names.h"
 #include "code/repair/place.h"
@@ -41,12 +40,6 @@ static int remove_folder(const char *path, const struct stat *about, int kind, s
     return 0;
 }
 
-/* Names within a folder, to the disk. */
-static void sync_folder(int folder)
-{
-    fsync(folder);
-}
-
 /* `*stays`: it is something else by now, or there is no original to put back. */
 static rmcp_status put_back(const struct repair_place *p, const struct repair_kept *one,
                             bool *stays)
@@ -64,7 +57,7 @@ static rmcp_status put_back(const struct repair_place *p, const struct repair_ke
     if (one->is_added) {
         if (state == REPAIR_STATE_AFTER && unlinkat(folder, base, 0))
             status = failure("removing", base);
-        sync_folder(folder);
+        if (!status) rmcp_folder_sync(folder);
         close(folder);
         return status;
     }
@@ -76,7 +69,7 @@ static rmcp_status put_back(const struct repair_place *p, const struct repair_ke
     else if (kept >= 0 && state == REPAIR_STATE_BEFORE && unlinkat(kept, kept_base, 0) &&
              errno != ENOENT)
         status = failure("removing", one->path);
-    sync_folder(folder);
+    if (!status) rmcp_folder_sync(folder);
     if (kept >= 0) close(kept);
     close(folder);
     return status;
@@ -103,6 +96,11 @@ static void clear_room(const struct repair_place *p, struct repair_installed *ou
     struct stat about;
     repair_remove(p->staged);
     nftw(p->kept, remove_folder, 16, FTW_DEPTH | FTW_PHYS);
+    const int room = open(p->room, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (room >= 0) {
+        rmcp_file_discard(room, REPAIR_MANIFEST);
+        close(room);
+    }
     unlink(p->manifest_path);
     rmdir(p->room);
     if (!lstat(p->room, &about))
@@ -153,14 +151,9 @@ rmcp_status repair_restore(const char *folder, bool keep_changed, struct repair_
 
 /* ---- in ---- */
 
-/* New files belong to whom the folder belongs, also when root makes them. */
 static rmcp_status give(const struct repair_place *p, const char *path)
 {
-    struct stat about;
-    if (geteuid()) return RMCP_OK;
-    if (stat(p->root, &about) || lchown(path, about.st_uid, about.st_gid))
-        return failure("giving away", path);
-    return RMCP_OK;
+    return rmcp_folder_give(p->lock, AT_FDCWD, path);
 }
 
 static rmcp_status make_room(const struct repair_place *p)
@@ -244,28 +237,15 @@ static rmcp_status remember_all(struct repair_place *p, const char *below,
     return status;
 }
 
-/* The original under a second name, which needs no space; where that cannot be had, a copy. */
 static rmcp_status keep(const struct repair_place *p, const struct repair_kept *one)
 {
-    char *from = NULL, *to = NULL;
     const char *base, *kept_base;
-    struct repair_mapped file;
     const int folder = repair_open_parent(p->root, one->path, false, &base);
     if (folder < 0) return failure("opening", one->path);
     const int kept = repair_open_parent(p->kept, one->path, true, &kept_base);
-    rmcp_status status = kept < 0 ? failure("making the folder of", one->path) : RMCP_OK;
-    if (!status && linkat(folder, base, kept, kept_base, 0)) {
-        status = repair_join(p->root, one->path, &from);
-        if (!status) status = repair_join(p->kept, one->path, &to);
-        if (!status) status = repair_map(from, &file);
-        if (!status) {
-            status = codeobj_output_file(to, file.mode, file.size ? file.bytes : "", file.size);
-            repair_unmap(&file);
-        }
-        free(from);
-        free(to);
-    }
-    if (kept >= 0) sync_folder(kept);
+    rmcp_status status = kept < 0 ? failure("making the folder of", one->path)
+                                  : rmcp_file_keep(folder, base, kept, kept_base);
+    if (!status) rmcp_folder_sync(kept);
     if (kept >= 0) close(kept);
     close(folder);
     return status;
@@ -287,7 +267,7 @@ static rmcp_status put_in(const struct repair_place *p, const struct repair_kept
         status = failure("replacing", one->path);
     }
     if (staged >= 0) close(staged);
-    if (folder >= 0) sync_folder(folder);
+    if (!status) rmcp_folder_sync(folder);
     if (folder >= 0) close(folder);
     return status;
 }
@@ -296,8 +276,10 @@ static rmcp_status put_all_in(struct repair_place *p, struct repair_installed *o
 {
     if (mkdir(p->kept, 0755) && errno != EEXIST) return failure("making", p->kept);
     rmcp_status status = give(p, p->kept);
-    if (!status) status = repair_manifest_write(p->manifest_path, &p->manifest);
-    if (!status) status = give(p, p->manifest_path);
+    const int room = open(p->room, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (!status && room < 0) status = failure("opening", p->room);
+    if (!status) status = repair_manifest_write(room, &p->manifest);
+    if (room >= 0) close(room);
     p->has_manifest = !status;
     for (size_t i = 0; !status && i < p->manifest.n; i++) {
         const struct repair_kept *one = &p->manifest.list[i];
@@ -325,20 +307,6 @@ static rmcp_status settle(struct repair_place *p, bool *is_installed)
     return is_complete ? RMCP_OK : restore(p, false, &undone);
 }
 
-/* Whether two files have the same bytes; one that cannot be read has others. */
-static bool is_same(const char *left, const char *right)
-{
-    struct repair_mapped a, b;
-    bool same = false;
-    if (repair_map(left, &a)) return false;
-    if (!repair_map(right, &b)) {
-        same = a.size == b.size && (!a.size || !memcmp(a.bytes, b.bytes, a.size));
-        repair_unmap(&b);
-    }
-    repair_unmap(&a);
-    return same;
-}
-
 /* Whether all that was made below `staged` is in place below `root` already, as files with other
  * names are that were made of the same ones before. */
 static bool is_in_place(const char *staged, const char *root)
@@ -351,7 +319,8 @@ static bool is_in_place(const char *staged, const char *root)
         if (!strcmp(one->d_name, ".") || !strcmp(one->d_name, "..")) continue;
         in_place = !repair_join(staged, one->d_name, &made) &&
                    !repair_join(root, one->d_name, &there) && !lstat(made, &about) &&
-                   (S_ISDIR(about.st_mode) ? is_in_place(made, there) : is_same(made, there));
+                   (S_ISDIR(about.st_mode) ? is_in_place(made, there)
+                                           : rmcp_file_same(AT_FDCWD, made, AT_FDCWD, there));
         free(made);
         free(there);
     }

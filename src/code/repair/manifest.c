@@ -1,14 +1,15 @@
 /* manifest.c: what an installation remembers of itself. */
 #include "code/repair/manifest.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "code/codeobj/buffer.h"
-#include "code/codeobj/output.h"
 #include "code/repair/files.h"
 #include "code/repair/names.h"
 
@@ -74,16 +75,16 @@ static rmcp_status read_text(char *text, struct repair_manifest *out, bool *ok)
 
 rmcp_status repair_manifest_read(const char *path, struct repair_manifest *out, bool *found)
 {
-    struct repair_mapped file;
+    struct rmcp_file file;
     bool ok = false;
     *out = (struct repair_manifest){ 0 };
     *found = !access(path, F_OK);
     if (!*found) return RMCP_OK;
-    rmcp_status status = repair_map(path, &file);
+    rmcp_status status = rmcp_file_map(AT_FDCWD, path, &file);
     if (status) return status;
     char *text = file.size && file.size < LARGEST ? strndup(file.bytes, file.size) : NULL;
     const bool is_short = file.size && file.size < LARGEST && !text;
-    repair_unmap(&file);
+    rmcp_file_unmap(&file);
     if (is_short) return rmcp_fail_memory("manifest", LARGEST);
     if (text) status = read_text(text, out, &ok);
     free(text);
@@ -92,7 +93,7 @@ rmcp_status repair_manifest_read(const char *path, struct repair_manifest *out, 
     return status;
 }
 
-rmcp_status repair_manifest_write(const char *path, const struct repair_manifest *manifest)
+rmcp_status repair_manifest_write(int room, const struct repair_manifest *manifest)
 {
     struct buffer text = { 0 };
     buffer_add(&text, first_line, sizeof first_line - 1);
@@ -108,7 +109,8 @@ rmcp_status repair_manifest_write(const char *path, const struct repair_manifest
     }
     buffer_add(&text, last_line, sizeof last_line - 1);
     rmcp_status status = buffer_status(&text);
-    if (!status) status = codeobj_output_file(path, 0644, text.bytes, text.size);
+    if (!status) status = rmcp_file_write(room, REPAIR_MANIFEST, 0644, text.bytes, text.size);
+    if (!status) status = rmcp_folder_sync(room);
     buffer_deinit(&text);
     return status;
 }

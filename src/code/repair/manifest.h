@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 
+#define REPAIR_MANIFEST "manifest"
+
 struct repair_kept {
     char *path; /* below the folder */
     bool is_added;
@@ -31,6 +33,7 @@ rmcp_status repair_manifest_add(struct repair_manifest *manifest, struct repair_
 
 /* `*found` false: there is none. RMCP_E_IO: it is damaged, or names a path that leads elsewhere. */
 rmcp_status repair_manifest_read(const char *path, struct repair_manifest *out, bool *found);
-rmcp_status repair_manifest_write(const char *path, const struct repair_manifest *manifest);
+/* Into the folder FOLDER/rmcp-repair. */
+rmcp_status repair_manifest_write(int room, const struct repair_manifest *manifest);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,13 +33,12 @@ rmcp_status repair_place_open(struct repair_place *p, const char *folder)
     snprintf(p->room, sizeof p->room, "%s/" REPAIR_ROOM, p->root);
     snprintf(p->staged, sizeof p->staged, "%s/" REPAIR_ROOM "/new", p->root);
     snprintf(p->kept, sizeof p->kept, "%s/" REPAIR_ROOM "/original", p->root);
-    snprintf(p->manifest_path, sizeof p->manifest_path, "%s/" REPAIR_ROOM "/manifest", p->root);
+    snprintf(p->manifest_path, sizeof p->manifest_path, "%s/" REPAIR_ROOM "/" REPAIR_MANIFEST,
+             p->root);
     if (!lstat(p->room, &about) && !S_ISDIR(about.st_mode))
         return rmcp_fail(RMCP_E_IO, "%.300s is not a folder", p->room);
-    p->lock = open(p->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (p->lock < 0) return failure("opening", p->root);
-    if (flock(p->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        return rmcp_fail(RMCP_E_IO, "another rmcp is at work in %.300s", p->root);
+    rmcp_status status = rmcp_folder_open(p->root, &p->lock);
+    if (status) return status;
     return repair_manifest_read(p->manifest_path, &p->manifest, &p->has_manifest);
 }
 
@@ -85,7 +83,7 @@ rmcp_status repair_hash_at(const char *root, const char *path, char out[static S
 {
     char *whole = NULL;
     struct stat about;
-    struct repair_mapped file;
+    struct rmcp_file file;
     const char *base;
     *there = false;
     const int parent = repair_open_parent(root, path, false, &base);
@@ -101,12 +99,12 @@ rmcp_status repair_hash_at(const char *root, const char *path, char out[static S
         free(whole);
         return RMCP_OK;
     }
-    if (!status) status = repair_map(whole, &file);
+    if (!status) status = rmcp_file_map(AT_FDCWD, whole, &file);
     free(whole);
     if (status) return status;
-    sha256_hex(file.size ? file.bytes : "", file.size, out);
+    sha256_hex(file.bytes, file.size, out);
     *size = file.size;
-    repair_unmap(&file);
+    rmcp_file_unmap(&file);
     return RMCP_OK;
 }
 

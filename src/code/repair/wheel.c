@@ -3,6 +3,7 @@
  * Members that stay the same are copied as they are packed. Whatever pip would refuse, or might
  * take for another file, is refused: names that lead out of the wheel, two members of one name,
  * encrypted ones, far more bytes than the file can honestly hold. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -170,9 +171,9 @@ static void scratch_path(const struct wheel *w, const struct member *m, const ch
 static rmcp_status pack(struct wheel *w, struct member *m, const char *made)
 {
     char packed[4096];
-    struct repair_mapped file;
+    struct rmcp_file file;
     struct codeobj_output *output = NULL;
-    rmcp_status status = repair_map(made, &file);
+    rmcp_status status = rmcp_file_map(AT_FDCWD, made, &file);
     if (status) return status;
     m->size = m->packed = file.size;
     m->crc = zip_crc(file.bytes, file.size);
@@ -188,7 +189,7 @@ static rmcp_status pack(struct wheel *w, struct member *m, const char *made)
             codeobj_output_abandon(output);
         unlink(made);
     }
-    repair_unmap(&file);
+    rmcp_file_unmap(&file);
     return status;
 }
 
@@ -261,7 +262,7 @@ static rmcp_status add_member(const struct wheel *w, struct zip_writer *writer,
                               const struct member *m, const struct buffer *record)
 {
     struct zip_member out = m->in;
-    struct repair_mapped file = { NULL, 0, 0 };
+    struct rmcp_file file = { NULL, 0, 0 };
     const uint8_t *bytes = NULL;
     char path[4096];
     rmcp_status status = zip_data(&w->zip, &m->in, &bytes);
@@ -274,7 +275,7 @@ static rmcp_status add_member(const struct wheel *w, struct zip_writer *writer,
         bytes = record->bytes;
     } else if (m->is_changed && !status) {
         scratch_path(w, m, m->in.method == ZIP_DEFLATED ? ".z" : "", path, sizeof path);
-        status = repair_map(path, &file);
+        status = rmcp_file_map(AT_FDCWD, path, &file);
         if (!status && file.size != m->packed)
             status = rmcp_fail(RMCP_E_IO, "%.300s changed while it was used", path);
         out.compressed = m->packed;
@@ -284,16 +285,16 @@ static rmcp_status add_member(const struct wheel *w, struct zip_writer *writer,
         unlink(path); /* it stays mapped */
     }
     if (!status) status = zip_writer_add(writer, &m->in, &out, bytes);
-    repair_unmap(&file);
+    rmcp_file_unmap(&file);
     return status;
 }
 
 /* What was written has these members and no others. */
 static rmcp_status check_written(const struct wheel *w, const char *to)
 {
-    struct repair_mapped file;
+    struct rmcp_file file;
     struct zip zip;
-    rmcp_status status = repair_map(to, &file);
+    rmcp_status status = rmcp_file_map(AT_FDCWD, to, &file);
     if (status) return status;
     status = zip_open(&zip, file.bytes, file.size);
     size_t at = 0;
@@ -312,7 +313,7 @@ static rmcp_status check_written(const struct wheel *w, const char *to)
             status = rmcp_fail(RMCP_E_INTERNAL, "%.300s was not written as it should be", m->name);
     }
     if (!status && at != zip.n) status = rmcp_fail(RMCP_E_INTERNAL, "members too many");
-    repair_unmap(&file);
+    rmcp_file_unmap(&file);
     return status;
 }
 
@@ -340,7 +341,7 @@ static rmcp_status write_wheel(const struct wheel *w, const char *to, unsigned m
 
 /* ---- all of it ---- */
 
-static rmcp_status finish(struct wheel *w, const char *to, const struct repair_mapped *file,
+static rmcp_status finish(struct wheel *w, const char *to, const struct rmcp_file *file,
                           struct repair_report *report)
 {
     bool is_changed = false;
@@ -391,9 +392,9 @@ bool repair_is_wheel(const char *path)
 rmcp_status repair_wheel(const char *from, const char *to, const char *scratch,
                          const struct repair_how *how, struct repair_report *report)
 {
-    struct repair_mapped file;
+    struct rmcp_file file;
     struct wheel w = { .how = how, .path = from, .scratch = to ? scratch : NULL };
-    rmcp_status status = repair_map(from, &file);
+    rmcp_status status = rmcp_file_map(AT_FDCWD, from, &file);
     if (status) return status;
     status = zip_open(&w.zip, file.bytes, file.size);
     if (!status) status = read_members(&w);
@@ -406,6 +407,6 @@ rmcp_status repair_wheel(const char *from, const char *to, const char *scratch,
         status = finish(&w, to, &file, report);
     }
     deinit(&w);
-    repair_unmap(&file);
+    rmcp_file_unmap(&file);
     return status ? with_path(status, from) : RMCP_OK;
 }

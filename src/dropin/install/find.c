@@ -1,7 +1,7 @@
 /* find.c: which MIOpen a command would load, as Python and the dynamic linker tell it. */
 #include "base/error.h"
+#include "base/files.h"
 #include "dropin/install/dropin.h"
-#include "dropin/install/files.h"
 #include "dropin/install/program.h"
 
 #include <glob.h>
@@ -18,7 +18,7 @@ const char *const dropin_kind_names[DROPIN_KINDS] = {
 
 static bool exists(const char *folder, const char *name, char path[static PATH_MAX])
 {
-    return dropin_join(path, folder, name) && !access(path, F_OK);
+    return rmcp_file_join(path, folder, name) && !access(path, F_OK);
 }
 
 static bool is_in(const char *file, const char *folder)
@@ -47,7 +47,7 @@ static bool torch_object(const char *torch, char path[static PATH_MAX])
         if (exists(torch, names[i], path)) return true;
     char pattern[PATH_MAX];
     glob_t list;
-    if (!dropin_join(pattern, torch, "_C.*.so") || glob(pattern, 0, NULL, &list)) return false;
+    if (!rmcp_file_join(pattern, torch, "_C.*.so") || glob(pattern, 0, NULL, &list)) return false;
     const bool found = list.gl_pathc && snprintf(path, PATH_MAX, "%s", list.gl_pathv[0]) < PATH_MAX;
     globfree(&list);
     return found;
@@ -108,7 +108,7 @@ static void find_in_python(const struct dropin_python *python, struct dropin_fou
     } else if (torch_object(python->torch, path) &&
                dropin_loader_ask(linker, path, NULL, out->original, name)) {
         const bool bundled =
-            dropin_join(folder, python->torch, "lib") && is_in(out->original, folder);
+            rmcp_file_join(folder, python->torch, "lib") && is_in(out->original, folder);
         set(out, bundled ? DROPIN_BUNDLED : DROPIN_LOADER, copy_for(name),
             bundled ? "pytorch.org wheel" : "PyTorch with the system's MIOpen");
     } else if (exists(python->torch, "lib/libMIOpen.so", out->original)) {

@@ -19,7 +19,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,26 +43,10 @@ struct work {
     struct dropin_manifest manifest;
 };
 
-static bool same_at(int left_folder, const char *left, int right_folder, const char *right)
-{
-    struct stat a, b;
-    struct dropin_map one, other;
-    bool same = false;
-    if (fstatat(left_folder, left, &a, 0) || fstatat(right_folder, right, &b, 0)) return false;
-    if (a.st_dev == b.st_dev && a.st_ino == b.st_ino) return true;
-    if (a.st_size != b.st_size || dropin_map_at(left_folder, left, &one)) return false;
-    if (!dropin_map_at(right_folder, right, &other)) {
-        same = one.size == other.size && !memcmp(one.bytes, other.bytes, one.size);
-        dropin_unmap(&other);
-    }
-    dropin_unmap(&one);
-    return same;
-}
-
 static rmcp_status inspect(struct work *w)
 {
     struct stat about;
-    struct dropin_map map;
+    struct rmcp_file map;
     w->has_backup = w->room >= 0 && !fstatat(w->room, backup, &about, AT_SYMLINK_NOFOLLOW);
     w->has_manifest = w->room >= 0 && dropin_manifest_read(w->room, &w->manifest);
     if (fstatat(w->folder, w->name, &about, AT_SYMLINK_NOFOLLOW)) {
@@ -73,11 +56,12 @@ static rmcp_status inspect(struct work *w)
         return RMCP_OK;
     }
     w->state = STRANGER;
-    if (!dropin_map_at(w->folder, w->name, &map)) {
+    if (!rmcp_file_map(w->folder, w->name, &map)) {
         if (dropin_is_ours(map.bytes, map.size)) w->state = OURS;
-        dropin_unmap(&map);
+        rmcp_file_unmap(&map);
     }
-    if (w->state == STRANGER && w->has_backup && same_at(w->folder, w->name, w->room, backup))
+    if (w->state == STRANGER && w->has_backup &&
+        rmcp_file_same(w->folder, w->name, w->room, backup))
         w->state = ORIGINAL;
     return RMCP_OK;
 }
@@ -104,18 +88,15 @@ static rmcp_status init(struct work *w, const struct dropin_place *place)
 {
     struct stat about;
     *w = (struct work){ .path = place->folder, .name = dropin_names[place->copy], .room = -1 };
-    w->folder = open(place->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (w->folder < 0)
-        return rmcp_fail(RMCP_E_IO, "cannot open %.300s: %s", place->folder, strerror(errno));
+    rmcp_status status = rmcp_folder_open(place->folder, &w->folder);
+    if (status) return status;
     if (faccessat(w->folder, ".", W_OK | X_OK, AT_EACCESS)) {
         const int failed = errno;
         if (fstat(w->folder, &about)) about.st_uid = 0;
         return rmcp_fail(RMCP_E_IO, "cannot write into %.300s: %s; it belongs to user %u",
                          place->folder, strerror(failed), (unsigned)about.st_uid);
     }
-    if (flock(w->folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        return rmcp_fail(RMCP_E_IO, "another rmcp is at work in %.300s", place->folder);
-    rmcp_status status = open_room(w);
+    status = open_room(w);
     return status ? status : inspect(w);
 }
 
@@ -127,19 +108,19 @@ static bool remove_room(struct work *w)
     static const char *const names[] = { library, command, backup, manifest_name };
     char beside[64];
     struct stat about;
-    dropin_discard(w->folder, w->name);
+    rmcp_file_discard(w->folder, w->name);
     name_beside(w, beside);
-    dropin_discard(w->folder, beside);
+    rmcp_file_discard(w->folder, beside);
     if (!fstatat(w->folder, beside, &about, AT_SYMLINK_NOFOLLOW) && S_ISLNK(about.st_mode))
         unlinkat(w->folder, beside, 0);
     if (w->room < 0) return true;
     for (size_t i = 0; i < sizeof names / sizeof *names + CARRIED; i++) {
         const char *name = i < CARRIED ? carried[i] : names[i - CARRIED];
-        dropin_discard(w->room, name);
+        rmcp_file_discard(w->room, name);
         unlinkat(w->room, name, 0);
     }
     const bool removed = !unlinkat(w->folder, room_name, AT_REMOVEDIR);
-    dropin_sync(w->folder);
+    rmcp_folder_sync(w->folder);
     return removed;
 }
 
@@ -159,8 +140,8 @@ static bool has_others(const struct work *w)
 
 static rmcp_status check_backup(struct work *w)
 {
-    struct dropin_map map;
-    rmcp_status status = dropin_map_at(w->room, backup, &map);
+    struct rmcp_file map;
+    rmcp_status status = rmcp_file_map(w->room, backup, &map);
     if (status) return status;
     if (w->has_manifest) {
         const struct dropin_print now = dropin_print_of(&map);
@@ -170,7 +151,7 @@ static rmcp_status check_backup(struct work *w)
                                "PyTorch again (pip install --force-reinstall)",
                                w->path, backup);
     }
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
     return status;
 }
 
@@ -185,8 +166,8 @@ static rmcp_status put_back(struct work *w)
         if (n <= 0) return rmcp_fail(RMCP_E_IO, "%.300s/rmcp/%s cannot be read", w->path, backup);
         target[n] = '\0';
         const char *text = strncmp(target, "../", 3) ? target : target + 3;
-        rmcp_status status = dropin_prepare_link(text, w->folder, w->name);
-        return status ? status : dropin_commit(w->folder, w->name);
+        rmcp_status status = rmcp_file_prepare_link(w->folder, w->name, text);
+        return status ? status : rmcp_file_commit(w->folder, w->name);
     }
     rmcp_status status = check_backup(w);
     if (status) return status;
@@ -225,7 +206,7 @@ rmcp_status dropin_restore(const struct dropin_place *place, enum dropin_change 
     }
     if (w.state == OURS || (w.state == GONE && w.has_backup && !is_removed)) {
         status = put_back(&w);
-        if (!status) status = dropin_sync(w.folder);
+        if (!status) status = rmcp_folder_sync(w.folder);
         if (status) goto done;
         if (w.state == GONE) snprintf(said, 400, "the library was missing; it is the original now");
     } else if (w.state == ORIGINAL) {
@@ -248,29 +229,25 @@ done:
 
 static rmcp_status make_room(struct work *w)
 {
-    struct stat about;
     if (w->room >= 0) return RMCP_OK;
     if (mkdirat(w->folder, room_name, 0755) && errno != EEXIST)
         return rmcp_fail(RMCP_E_IO, "cannot make %.300s/rmcp: %s", w->path, strerror(errno));
     rmcp_status status = open_room(w);
     if (status) return status;
     if (w->room < 0) return rmcp_fail(RMCP_E_IO, "%.300s/rmcp is gone again", w->path);
-    if (!geteuid() && !fstat(w->folder, &about) && fchown(w->room, about.st_uid, about.st_gid))
-        return rmcp_fail(RMCP_E_IO, "%.300s/rmcp: %s", w->path, strerror(errno));
-    return RMCP_OK;
+    return rmcp_folder_give(w->folder, w->folder, room_name);
 }
 
-/* Keep what is there: a link as a link, since what it leads to stays; a file under a second name,
- * which needs no room, or where that cannot be, as a copy. */
+/* Keep what is there: a link as a link, since what it leads to stays. */
 static rmcp_status keep(struct work *w)
 {
     struct stat about;
-    char target[PATH_MAX], moved[PATH_MAX + 4], path[PATH_MAX];
-    struct dropin_map map;
-    rmcp_status status = dropin_map_at(w->folder, w->name, &map);
+    char target[PATH_MAX], moved[PATH_MAX + 4];
+    struct rmcp_file map;
+    rmcp_status status = rmcp_file_map(w->folder, w->name, &map);
     if (status) return status;
     w->manifest.original = dropin_print_of(&map);
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
     if (fstatat(w->folder, w->name, &about, AT_SYMLINK_NOFOLLOW))
         return rmcp_fail(RMCP_E_IO, "%.300s/%s: %s", w->path, w->name, strerror(errno));
     if (S_ISLNK(about.st_mode)) {
@@ -280,25 +257,22 @@ static rmcp_status keep(struct work *w)
             return rmcp_fail(RMCP_E_IO, "%.300s/%s is an odd link", w->path, w->name);
         snprintf(w->manifest.link, sizeof w->manifest.link, "%s", target);
         snprintf(moved, sizeof moved, "%s%s", *target == '/' ? "" : "../", target);
-        status = dropin_prepare_link(moved, w->room, backup);
-        return status ? status : dropin_commit(w->room, backup);
+        status = rmcp_file_prepare_link(w->room, backup, moved);
+        return status ? status : rmcp_file_commit(w->room, backup);
     }
     w->manifest.link[0] = '\0';
-    if (w->has_backup || !linkat(w->folder, w->name, w->room, backup, 0)) return RMCP_OK;
-    if (!dropin_join(path, w->path, w->name))
-        return rmcp_fail(RMCP_E_IO, "%.300s: the path is too long", w->path);
-    return dropin_copy(path, w->room, backup, about.st_mode & 0777);
+    return w->has_backup ? RMCP_OK : rmcp_file_keep(w->folder, w->name, w->room, backup);
 }
 
 /* What a lost manifest said of the original, read from the backup. */
 static rmcp_status remember(struct work *w)
 {
-    struct dropin_map map;
+    struct rmcp_file map;
     char target[PATH_MAX];
-    rmcp_status status = dropin_map_at(w->room, backup, &map);
+    rmcp_status status = rmcp_file_map(w->room, backup, &map);
     if (status) return status;
     w->manifest.original = dropin_print_of(&map);
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
     const ssize_t n = readlinkat(w->room, backup, target, sizeof target - 1);
     target[n > 0 ? n : 0] = '\0';
     snprintf(w->manifest.link, sizeof w->manifest.link, "%s",
@@ -312,16 +286,16 @@ static rmcp_status link_beside(const struct work *w)
 {
     char beside[64];
     name_beside(w, beside);
-    rmcp_status status = dropin_prepare_link(
-        *w->manifest.link ? w->manifest.link : "rmcp/libMIOpen.so.original", w->folder, beside);
-    return status ? status : dropin_commit(w->folder, beside);
+    rmcp_status status = rmcp_file_prepare_link(
+        w->folder, beside, *w->manifest.link ? w->manifest.link : "rmcp/libMIOpen.so.original");
+    return status ? status : rmcp_file_commit(w->folder, beside);
 }
 
 /* The path of the package's own `name`, where it brought one along. */
 static bool find_carried(const struct dropin_ours *ours, const char *name,
                          char path[static PATH_MAX])
 {
-    return *ours->carried && dropin_join(path, ours->carried, name) && !access(path, R_OK);
+    return *ours->carried && rmcp_file_join(path, ours->carried, name) && !access(path, R_OK);
 }
 
 static rmcp_status put_carried(const struct work *w, const struct dropin_ours *ours)
@@ -330,43 +304,44 @@ static rmcp_status put_carried(const struct work *w, const struct dropin_ours *o
     char path[PATH_MAX];
     for (size_t i = 0; i < CARRIED && !status; i++)
         if (find_carried(ours, carried[i], path))
-            status = dropin_copy(path, w->room, carried[i], 0644);
+            status = rmcp_file_copy(w->room, carried[i], 0644, path);
     return status;
 }
 
 static rmcp_status put_in(struct work *w, const struct dropin_ours *ours, const char *copy,
                           bool is_upgrade)
 {
-    struct dropin_map map;
+    struct rmcp_file map;
     rmcp_status status = make_room(w);
     if (!status) status = put_carried(w, ours);
-    if (!status) status = dropin_copy(ours->library, w->room, library, 0755);
-    if (!status) status = dropin_copy(ours->command, w->room, command, 0755);
+    if (!status) status = rmcp_file_copy(w->room, library, 0755, ours->library);
+    if (!status) status = rmcp_file_copy(w->room, command, 0755, ours->command);
     if (!status && !is_upgrade) status = keep(w);
     if (!status && is_upgrade && !w->has_manifest) status = remember(w);
     if (!status) status = link_beside(w);
-    if (!status) status = dropin_map(copy, &map);
+    if (!status) status = rmcp_file_map(AT_FDCWD, copy, &map);
     if (status) return status;
     w->manifest.ours = dropin_print_of(&map);
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
     snprintf(w->manifest.name, sizeof w->manifest.name, "%s", w->name);
     snprintf(w->manifest.version, sizeof w->manifest.version, "%s", rmcp_version());
-    status = dropin_prepare(copy, w->folder, w->name, 0755);
+    status = rmcp_file_prepare_copy(w->folder, w->name, 0755, copy);
     if (!status) status = dropin_manifest_write(w->room, &w->manifest);
-    if (!status) status = dropin_sync(w->room);
-    if (!status) status = dropin_commit(w->folder, w->name);
-    return status ? status : dropin_sync(w->folder);
+    if (!status) status = rmcp_folder_sync(w->room);
+    if (!status) status = rmcp_file_commit(w->folder, w->name);
+    return status ? status : rmcp_folder_sync(w->folder);
 }
 
 static bool is_up_to_date(const struct work *w, const struct dropin_ours *ours, const char *copy)
 {
     char path[PATH_MAX];
     for (size_t i = 0; i < CARRIED; i++)
-        if (find_carried(ours, carried[i], path) && !same_at(w->room, carried[i], AT_FDCWD, path))
+        if (find_carried(ours, carried[i], path) &&
+            !rmcp_file_same(w->room, carried[i], AT_FDCWD, path))
             return false;
-    return w->has_manifest && same_at(w->folder, w->name, AT_FDCWD, copy) &&
-           same_at(w->room, library, AT_FDCWD, ours->library) &&
-           same_at(w->room, command, AT_FDCWD, ours->command);
+    return w->has_manifest && rmcp_file_same(w->folder, w->name, AT_FDCWD, copy) &&
+           rmcp_file_same(w->room, library, AT_FDCWD, ours->library) &&
+           rmcp_file_same(w->room, command, AT_FDCWD, ours->command);
 }
 
 /* Whether what is there may be replaced. */
@@ -385,7 +360,7 @@ static rmcp_status check_state(const struct work *w)
                          "upgraded?); rmcp run --restore %.250s keeps it and drops the old backup, "
                          "then install again",
                          w->path, w->name, w->path);
-    if (!dropin_join(path, w->path, w->name))
+    if (!rmcp_file_join(path, w->path, w->name))
         return rmcp_fail(RMCP_E_IO, "%.300s: the path is too long", w->path);
     return dropin_check_miopen(path);
 }
@@ -415,7 +390,7 @@ rmcp_status dropin_install(const struct dropin_place *place, const struct dropin
     char words[512];
     snprintf(words, sizeof words, "%s", rmcp_last_error());
     if (inspect(&w) || w.state != OURS) {
-        dropin_discard(w.folder, w.name);
+        rmcp_file_discard(w.folder, w.name);
         if (!had_room) remove_room(&w);
     }
     status = rmcp_fail(status, "%s", words);

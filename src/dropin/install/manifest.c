@@ -2,6 +2,7 @@
 #include "dropin/install/manifest.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +11,11 @@
 
 static const char first_line[] = "rmcp-dropin 1\n";
 enum { MOST_TEXT = PATH_MAX + 1024 };
+
+struct dropin_print dropin_print_of(const struct rmcp_file *file)
+{
+    return (struct dropin_print){ file->size, rmcp_hash(RMCP_HASH_START, file->bytes, file->size) };
+}
 
 /* What stands behind "NAME " at the start of a line; false: no such line, or too long. */
 static bool take(const char *text, const char *name, char *out, size_t room)
@@ -35,14 +41,14 @@ static bool take_print(const char *text, const char *name, struct dropin_print *
 
 bool dropin_manifest_read(int folder, struct dropin_manifest *out)
 {
-    struct dropin_map map;
+    struct rmcp_file map;
     char text[MOST_TEXT];
     *out = (struct dropin_manifest){ 0 };
-    if (dropin_map_at(folder, "manifest", &map)) return false;
+    if (rmcp_file_map(folder, "manifest", &map)) return false;
     const size_t n = map.size < sizeof text ? map.size : 0;
     memcpy(text, map.bytes, n);
     text[n] = '\0';
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
     if (strncmp(text, first_line, sizeof first_line - 1)) return false;
     take(text, "link", out->link, sizeof out->link);
     return take(text, "name", out->name, sizeof out->name) &&
@@ -58,5 +64,5 @@ rmcp_status dropin_manifest_write(int folder, const struct dropin_manifest *m)
              " %016" PRIx64 "\n%s%s%s",
              first_line, m->name, m->version, m->ours.size, m->ours.hash, m->original.size,
              m->original.hash, *m->link ? "link " : "", m->link, *m->link ? "\n" : "");
-    return dropin_write(text, folder, "manifest");
+    return rmcp_file_write(folder, "manifest", 0644, text, strlen(text));
 }

@@ -2,7 +2,13 @@
 #ifndef RMCP_DROPIN_MANIFEST_H
 #define RMCP_DROPIN_MANIFEST_H
 
-#include "dropin/install/files.h"
+#include "base/files.h"
+
+/* What tells one file from another. */
+struct dropin_print {
+    uint64_t size, hash;
+};
+struct dropin_print dropin_print_of(const struct rmcp_file *file);
 
 struct dropin_manifest {
     char name[32];    /* "libMIOpen.so" */

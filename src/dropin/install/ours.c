@@ -1,10 +1,11 @@
 /* ours.c: where our own copies of MIOpen are, and how one is told from AMD's. */
 #define _GNU_SOURCE /* memmem */
 #include "base/error.h"
+#include "base/files.h"
 #include "code/codeobj/linked.h"
 #include "dropin/install/dropin.h"
-#include "dropin/install/files.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +32,18 @@ bool dropin_is_ours(const void *bytes, size_t size)
 
 bool dropin_file_is_ours(const char *path)
 {
-    struct dropin_map map;
-    if (dropin_map(path, &map)) return false;
+    struct rmcp_file map;
+    if (rmcp_file_map(AT_FDCWD, path, &map)) return false;
     const bool is_ours = dropin_is_ours(map.bytes, map.size);
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
     return is_ours;
 }
 
 rmcp_status dropin_check_miopen(const char *path)
 {
-    struct dropin_map map;
+    struct rmcp_file map;
     struct codeobj_linked linked;
-    rmcp_status status = dropin_map(path, &map);
+    rmcp_status status = rmcp_file_map(AT_FDCWD, path, &map);
     if (status) return status;
     if (codeobj_linked_read(map.bytes, map.size, &linked))
         status = rmcp_fail(RMCP_E_IO, "%.300s is no library, or a damaged one", path);
@@ -52,7 +53,7 @@ rmcp_status dropin_check_miopen(const char *path)
             rmcp_fail(RMCP_E_IO, "%.300s is no MIOpen: its SONAME is '%s'", path, linked.soname);
     else if (!codeobj_linked_exports(map.bytes, map.size, "miopenCreate"))
         status = rmcp_fail(RMCP_E_IO, "%.300s is no MIOpen: it has no miopenCreate", path);
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
     return status;
 }
 
@@ -67,7 +68,7 @@ static bool take_copies(const char *folder, struct dropin_ours *out)
 {
     for (int i = 0; i < DROPIN_COPIES; i++) {
         char path[PATH_MAX];
-        if (!dropin_join(path, folder, below[i]) || !realpath(path, out->copies[i]) ||
+        if (!rmcp_file_join(path, folder, below[i]) || !realpath(path, out->copies[i]) ||
             !is_file(out->copies[i]))
             return false;
     }
@@ -102,7 +103,7 @@ static void find_library(const char *folder, struct dropin_ours *out)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char path[PATH_MAX];
         const bool absolute = places[i][0] == '/';
-        if (dropin_join(path, absolute ? "" : folder, places[i]) && realpath(path, out->library))
+        if (rmcp_file_join(path, absolute ? "" : folder, places[i]) && realpath(path, out->library))
             return;
     }
     out->library[0] = '\0';
@@ -120,7 +121,7 @@ rmcp_status dropin_ours_find(struct dropin_ours *out)
     *strrchr(folder, '/') = '\0';
     find_library(folder, out);
     char beside[PATH_MAX];
-    if (!dropin_join(beside, folder, "../" RMCP_LIBRARY_FOLDER "/rmcp") ||
+    if (!rmcp_file_join(beside, folder, "../" RMCP_LIBRARY_FOLDER "/rmcp") ||
         !realpath(beside, out->carried))
         out->carried[0] = '\0';
     const char *named = getenv("RMCP_MIOPEN_LIBRARY");
@@ -128,7 +129,7 @@ rmcp_status dropin_ours_find(struct dropin_ours *out)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char path[PATH_MAX];
         const bool absolute = places[i][0] == '/';
-        if (dropin_join(path, absolute ? "" : folder, places[i]) && take_copies(path, out))
+        if (rmcp_file_join(path, absolute ? "" : folder, places[i]) && take_copies(path, out))
             return RMCP_OK;
     }
     return rmcp_fail(RMCP_E_IO,

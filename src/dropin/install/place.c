@@ -1,12 +1,13 @@
 /* place.c: which folder is meant when a PyTorch, its environment or its libraries are named. */
 #define _GNU_SOURCE /* realpath */
 #include "base/error.h"
+#include "base/files.h"
 #include "code/codeobj/linked.h"
 #include "dropin/install/dropin.h"
-#include "dropin/install/files.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +24,17 @@ struct found {
 static bool is_there(const char *folder, const char *name, struct stat *about)
 {
     char path[PATH_MAX];
-    return dropin_join(path, folder, name) && !lstat(path, about);
+    return rmcp_file_join(path, folder, name) && !lstat(path, about);
 }
 
 static bool soname_is(const char *folder, const char *name)
 {
     char path[PATH_MAX];
-    struct dropin_map map;
+    struct rmcp_file map;
     struct codeobj_linked linked = { 0 };
-    if (!dropin_join(path, folder, name) || dropin_map(path, &map)) return false;
+    if (!rmcp_file_join(path, folder, name) || rmcp_file_map(AT_FDCWD, path, &map)) return false;
     if (codeobj_linked_read(map.bytes, map.size, &linked)) linked.soname[0] = '\0';
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
     return !strcmp(linked.soname, name);
 }
 
@@ -50,7 +51,7 @@ static bool name_in(const char *folder, enum dropin_copy *copy)
     /* What an installation left where the library itself is gone. */
     if (!has_system && !has_wheel && is_there(folder, "rmcp/manifest", &left)) {
         char path[PATH_MAX], text[256] = "";
-        dropin_join(path, folder, "rmcp/manifest");
+        rmcp_file_join(path, folder, "rmcp/manifest");
         FILE *file = fopen(path, "r");
         if (file) {
             text[fread(text, 1, sizeof text - 1, file)] = '\0';
@@ -80,7 +81,7 @@ static void each_below(const char *folder, const char *start, const char *behind
         char name[512], path[PATH_MAX];
         if (strncmp(entry->d_name, start, strlen(start))) continue;
         snprintf(name, sizeof name, "%s%s", entry->d_name, behind);
-        if (dropin_join(path, folder, name)) visit(path, found);
+        if (rmcp_file_join(path, folder, name)) visit(path, found);
     }
     if (list) closedir(list);
 }
@@ -88,7 +89,7 @@ static void each_below(const char *folder, const char *start, const char *behind
 static void try_site(const char *site, struct found *found)
 {
     char path[PATH_MAX];
-    if (dropin_join(path, site, "torch/lib")) try_folder(path, found);
+    if (rmcp_file_join(path, site, "torch/lib")) try_folder(path, found);
     each_below(site, "_rocm_sdk_libraries", "/lib", try_folder, found);
 }
 
@@ -100,16 +101,17 @@ rmcp_status dropin_place_find(const char *path, struct dropin_place *out)
     if (stat(path, &about)) return rmcp_fail(RMCP_E_ARG, "%.300s: %s", path, strerror(errno));
     if (!S_ISDIR(about.st_mode)) return rmcp_fail(RMCP_E_ARG, "%.300s is no folder", path);
     try_folder(path, &found);
-    if (!found.n && dropin_join(below, path, "lib")) try_folder(below, &found); /* torch */
+    if (!found.n && rmcp_file_join(below, path, "lib")) try_folder(below, &found); /* torch */
     if (!found.n) try_site(path, &found);
-    if (!found.n && dropin_join(below, path, "..")) { /* TheRock's torch: its ROCm is beside it */
+    if (!found.n &&
+        rmcp_file_join(below, path, "..")) { /* TheRock's torch: its ROCm is beside it */
         char init[PATH_MAX];
-        if (dropin_join(init, path, "_rocm_init.py") && !access(init, F_OK))
+        if (rmcp_file_join(init, path, "_rocm_init.py") && !access(init, F_OK))
             each_below(below, "_rocm_sdk_libraries", "/lib", try_folder, &found);
     }
     static const char *const libs[] = { "lib", "lib64" };
     for (size_t i = 0; !found.n && i < 2; i++)
-        if (dropin_join(below, path, libs[i])) {
+        if (rmcp_file_join(below, path, libs[i])) {
             each_below(below, "python3", "/site-packages", try_site, &found);
             each_below(below, "python3", "/dist-packages", try_site, &found);
         }

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE /* realpath */
 #include "dropin/install/program.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "code/codeobj/linked.h"
-#include "dropin/install/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,22 +56,22 @@ static bool is_python(const char *path)
 
 void dropin_program_linker(const char *path, char linker[static 256])
 {
-    struct dropin_map map;
+    struct rmcp_file map;
     struct codeobj_linked linked;
     linker[0] = '\0';
-    if (dropin_map(path, &map)) return;
+    if (rmcp_file_map(AT_FDCWD, path, &map)) return;
     if (!codeobj_linked_read(map.bytes, map.size, &linked))
         memcpy(linker, linked.interpreter, sizeof linked.interpreter);
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
 }
 
 static uint16_t host_machine(void)
 {
-    struct dropin_map map;
+    struct rmcp_file map;
     struct codeobj_linked linked = { 0 };
-    if (dropin_map("/proc/self/exe", &map)) return 0;
+    if (rmcp_file_map(AT_FDCWD, "/proc/self/exe", &map)) return 0;
     if (codeobj_linked_read(map.bytes, map.size, &linked)) linked.machine = 0;
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
     return linked.machine;
 }
 
@@ -187,11 +187,11 @@ static bool is_setuid(const char *path)
 
 static enum dropin_program_kind read_binary(struct dropin_program *out)
 {
-    struct dropin_map map;
+    struct rmcp_file map;
     struct codeobj_linked linked;
-    if (dropin_map(out->path, &map)) return DROPIN_PROGRAM_OTHER;
+    if (rmcp_file_map(AT_FDCWD, out->path, &map)) return DROPIN_PROGRAM_OTHER;
     const rmcp_status status = codeobj_linked_read(map.bytes, map.size, &linked);
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
     if (status || linked.machine != host_machine()) return DROPIN_PROGRAM_OTHER;
     memcpy(out->linker, linked.interpreter, sizeof out->linker);
     return *out->linker ? DROPIN_PROGRAM_LINKED : DROPIN_PROGRAM_STATIC;

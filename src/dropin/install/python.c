@@ -1,10 +1,11 @@
 /* python.c: asks a Python where its PyTorch lies, without importing it. */
 #include "base/child.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/python_file.h"
-#include "dropin/install/files.h"
 #include "dropin/install/program.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,12 +48,13 @@ static void read_assignment(const char *text, const char *name, char *out, size_
 static void read_version(struct dropin_python *out)
 {
     char path[PATH_MAX], text[MOST_VERSION];
-    struct dropin_map map;
-    if (!dropin_join(path, out->torch, "version.py") || dropin_map(path, &map)) return;
+    struct rmcp_file map;
+    if (!rmcp_file_join(path, out->torch, "version.py") || rmcp_file_map(AT_FDCWD, path, &map))
+        return;
     const size_t n = map.size < sizeof text - 1 ? map.size : sizeof text - 1;
     memcpy(text, map.bytes, n);
     text[n] = '\0';
-    dropin_unmap(&map);
+    rmcp_file_unmap(&map);
     read_assignment(text, "__version__", out->version, sizeof out->version);
     read_assignment(text, "hip", out->hip, sizeof out->hip);
     read_assignment(text, "cuda", out->cuda, sizeof out->cuda);
