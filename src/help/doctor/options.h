@@ -14,6 +14,16 @@ bool doctor_is_clear(const struct doctor_machine *m, const struct doctor_python 
 size_t doctor_unseen(const struct doctor_machine *m, const struct doctor_python *python,
                      struct doctor_words *words);
 
+/* ---- options_cure.c ---- */
+
+/* Whether a rule's test holds, whatever it would say. */
+bool doctor_holds(const struct doctor_machine *m,
+                  bool (*test)(const struct doctor_machine *, struct doctor_words *));
+/* Whether the kernel says that it will never take the chip. */
+bool doctor_is_hopeless(const struct doctor_machine *m);
+
+/* ---- options_cure.c, options_for.c ---- */
+
 /* Whether each option suits a machine; what stands for "{}" in its commands is put into `words`. */
 #define OPTION(name, ...)                                                                          \
     bool doctor_for_##name(const struct doctor_machine *m, struct doctor_words *words);

@@ -7,13 +7,6 @@
 #include "help/doctor/options.h"
 #include "help/doctor/steps.h"
 
-static bool rule_holds(const struct doctor_machine *m,
-                       bool (*rule)(const struct doctor_machine *, struct doctor_words *))
-{
-    struct doctor_words words = { .seen = "" };
-    return rule(m, &words);
-}
-
 static enum doctor_service service(const struct doctor_machine *m)
 {
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
@@ -36,137 +29,6 @@ static bool is_nvidia(const struct doctor_machine *m)
         hip |= *m->pythons[i].hip != '\0';
     }
     return cuda && !hip;
-}
-
-bool doctor_for_reinstall(const struct doctor_machine *m, struct doctor_words *words)
-{
-    struct doctor_words found = { .seen = "" };
-    const char *part;
-    const struct doctor_python *python = doctor_incomplete(m, &part);
-    if (doctor_if_library_broken(m, &found)) {
-        doctor_step(words, "%s", found.value);
-    } else if (python && part && doctor_has_vendor(m, DOCTOR_AMD, false)) {
-        doctor_step_enter(words, python);
-        doctor_say_reinstall(m, python, &found);
-        doctor_step(words, "%s", found.value);
-    } else {
-        return false;
-    }
-    doctor_step(words, "rmcp doctor   # again, for the next step");
-    return true;
-}
-
-/* The card to compute on is handed to a virtual machine: it can be taken back. */
-static bool take_back(const struct doctor_machine *m, struct doctor_words *words)
-{
-    const struct doctor_gpu *gpu = doctor_main_gpu(m);
-    char word[DOCTOR_PATH + 64], command[DOCTOR_PATH + 64];
-    if (!gpu || strcmp(gpu->driver, "vfio-pci")) return false;
-    doctor_quote(m->vfio, word, sizeof word);
-    if (*m->vfio == '/') {
-        doctor_step(words, "sudo mv %s %s.aside && %s && sudo reboot   # or compute in the guest",
-                    word, word, doctor_initramfs_command(m));
-    } else if (*m->vfio) {
-        doctor_boot_command(m, "vfio-pci.ids", command, sizeof command);
-        doctor_step(words, "%s   # or compute in the guest", command);
-    } else {
-        doctor_step(words, "stop the virtual machine that has the card, or compute in it");
-    }
-    doctor_step(words, "rmcp doctor   # again, for the next step");
-    return true;
-}
-
-/* Another module has the card; radeon is the driver of old ones. */
-static void step_aside(const struct doctor_machine *m, struct doctor_words *words)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
-    const struct doctor_gpu *gpu = doctor_main_gpu(m);
-    if (!gpu || !*gpu->driver || !strcmp(gpu->driver, "amdgpu") || !strcmp(gpu->driver, "radeon") ||
-        strspn(gpu->driver, plain) != strlen(gpu->driver))
-        return;
-    doctor_step(
-        words,
-        "echo 'blacklist %s' | sudo tee /etc/modprobe.d/no-%s.conf && %s && sudo reboot   # "
-        "%s has the card",
-        gpu->driver, gpu->driver, doctor_initramfs_command(m), gpu->driver);
-}
-
-bool doctor_for_fix_driver(const struct doctor_machine *m, struct doctor_words *words)
-{
-    if (take_back(m, words)) return true;
-    step_aside(m, words);
-    bool (*const causes[])(const struct doctor_machine *, struct doctor_words *) = {
-        doctor_if_cmdline_nomodeset, doctor_if_gpu_blacklisted, doctor_if_firmware_missing,
-        doctor_if_driver_rejected,   doctor_if_driver_failed,   doctor_if_kernel_old
-    };
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-        struct doctor_words found = { .seen = "" };
-        if (causes[i](m, &found) && *found.value) doctor_step(words, "%s", found.value);
-    }
-    if (!*words->value) doctor_step(words, "sudo modprobe amdgpu; sudo dmesg | grep -i amdgpu");
-    doctor_step(words, "rmcp doctor   # again, for the next step");
-    return rule_holds(m, doctor_if_gpu_no_driver) || rule_holds(m, doctor_if_cmdline_nomodeset);
-}
-
-bool doctor_for_fix_kfd(const struct doctor_machine *m, struct doctor_words *words)
-{
-    struct doctor_words found = { .seen = "" };
-    if (!doctor_if_kfd_missing(m, &found)) return false;
-    doctor_value(words, "%s", found.value);
-    return true;
-}
-
-/* The kernel says that it will never take the chip. */
-static bool is_hopeless(const struct doctor_machine *m)
-{
-    return rule_holds(m, doctor_if_log_unsupported);
-}
-
-bool doctor_for_fix_slot(const struct doctor_machine *m, struct doctor_words *words)
-{
-    (void)words;
-    return rule_holds(m, doctor_if_atomics_rejected);
-}
-
-bool doctor_for_fix_access(const struct doctor_machine *m, struct doctor_words *words)
-{
-    if (rule_holds(m, doctor_if_container_no_groups) ||
-        rule_holds(m, doctor_if_container_no_devices) ||
-        rule_holds(m, doctor_if_container_no_render)) {
-        doctor_container_command(m, words->value, sizeof words->value);
-        doctor_step(words, "rmcp doctor   # again, inside");
-        return true;
-    }
-    struct doctor_words found = { .seen = "" };
-    if (!doctor_if_kfd_no_access(m, &found)) {
-        if (!rule_holds(m, doctor_if_render_missing)) return false;
-        if (!doctor_if_render_no_access(m, &found))
-            doctor_value(&found, "ls -l /dev/dri; sudo dmesg | grep -i -E 'drm|amdgpu'");
-    }
-    doctor_step(words, "%s", found.value);
-    doctor_step(words, "rmcp doctor   # again, for the next step");
-    return true;
-}
-
-bool doctor_for_fix_open(const struct doctor_machine *m, struct doctor_words *words)
-{
-    if (is_hopeless(m) ||
-        !(rule_holds(m, doctor_if_kfd_open_fails) || rule_holds(m, doctor_if_kfd_gpu_missing)))
-        return false;
-    if (*m->container) {
-        doctor_step(words, "rocminfo   # on the host: does it work there?");
-        doctor_step(words, "sudo dmesg | grep -i -E 'kfd|amdgpu'   # on the host");
-        char command[400];
-        doctor_container_command(m, command, sizeof command);
-        if (!strstr(command, "   # "))
-            doctor_step(words, "%s   # with --security-opt seccomp=unconfined, to compare",
-                        command);
-    } else {
-        doctor_step(words, "sudo dmesg | grep -i -E 'kfd|amdgpu'   # | rmcp explain -");
-        doctor_step(words, "%s", doctor_upgrade_command(m));
-    }
-    doctor_step(words, "rmcp doctor   # again, for the next step");
-    return true;
 }
 
 bool doctor_for_wsl_guide(const struct doctor_machine *m, struct doctor_words *words)
@@ -221,7 +83,7 @@ bool doctor_for_keep_native(const struct doctor_machine *m, struct doctor_words 
 static bool is_served(const struct doctor_machine *m)
 {
     return (service(m) == DOCTOR_CHIP_WHEEL || service(m) == DOCTOR_CHIP_FAMILY) && !is_nvidia(m) &&
-           !is_hopeless(m);
+           !doctor_is_hopeless(m);
 }
 
 bool doctor_for_unset_override(const struct doctor_machine *m, struct doctor_words *words)
@@ -241,7 +103,7 @@ bool doctor_for_match_rocm(const struct doctor_machine *m, struct doctor_words *
     struct doctor_words found = { .seen = "" };
     const struct doctor_python *python = doctor_ready_python(m, doctor_main_gpu(m));
     if (!doctor_if_torch_rocm_mismatch(m, &found) && !doctor_if_loader_mixed(m, &found)) {
-        if (!rule_holds(m, doctor_if_torch_two_miopens)) return false;
+        if (!doctor_holds(m, doctor_if_torch_two_miopens)) return false;
         doctor_value(&found, "unset LD_LIBRARY_PATH");
     }
     doctor_step(words, "%s", found.value);
@@ -334,7 +196,7 @@ bool doctor_for_fix_settings(const struct doctor_machine *m, struct doctor_words
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     const struct doctor_python *python = is_served(m) ? doctor_ready_python(m, gpu) : NULL;
     if (!python || doctor_is_clear(m, python) || doctor_for_match_rocm(m, &unused)) return false;
-    if (rule_holds(m, doctor_if_torch_known_bad) && is_behind(python, gpu)) {
+    if (doctor_holds(m, doctor_if_torch_known_bad) && is_behind(python, gpu)) {
         size_t n = 0; /* where nothing else is in the way, another PyTorch is the cure */
         for (size_t i = 0; i < doctor_n_rules; i++) {
             struct doctor_words found = { .seen = "" };
@@ -369,7 +231,7 @@ bool doctor_for_official_wheel(const struct doctor_machine *m, struct doctor_wor
     const struct doctor_gpu *gpu = doctor_main_gpu(m);
     if (!is_served(m)) return false;
     const struct doctor_python *python = doctor_ready_python(m, gpu);
-    const bool fails = has_crashed(m) || rule_holds(m, doctor_if_torch_known_bad);
+    const bool fails = has_crashed(m) || doctor_holds(m, doctor_if_torch_known_bad);
     if (python ? !fails || !is_behind(python, gpu) : doctor_python_for(m, gpu->version) != NULL)
         return false;
     doctor_step_fresh(m, words);
