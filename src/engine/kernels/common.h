@@ -5,6 +5,7 @@
 #include "engine/kernels/target.h"
 
 #include "engine/kernels/args.h"
+#include "engine/kernels/target.h"
 
 INLINE uint divide(uint n, struct rmcp_divider d)
 {
