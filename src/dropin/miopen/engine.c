@@ -68,7 +68,8 @@ static bool find_engine(void)
         char *real = realpath(here.dli_fname, NULL);
         const char *file = real ? real : here.dli_fname;
         const char *slash = strrchr(file, '/');
-        static const char *const places[] = { "", "rmcp/", "../", "../../", "../../../" };
+        static const char *const places[] = { "",       "rmcp/",     "../",
+                                              "../../", "../../../", "../../../../" };
         for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
             char path[4096];
             int length = snprintf(path, sizeof path, "%.*s/%s" ENGINE_NAME, (int)(slash - file),
