@@ -5,25 +5,20 @@
 
 #include <string.h>
 
-enum {
-    PARAM,
-    GRAD,
-    MEAN,
-    SQUARE,
-    MOST,
-    COPY,
-    GRAD_SCALE,
-    INF,
-    STEP,
-    SLOTS
-}; /* of the operation "adam" */
+/* The tensors of a call, and what the operation "adam" calls them. */
+enum { PARAM, GRAD, MEAN, SQUARE, MOST, COPY, GRAD_SCALE, INF, STEP, TENSORS };
+static const enum mi_slot slots[TENSORS] = {
+    [PARAM] = MI_PARAM,      [GRAD] = MI_GRAD, [MEAN] = MI_MEAN,
+    [SQUARE] = MI_SQUARE,    [MOST] = MI_MOST, [COPY] = MI_COPY,
+    [GRAD_SCALE] = MI_SCALE, [INF] = MI_INF,   [STEP] = MI_STEP,
+};
 
 /* A call that is being put together. */
 struct adam {
-    const struct mi_tensor *tensor[SLOTS],
-        *old_tensor[SLOTS]; /* old: read, where it is not in place */
-    void *memory[SLOTS];
-    const void *old[SLOTS];
+    const struct mi_tensor *tensor[TENSORS],
+        *old_tensor[TENSORS]; /* old: read, where it is not in place */
+    void *memory[TENSORS];
+    const void *old[TENSORS];
     bool wrong;
     const char *kind;
     bool amsgrad, maximize;
@@ -84,7 +79,7 @@ static bool fits(const struct adam *a, bool *states_apart)
 static miopenStatus_t copy_in(struct mi_handle *handle, const struct adam *a)
 {
     miopenStatus_t status = miopenStatusSuccess;
-    for (unsigned slot = 0; slot < SLOTS && status == miopenStatusSuccess; slot++) {
+    for (unsigned slot = 0; slot < TENSORS && status == miopenStatusSuccess; slot++) {
         if (!a->old[slot] || a->old[slot] == a->memory[slot]) continue;
         struct mi_tensor row = { .type = slot == STEP ? miopenFloat : a->tensor[slot]->type,
                                  .dims = 1 };
@@ -129,9 +124,9 @@ static miopenStatus_t run(miopenHandle_t name, const struct adam *a)
     if (a->decay != 0) mi_case_number(&c, "decay", (double)a->decay);
     if (a->step_size >= 0) mi_case_number(&c, "size", (double)a->step_size);
     if (!a->tensor[STEP]) mi_case_put(&c, ":number%u", a->step);
-    for (unsigned slot = 0; slot < SLOTS; slot++)
+    for (unsigned slot = 0; slot < TENSORS; slot++)
         if (a->tensor[slot] && (slot != MOST || a->amsgrad))
-            mi_case_memory(&c, slot, a->memory[slot]);
+            mi_case_memory(&c, slots[slot], a->memory[slot]);
 
     struct mi_handle *handle = mi_handle_enter(name);
     if (!handle) return miopenStatusBadParm;

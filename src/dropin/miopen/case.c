@@ -2,7 +2,6 @@
 #include "dropin/miopen/case.h"
 
 #include "dropin/miopen/log.h"
-#include "dropin/miopen/plans.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -67,51 +66,84 @@ void mi_case_list(struct mi_case *c, const char *name, const int64_t *values, in
     put_sizes(c, values, n);
 }
 
-void mi_case_memory(struct mi_case *c, unsigned slot, const void *memory)
+void mi_case_memory_at(struct mi_case *c, enum mi_slot slot, rmcp_memory memory)
 {
-    c->memory[slot] = (rmcp_memory){ (void *)(uintptr_t)memory, 0 };
-    if (slot >= c->n) c->n = slot + 1;
+    if (c->n == MI_CASE_TENSORS) {
+        if (c->status == miopenStatusSuccess)
+            c->status = mi_fail(miopenStatusInternalError, "a call with more than %d tensors",
+                                MI_CASE_TENSORS);
+        return;
+    }
+    c->slot[c->n] = (uint8_t)slot;
+    c->memory[c->n++] = memory;
 }
 
-void mi_case_tensor(struct mi_case *c, unsigned slot, const char *name,
-                    const struct mi_tensor *tensor, const void *memory)
+void mi_case_memory(struct mi_case *c, enum mi_slot slot, const void *memory)
 {
-    mi_case_memory(c, slot, memory);
+    mi_case_memory_at(c, slot, (rmcp_memory){ (void *)(uintptr_t)memory, 0 });
+}
+
+void mi_case_tensor_at(struct mi_case *c, enum mi_slot slot, const struct mi_tensor *tensor,
+                       rmcp_memory memory)
+{
+    mi_case_memory_at(c, slot, memory);
     if (mi_tensor_is_packed(tensor, RMCP_NCHW)) return;
-    mi_case_put(c, ":%s/", name);
+    mi_case_put(c, ":%s/", mi_slot_name(slot));
     put_sizes(c, tensor->stride, tensor->dims);
 }
 
+void mi_case_tensor(struct mi_case *c, enum mi_slot slot, const struct mi_tensor *tensor,
+                    const void *memory)
+{
+    mi_case_tensor_at(c, slot, tensor, (rmcp_memory){ (void *)(uintptr_t)memory, 0 });
+}
+
 static miopenStatus_t find_plan(struct mi_handle *handle, const struct mi_case *c,
-                                const struct mi_choice **out)
+                                const struct mi_plans **out)
 {
     if (c->status != miopenStatusSuccess) return c->status;
     struct mi_key key;
     memset(&key, 0, offsetof(struct mi_key, problem));
     key.operation = MI_OP_CASE;
     memcpy(key.problem.text, c->text, sizeof key.problem.text);
-    const struct mi_plans *plans;
-    miopenStatus_t status = mi_plans_get(handle, &key, &plans);
-    if (status == miopenStatusSuccess) *out = &plans->choice[0];
-    return status;
+    return mi_plans_get(handle, &key, out);
+}
+
+/* The call's memory in the order of the plan's slots. */
+static miopenStatus_t place(const struct mi_case *c, const struct mi_plans *plans,
+                            rmcp_memory memory[static MI_PLAN_SLOTS], uint32_t *count)
+{
+    *count = 0;
+    for (unsigned i = 0; i < c->n; i++) {
+        const int slot = plans->slot[c->slot[i]];
+        if (slot < 0)
+            return mi_misfit("has no tensor '%s' in %s", mi_slot_name((enum mi_slot)c->slot[i]),
+                             c->text);
+        while ((uint32_t)slot >= *count) memory[(*count)++] = (rmcp_memory){ NULL, 0 };
+        memory[slot] = c->memory[i];
+    }
+    return miopenStatusSuccess;
 }
 
 miopenStatus_t mi_case_plan(struct mi_handle *handle, const struct mi_case *c)
 {
-    const struct mi_choice *choice;
-    return find_plan(handle, c, &choice);
+    const struct mi_plans *plans;
+    return find_plan(handle, c, &plans);
 }
 
 miopenStatus_t mi_case_run(struct mi_handle *handle, const struct mi_case *c)
 {
     const struct mi_engine *e = handle->engine;
-    const struct mi_choice *choice;
-    miopenStatus_t status = find_plan(handle, c, &choice);
+    const struct mi_plans *plans;
+    miopenStatus_t status = find_plan(handle, c, &plans);
     if (status != miopenStatusSuccess) return status;
+    const struct mi_choice *choice = &plans->choice[0];
+    rmcp_memory memory[MI_PLAN_SLOTS];
     rmcp_slots slots = { .struct_size = sizeof slots,
-                         .count = c->n,
-                         .memory = c->memory,
+                         .memory = memory,
                          .workspace_bytes = choice->workspace };
+    status = place(c, plans, memory, &slots.count);
+    if (status != miopenStatusSuccess) return status;
     status = mi_handle_scratch(handle, slots.workspace_bytes, &slots.workspace);
     if (status != miopenStatusSuccess) return status;
     double seconds = 0;

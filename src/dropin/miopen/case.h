@@ -2,9 +2,10 @@
 #ifndef RMCP_MIOPEN_CASE_H
 #define RMCP_MIOPEN_CASE_H
 
+#include "dropin/miopen/plans.h"
 #include "dropin/miopen/tensor.h"
 
-enum { MI_CASE_SLOTS = 14 };
+enum { MI_CASE_TENSORS = 14 }; /* of one call */
 
 /* A call that is being put together. What does not fit or is not supported is remembered, and is
  * the status of running it. */
@@ -13,7 +14,8 @@ struct mi_case {
     size_t used;
     miopenStatus_t status;
     unsigned n;
-    rmcp_memory memory[MI_CASE_SLOTS];
+    uint8_t slot[MI_CASE_TENSORS]; /* mi_slot */
+    rmcp_memory memory[MI_CASE_TENSORS];
 };
 
 /* Begin with the operation's name, the sizes of a tensor and its type: "softmax:8x64x7x7:f16". */
@@ -36,9 +38,12 @@ void mi_case_number(struct mi_case *c, const char *name, double value);
 void mi_case_list(struct mi_case *c, const char *name, const int64_t *values, int n);
 
 /* The memory of a slot, and of a tensor its strides, where it is not packed. */
-void mi_case_memory(struct mi_case *c, unsigned slot, const void *memory);
-void mi_case_tensor(struct mi_case *c, unsigned slot, const char *name,
-                    const struct mi_tensor *tensor, const void *memory);
+void mi_case_memory(struct mi_case *c, enum mi_slot slot, const void *memory);
+void mi_case_memory_at(struct mi_case *c, enum mi_slot slot, rmcp_memory memory);
+void mi_case_tensor(struct mi_case *c, enum mi_slot slot, const struct mi_tensor *tensor,
+                    const void *memory);
+void mi_case_tensor_at(struct mi_case *c, enum mi_slot slot, const struct mi_tensor *tensor,
+                       rmcp_memory memory);
 
 /* Plan, or take the plan that the handle has, and execute it on the handle's stream with workspace
  * of the handle. Adds to handle->kernel_ms while profiling. The handle is entered. */

@@ -24,9 +24,8 @@ static miopenStatus_t activate(struct mi_handle *handle, const struct mi_activat
     mi_elements_begin(&c, "act", (const struct mi_tensor *const[]){ tensor, tensor }, 2);
     mi_case_put(&c, ":fwd");
     mi_elements_activation(&c, activation);
-    mi_case_tensor(&c, 0, "x", tensor, from.base);
-    c.memory[0] = from;
-    mi_case_tensor(&c, 1, "y", tensor, y);
+    mi_case_tensor_at(&c, MI_X, tensor, from);
+    mi_case_tensor(&c, MI_Y, tensor, y);
     return mi_case_run(handle, &c);
 }
 

@@ -201,8 +201,6 @@ miopenStatus_t miopenGetCTCLossWorkspaceSize(miopenHandle_t handle_name,
     return status;
 }
 
-enum { X, TARGETS, LENGTHS, LOSS, DX };
-
 static miopenStatus_t run(struct mi_handle *handle, const struct mi_ctc *ctc,
                           const struct mi_tensor *probs, const void *x, const struct batch *b,
                           void *losses, const struct mi_tensor *gradients, void *dx,
@@ -215,11 +213,11 @@ static miopenStatus_t run(struct mi_handle *handle, const struct mi_ctc *ctc,
     mi_case_begin(&c, "ctc", probs);
     mi_case_put(&c, ":%s:labels%lld:blank%lld", ctc->softmax ? "softmax" : "logs",
                 (long long)b->longest, (long long)blank);
-    mi_case_tensor(&c, X, "x", probs, x);
-    mi_case_memory(&c, TARGETS, workspace);
-    mi_case_memory(&c, LENGTHS, (int32_t *)workspace + b->size * b->longest);
-    mi_case_memory(&c, LOSS, losses);
-    mi_case_tensor(&c, DX, "dx", gradients, dx);
+    mi_case_tensor(&c, MI_X, probs, x);
+    mi_case_memory(&c, MI_TARGETS, workspace);
+    mi_case_memory(&c, MI_LENGTHS, (int32_t *)workspace + b->size * b->longest);
+    mi_case_memory(&c, MI_LOSS, losses);
+    mi_case_tensor(&c, MI_DX, gradients, dx);
     if (mi_is_capturing(handle->stream))
         return mi_fail(miopenStatusNotImplemented, "CTC loss while a stream is captured");
     miopenStatus_t status =

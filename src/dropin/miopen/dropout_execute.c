@@ -5,7 +5,6 @@
 #include "dropin/miopen/log.h"
 #include "dropin/miopen/rnn.h"
 
-enum { X, Y, DY, DX, STATE, RESERVE }; /* of the operation "dropout" */
 enum { STATE_BYTES = 16 };
 
 miopenStatus_t miopenDropoutGetReserveSpaceSize(miopenTensorDescriptor_t x_name, size_t *bytes)
@@ -44,10 +43,10 @@ static miopenStatus_t run(miopenHandle_t handle, miopenDropoutDescriptor_t name,
                           : ":drawn",
                 dropout->state_evo && !given ? ":counting" : "");
     mi_case_number(&c, "drop", (double)dropout->rate);
-    mi_case_tensor(&c, backward ? DY : X, backward ? "dy" : "x", from_tensor, from);
-    mi_case_tensor(&c, backward ? DX : Y, backward ? "dx" : "y", to_tensor, to);
-    if (!given) mi_case_memory(&c, STATE, dropout->states);
-    if (reserve) mi_case_memory(&c, RESERVE, reserve);
+    mi_case_tensor(&c, backward ? MI_DY : MI_X, from_tensor, from);
+    mi_case_tensor(&c, backward ? MI_DX : MI_Y, to_tensor, to);
+    if (!given) mi_case_memory(&c, MI_STATE, dropout->states);
+    if (reserve) mi_case_memory(&c, MI_RESERVE, reserve);
     return mi_case_call(handle, &c);
 }
 

@@ -77,8 +77,6 @@ static void log_command(const struct mi_activation *a, const struct mi_tensor *x
     mi_log_command(text);
 }
 
-enum { X, Y, DY, DX }; /* of the operation "act" */
-
 miopenStatus_t miopenActivationForward(miopenHandle_t handle, miopenActivationDescriptor_t name,
                                        const void *alpha, miopenTensorDescriptor_t x_name,
                                        const void *x, const void *beta,
@@ -93,8 +91,8 @@ miopenStatus_t miopenActivationForward(miopenHandle_t handle, miopenActivationDe
     mi_case_put(&c, ":fwd");
     mi_elements_activation(&c, activation);
     put_scales(&c, alpha, beta);
-    mi_case_tensor(&c, X, "x", tensors[0], x);
-    mi_case_tensor(&c, Y, "y", tensors[1], y);
+    mi_case_tensor(&c, MI_X, tensors[0], x);
+    mi_case_tensor(&c, MI_Y, tensors[1], y);
     log_command(activation, tensors[0], 1);
     return mi_case_call(handle, &c);
 }
@@ -133,10 +131,10 @@ miopenStatus_t miopenActivationBackward(miopenHandle_t handle, miopenActivationD
     mi_case_put(&c, ":bwd");
     mi_elements_activation(&c, activation);
     put_scales(&c, alpha, beta);
-    mi_case_tensor(&c, DX, "dx", tensors[0], dx);
-    mi_case_tensor(&c, DY, "dy", tensors[1], dy);
-    if (mi_activation_reads_x(activation->mode)) mi_case_tensor(&c, X, "x", tensors[2], x);
-    if (mi_activation_reads_y(activation->mode)) mi_case_tensor(&c, Y, "y", tensors[3], y);
+    mi_case_tensor(&c, MI_DX, tensors[0], dx);
+    mi_case_tensor(&c, MI_DY, tensors[1], dy);
+    if (mi_activation_reads_x(activation->mode)) mi_case_tensor(&c, MI_X, tensors[2], x);
+    if (mi_activation_reads_y(activation->mode)) mi_case_tensor(&c, MI_Y, tensors[3], y);
     log_command(activation, tensors[2], 2);
     return mi_case_call(handle, &c);
 }

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,45 @@
 #include <unistd.h>
 
 #define ENGINE_NAME "librmcp.so.0"
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+#define OUR_VERSION                                                                                \
+    TEXT(RMCP_VERSION_MAJOR) "." TEXT(RMCP_VERSION_MINOR) "." TEXT(RMCP_VERSION_PATCH)
 
 static struct mi_engine engine;
+static struct {
+    char path[4096];
+    const char *version; /* the library's own words, which stay loaded */
+} found;
 static pthread_once_t engine_once = PTHREAD_ONCE_INIT;
-static bool engine_there;
+static enum { NOWHERE, MISFIT, THERE } engine_is;
 
-static bool take_symbols(void *library, char *why, size_t why_size)
+miopenStatus_t mi_misfit(const char *why, ...)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    char reason[RMCP_CASE_MAX + 100], line[sizeof reason + sizeof found.path + 300];
+    va_list arguments;
+    va_start(arguments, why);
+    vsnprintf(reason, sizeof reason, why, arguments);
+    va_end(arguments);
+    snprintf(line, sizeof line,
+             "MIOpen: %s is version %s and %s; this libMIOpen needs version %s: install both from "
+             "one release, or let RMCP_LIBRARY name the librmcp that belongs to it",
+             found.path, found.version, reason, OUR_VERSION);
+    if (!atomic_flag_test_and_set(&told)) mi_log_notice(line, NULL);
+    return miopenStatusVersionMismatch;
+}
+
+static bool fits(const char *version)
+{
+    int major = -1, minor = -1, patch = -1;
+    return sscanf(version, "%d.%d.%d", &major, &minor, &patch) == 3 &&
+           major == RMCP_VERSION_MAJOR && minor == RMCP_VERSION_MINOR &&
+           patch >= RMCP_VERSION_PATCH;
+}
+
+/* Take the functions of a library that is loaded, if it is the engine that is needed. */
+static bool take(void *library)
 {
 #define F(name) { #name, offsetof(struct mi_engine, name) },
     static const struct {
@@ -27,33 +61,39 @@ static bool take_symbols(void *library, char *why, size_t why_size)
         size_t offset;
     } symbols[] = { MI_ENGINE(F) };
 #undef F
+    const char *missing = NULL;
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
         void *function = dlsym(library, symbols[i].name);
-        if (!function) {
-            snprintf(why, why_size, "it has no %s: another release?", symbols[i].name);
-            return false;
-        }
+        if (!function && !missing) missing = symbols[i].name;
         memcpy((char *)&engine + symbols[i].offset, &function, sizeof function);
     }
-    return true;
+    struct link_map *map = NULL;
+    const bool named = !dlinfo(library, RTLD_DI_LINKMAP, &map) && map->l_name[0];
+    snprintf(found.path, sizeof found.path, "%s", named ? map->l_name : ENGINE_NAME);
+    found.version = engine.rmcp_version ? engine.rmcp_version() : "unknown";
+    if (!fits(found.version))
+        mi_misfit("does not fit");
+    else if (missing)
+        mi_misfit("has no %s", missing);
+    else
+        return true;
+    return false;
 }
 
-/* Try one file; `flags` beyond those that are always wanted. */
+/* Try one file; `flags` beyond those that are always wanted. True: it is there, whether it fits or
+ * not; it stays loaded. */
 static bool try_engine(const char *path, int flags)
 {
-    char why[512] = "";
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
     if (!library) {
         const char *error = dlerror();
-        snprintf(why, sizeof why, "%s", error ? error : "");
-    } else if (take_symbols(library, why, sizeof why)) {
-        mi_log(MI_INFO, "engine %s %s", path, engine.rmcp_version());
-        return true; /* and stays loaded */
-    } else {
-        dlclose(library);
+        if (!(flags & RTLD_NOLOAD))
+            mi_log(MI_INFO2, "no engine at %s: %s", path, error ? error : "");
+        return false;
     }
-    if (!(flags & RTLD_NOLOAD)) mi_log(MI_INFO2, "no engine at %s: %s", path, why);
-    return false;
+    engine_is = take(library) ? THERE : MISFIT;
+    if (engine_is == THERE) mi_log(MI_INFO, "engine %s %s", path, found.version);
+    return true;
 }
 
 static bool find_engine(void)
@@ -87,17 +127,16 @@ static bool find_engine(void)
 
 static void load_engine(void)
 {
-    engine_there = find_engine();
-    if (engine_there)
-        engine.rmcp_on_notice(mi_log_notice, NULL);
-    else
+    if (!find_engine())
         mi_log(MI_ERROR, ENGINE_NAME " was not found; RMCP_LIBRARY can name it");
+    else if (engine_is == THERE)
+        engine.rmcp_on_notice(mi_log_notice, NULL);
 }
 
 const struct mi_engine *mi_engine(void)
 {
     pthread_once(&engine_once, load_engine);
-    return engine_there ? &engine : NULL;
+    return engine_is == THERE ? &engine : NULL;
 }
 
 /* ---- HIP ---- */
@@ -194,7 +233,7 @@ miopenStatus_t mi_device(rmcp_device **out)
         return mi_fail(miopenStatusInternalError,
                        "the device was opened before fork(); a child cannot use it");
     const struct mi_engine *e = mi_engine();
-    if (!e) return miopenStatusInternalError;
+    if (!e) return engine_is == MISFIT ? miopenStatusVersionMismatch : miopenStatusInternalError;
     char spec[32] = "";
     const char *named = getenv("RMCP_DEVICE");
     if (named && *named && strcmp(named, "auto") != 0) {

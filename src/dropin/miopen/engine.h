@@ -18,6 +18,7 @@
     F(rmcp_plan_workspace)                                                                         \
     F(rmcp_plan_algorithm)                                                                         \
     F(rmcp_case_plan)                                                                              \
+    F(rmcp_plan_slot)                                                                              \
     F(rmcp_plan_run)                                                                               \
     F(rmcp_plan_run_timed)                                                                         \
     F(rmcp_conv_describe)                                                                          \
@@ -45,8 +46,18 @@ struct mi_engine {
 };
 
 /* The engine, loaded when it is first asked for: the one that the process has, else RMCP_LIBRARY,
- * else beside this library, else by name. NULL when there is none; the reason was logged. */
+ * else beside this library, else by name. It must be of this library's version: the same MAJOR and
+ * MINOR, and no earlier PATCH. NULL when there is none, or one that does not fit: the first that is
+ * found is the one. The reason was told. */
 const struct mi_engine *mi_engine(void);
+
+/* Tell, once in a process, which engine there is, which is needed and why, and what to do; returns
+ * miopenStatusVersionMismatch. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+miopenStatus_t
+mi_misfit(const char *why, ...);
 
 /* The device for a new handle: RMCP_DEVICE, else HIP's current device of this thread. Devices stay
  * open and are shared by all handles. Not in a child after fork. */

@@ -2,7 +2,7 @@
 #include "dropin/miopen/case.h"
 #include "dropin/miopen/log.h"
 
-enum { DY, DX, ERROR, FIRST, MOST_INDICES = 5 }; /* slots; as many indices as dimensions */
+enum { MOST_INDICES = MI_I4 - MI_I0 + 1 }; /* as many as dimensions */
 
 /* None: the handle has memory of its own. */
 miopenStatus_t miopenGetGetitemWorkspaceSize(miopenHandle_t handle, uint32_t count,
@@ -116,9 +116,9 @@ miopenStatus_t miopenGetitemBackward(miopenHandle_t handle, void *workspace, siz
     mi_case_begin(&c, "getitem", &dx_tensor);
     mi_case_list(&c, "dims", indexed, (int)count);
     mi_case_list(&c, "take", &length, 1);
-    mi_case_tensor(&c, DY, "dy", dy_tensor, dy);
-    mi_case_tensor(&c, DX, "dx", &dx_tensor, dx);
-    mi_case_memory(&c, ERROR, error);
-    for (uint32_t i = 0; i < count; i++) mi_case_memory(&c, FIRST + i, indices[i]);
+    mi_case_tensor(&c, MI_DY, dy_tensor, dy);
+    mi_case_tensor(&c, MI_DX, &dx_tensor, dx);
+    mi_case_memory(&c, MI_ERRORS, error);
+    for (uint32_t i = 0; i < count; i++) mi_case_memory(&c, MI_I0 + i, indices[i]);
     return mi_case_call(handle, &c);
 }

@@ -2,9 +2,6 @@
 #include "dropin/miopen/elements.h"
 #include "dropin/miopen/log.h"
 
-enum { GLU_X, GLU_Y, GLU_DY, GLU_DX };                   /* of the operation "glu"   */
-enum { PRELU_X, PRELU_W, PRELU_DY, PRELU_DX, PRELU_DW }; /* of the operation "prelu" */
-
 /* Whether `half` is `whole` cut in two along a dimension. */
 static bool halves(const struct mi_tensor *whole, const struct mi_tensor *half, uint32_t dim)
 {
@@ -30,8 +27,8 @@ miopenStatus_t miopenGLUForward(miopenHandle_t handle, miopenTensorDescriptor_t 
     struct mi_case c;
     mi_case_begin(&c, "glu", x_tensor);
     mi_case_put(&c, ":fwd:dim%u", (unsigned)dim);
-    mi_case_tensor(&c, GLU_X, "x", x_tensor, x);
-    mi_case_tensor(&c, GLU_Y, "y", y_tensor, y);
+    mi_case_tensor(&c, MI_X, x_tensor, x);
+    mi_case_tensor(&c, MI_Y, y_tensor, y);
     return mi_case_call(handle, &c);
 }
 
@@ -46,9 +43,9 @@ miopenStatus_t miopenGLUBackward(miopenHandle_t handle, miopenTensorDescriptor_t
     struct mi_case c;
     mi_case_begin(&c, "glu", x_tensor);
     mi_case_put(&c, ":bwd:dim%u", (unsigned)dim);
-    mi_case_tensor(&c, GLU_X, "x", x_tensor, x);
-    mi_case_tensor(&c, GLU_DY, "dy", dy_tensor, dy);
-    mi_case_tensor(&c, GLU_DX, "dx", dx_tensor, dx);
+    mi_case_tensor(&c, MI_X, x_tensor, x);
+    mi_case_tensor(&c, MI_DY, dy_tensor, dy);
+    mi_case_tensor(&c, MI_DX, dx_tensor, dx);
     return mi_case_call(handle, &c);
 }
 
@@ -99,12 +96,12 @@ miopenStatus_t miopenPReLUBackward(miopenHandle_t handle, void *workspace, size_
                 !dw   ? "data"
                 : !dx ? "weights"
                       : "both");
-    mi_case_tensor(&c, PRELU_X, "x", x_tensor, x);
-    mi_case_tensor(&c, PRELU_DY, "dy", dy_tensor, dy);
+    mi_case_tensor(&c, MI_X, x_tensor, x);
+    mi_case_tensor(&c, MI_DY, dy_tensor, dy);
     if (dx) {
-        mi_case_tensor(&c, PRELU_W, "w", w_tensor, w);
-        mi_case_tensor(&c, PRELU_DX, "dx", dx_tensor, dx);
+        mi_case_tensor(&c, MI_W, w_tensor, w);
+        mi_case_tensor(&c, MI_DX, dx_tensor, dx);
     }
-    if (dw) mi_case_tensor(&c, PRELU_DW, "dw", dw_tensor, dw);
+    if (dw) mi_case_tensor(&c, MI_DW, dw_tensor, dw);
     return mi_case_call(handle, &c);
 }

@@ -3,8 +3,6 @@
 #include "dropin/miopen/log.h"
 #include "dropin/miopen/reduce.h"
 
-enum { X, Y, INDICES }; /* slots */
-
 /* The result with all dimensions of the input; false when it does not fit. */
 static bool result_of(const struct mi_tensor *x, int dim, bool keeps,
                       const struct mi_tensor *result, struct mi_tensor *out)
@@ -37,8 +35,8 @@ miopenStatus_t miopenKthvalueForward(miopenHandle_t handle, miopenTensorDescript
     struct mi_case c;
     mi_case_begin(&c, "kth", x_tensor);
     mi_case_put(&c, ":over%d:k%zu", along, k);
-    mi_case_tensor(&c, X, "x", x_tensor, x);
-    mi_case_tensor(&c, Y, "y", &result, y);
-    mi_case_tensor(&c, INDICES, "indices", &places, indices);
+    mi_case_tensor(&c, MI_X, x_tensor, x);
+    mi_case_tensor(&c, MI_Y, &result, y);
+    mi_case_tensor(&c, MI_INDICES, &places, indices);
     return mi_case_call(handle, &c);
 }

@@ -7,9 +7,6 @@
 
 #include <stdio.h>
 
-/* The engine's slots. */
-enum { X, Y, SAVED, DY, DX };
-
 static struct mi_lrn *lrn_of(miopenLRNDescriptor_t name)
 {
     struct mi_lrn *lrn = mi_object(name, MI_LRN);
@@ -130,10 +127,10 @@ miopenStatus_t miopenLRNForward(miopenHandle_t handle, miopenLRNDescriptor_t nam
     miopenStatus_t status =
         begin(&c, lrn, (const struct mi_tensor *[]){ x_tensor, y_tensor }, 2, 1);
     if (status != miopenStatusSuccess) return status;
-    mi_case_tensor(&c, X, "x", x_tensor, x);
-    mi_case_tensor(&c, Y, "y", y_tensor, y);
+    mi_case_tensor(&c, MI_X, x_tensor, x);
+    mi_case_tensor(&c, MI_Y, y_tensor, y);
     if (do_backward)
-        mi_case_tensor(&c, SAVED, "scale", y_tensor, workspace);
+        mi_case_tensor(&c, MI_SCALE, y_tensor, workspace);
     else
         mi_case_put(&c, ":plain");
     return mi_case_call(handle, &c);
@@ -155,10 +152,10 @@ miopenStatus_t miopenLRNBackward(miopenHandle_t handle, miopenLRNDescriptor_t na
     struct mi_case c;
     miopenStatus_t status = begin(&c, lrn, tensors, 4, 2);
     if (status != miopenStatusSuccess) return status;
-    mi_case_tensor(&c, X, "x", tensors[0], x);
-    mi_case_tensor(&c, Y, "y", tensors[1], y);
-    mi_case_tensor(&c, SAVED, "scale", tensors[1], workspace);
-    mi_case_tensor(&c, DY, "dy", tensors[2], dy);
-    mi_case_tensor(&c, DX, "dx", tensors[3], dx);
+    mi_case_tensor(&c, MI_X, tensors[0], x);
+    mi_case_tensor(&c, MI_Y, tensors[1], y);
+    mi_case_tensor(&c, MI_SCALE, tensors[1], workspace);
+    mi_case_tensor(&c, MI_DY, tensors[2], dy);
+    mi_case_tensor(&c, MI_DX, tensors[3], dx);
     return mi_case_call(handle, &c);
 }

@@ -2,9 +2,6 @@
 #include "dropin/miopen/elements.h"
 #include "dropin/miopen/log.h"
 
-enum { SOFT_X, SOFT_T, SOFT_Y, SOFT_DY, SOFT_DX }; /* of the operation "softmargin"  */
-enum { MULTI_X, MULTI_T, MULTI_W, MULTI_Y };       /* of the operation "multimargin" */
-
 static const char *const reductions[] = { "none", "sum", "mean" };
 
 static bool known(miopenLossReductionMode_t reduction)
@@ -63,12 +60,12 @@ miopenStatus_t miopenSoftMarginLossForward(miopenHandle_t handle, miopenTensorDe
     struct mi_case c;
     mi_case_begin(&c, "softmargin", x_tensor);
     mi_case_put(&c, ":fwd:%s", reductions[reduction]);
-    mi_case_tensor(&c, SOFT_X, "x", x_tensor, x);
-    mi_case_tensor(&c, SOFT_T, "t", t_tensor, t);
+    mi_case_tensor(&c, MI_X, x_tensor, x);
+    mi_case_tensor(&c, MI_T, t_tensor, t);
     if (reduction == MIOPEN_LOSS_REDUCTION_NONE)
-        mi_case_tensor(&c, SOFT_Y, "y", y_tensor, y);
+        mi_case_tensor(&c, MI_Y, y_tensor, y);
     else
-        mi_case_memory(&c, SOFT_Y, y);
+        mi_case_memory(&c, MI_Y, y);
     return mi_case_call(handle, &c);
 }
 
@@ -89,10 +86,10 @@ miopenStatus_t miopenSoftMarginLossBackward(miopenHandle_t handle, miopenTensorD
     struct mi_case c;
     mi_case_begin(&c, "softmargin", x_tensor);
     mi_case_put(&c, ":bwd:%s", reductions[reduction]);
-    mi_case_tensor(&c, SOFT_X, "x", x_tensor, x);
-    mi_case_tensor(&c, SOFT_T, "t", t_tensor, t);
-    mi_case_tensor(&c, SOFT_DY, "dy", dy_tensor, dy);
-    mi_case_tensor(&c, SOFT_DX, "dx", dx_tensor, dx);
+    mi_case_tensor(&c, MI_X, x_tensor, x);
+    mi_case_tensor(&c, MI_T, t_tensor, t);
+    mi_case_tensor(&c, MI_DY, dy_tensor, dy);
+    mi_case_tensor(&c, MI_DX, dx_tensor, dx);
     return mi_case_call(handle, &c);
 }
 
@@ -142,9 +139,9 @@ miopenStatus_t miopenMultiMarginLossForward(miopenHandle_t handle, miopenTensorD
     mi_case_begin(&c, "multimargin", x_tensor);
     mi_case_put(&c, ":%s:p%ld", reductions[reduction], p);
     mi_case_number(&c, "margin", (double)margin);
-    mi_case_tensor(&c, MULTI_X, "x", x_tensor, x);
-    mi_case_tensor(&c, MULTI_T, "t", t_tensor, t);
-    mi_case_tensor(&c, MULTI_W, "w", w_tensor, w);
-    mi_case_tensor(&c, MULTI_Y, "y", y_tensor, y);
+    mi_case_tensor(&c, MI_X, x_tensor, x);
+    mi_case_tensor(&c, MI_T, t_tensor, t);
+    mi_case_tensor(&c, MI_W, w_tensor, w);
+    mi_case_tensor(&c, MI_Y, y_tensor, y);
     return mi_case_call(handle, &c);
 }

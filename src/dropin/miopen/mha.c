@@ -42,8 +42,7 @@ miopenStatus_t miopenGetMhaDescriptor(miopenMhaDescriptor_t name, float *scale)
 
 /* ---- tensors ---- */
 
-/* Slots, factors and places of amax, in the order of the operation. */
-enum { Q, K, V, BIAS, O, M, ZINV, DO, DQ, DK, DV, FACTORS, STATE, AMAX };
+/* Factors and places of amax, in the order of the operation. */
 enum { N_FACTORS = 13, DROP = 12, N_AMAX = 4 };
 
 enum side { FORWARD = 1, BACKWARD = 2, BOTH = 3 };
@@ -51,23 +50,22 @@ enum shape { QUERIES, KEYS, SCORES, ROWS };
 
 static const struct whole {
     uint32_t id;
-    unsigned slot;
-    const char *name;
+    enum mi_slot slot;
     enum side read, written;
     enum shape shape;
     enum side optional;
 } wholes[] = {
-    { miopenTensorMhaQ, Q, "q", BOTH, 0, QUERIES, 0 },
-    { miopenTensorMhaK, K, "k", BOTH, 0, KEYS, 0 },
-    { miopenTensorMhaV, V, "v", BOTH, 0, KEYS, 0 },
-    { miopenTensorMhaBias, BIAS, "bias", BOTH, 0, SCORES, BOTH },
-    { miopenTensorMhaO, O, "o", 0, FORWARD, QUERIES, 0 },
-    { miopenTensorMhaM, M, "m", BACKWARD, FORWARD, ROWS, FORWARD },
-    { miopenTensorMhaZInv, ZINV, "zinv", BACKWARD, FORWARD, ROWS, FORWARD },
-    { miopenTensorMhaDO, DO, "do", BACKWARD, 0, QUERIES, 0 },
-    { miopenTensorMhaDQ, DQ, "dq", 0, BACKWARD, QUERIES, 0 },
-    { miopenTensorMhaDK, DK, "dk", 0, BACKWARD, KEYS, 0 },
-    { miopenTensorMhaDV, DV, "dv", 0, BACKWARD, KEYS, 0 },
+    { miopenTensorMhaQ, MI_Q, BOTH, 0, QUERIES, 0 },
+    { miopenTensorMhaK, MI_K, BOTH, 0, KEYS, 0 },
+    { miopenTensorMhaV, MI_V, BOTH, 0, KEYS, 0 },
+    { miopenTensorMhaBias, MI_BIAS, BOTH, 0, SCORES, BOTH },
+    { miopenTensorMhaO, MI_O, 0, FORWARD, QUERIES, 0 },
+    { miopenTensorMhaM, MI_M, BACKWARD, FORWARD, ROWS, FORWARD },
+    { miopenTensorMhaZInv, MI_ZINV, BACKWARD, FORWARD, ROWS, FORWARD },
+    { miopenTensorMhaDO, MI_DO, BACKWARD, 0, QUERIES, 0 },
+    { miopenTensorMhaDQ, MI_DQ, 0, BACKWARD, QUERIES, 0 },
+    { miopenTensorMhaDK, MI_DK, 0, BACKWARD, KEYS, 0 },
+    { miopenTensorMhaDV, MI_DV, 0, BACKWARD, KEYS, 0 },
 };
 enum { WHOLES = sizeof wholes / sizeof *wholes };
 
@@ -151,7 +149,8 @@ static miopenStatus_t check(const struct mi_mha_call *call)
         bool same = t->dims == 4 && t->type == (own ? miopenFloat : q->type);
         for (int d = 0; same && d < 4; d++) same = t->size[d] == size[d];
         if (!same)
-            return mi_fail(miopenStatusBadParm, "attention: %s does not fit", wholes[i].name);
+            return mi_fail(miopenStatusBadParm, "attention: %s does not fit",
+                           mi_slot_name(wholes[i].slot));
     }
     miopenStatus_t status = miopenStatusSuccess;
     for (int i = 0; i < N_FACTORS && !status; i++)
@@ -327,22 +326,22 @@ miopenStatus_t mi_mha_run(struct mi_handle *handle, const struct mi_mha_call *gi
     if (status != miopenStatusSuccess) return status;
     for (int i = 0; i < WHOLES; i++)
         if (takes_part(call, &wholes[i]) && !buffer(call, wholes[i].id))
-            return mi_fail(miopenStatusInvalidValue, "attention without %s", wholes[i].name);
+            return mi_fail(miopenStatusInvalidValue, "attention without %s",
+                           mi_slot_name(wholes[i].slot));
     status = mi_case_plan(handle, &c); /* nothing is copied in vain */
     const uint64_t bytes = find_copies(call, copy);
     if (!status) status = mi_handle_between(handle, bytes, &memory);
     if (status) return status;
     for (int i = 0; i < WHOLES; i++)
         if (takes_part(call, &wholes[i])) {
-            mi_case_memory(&c, wholes[i].slot, buffer(call, wholes[i].id));
-            if (copy[i]) c.memory[wholes[i].slot] = behind(memory, copy[i]);
+            mi_case_memory_at(&c, wholes[i].slot,
+                              copy[i] ? behind(memory, copy[i]) : at(buffer(call, wholes[i].id)));
         }
     const bool factors = has_factors(call);
     if (factors) {
-        mi_case_memory(&c, AMAX, memory.base);
-        c.memory[FACTORS] = memory;
-        c.memory[STATE] = behind(memory, STATE_AT);
-        c.memory[AMAX] = behind(memory, AMAX_AT);
+        mi_case_memory_at(&c, MI_FACTORS, memory);
+        mi_case_memory_at(&c, MI_STATE, behind(memory, STATE_AT));
+        mi_case_memory_at(&c, MI_AMAX, behind(memory, AMAX_AT));
         status = collect(handle, call, memory);
     }
     if (!status) status = relay(handle, call, copy, memory, false);

@@ -4,12 +4,9 @@
 
 #include <math.h>
 
-/* The engine's slots. */
-enum { X, X2, WEIGHT, BIAS, Y, MEAN, RSTD, DY, DX, DWEIGHT, DBIAS };
-
 /* A tensor of a call. `count` elements are expected of it, or as many as x has (0). */
 struct operand {
-    unsigned slot;
+    enum mi_slot slot;
     miopenTensorDescriptor_t name;
     const void *memory;
     int64_t count;
@@ -40,7 +37,7 @@ static miopenStatus_t check(const struct operand *operands, size_t n, const stru
 /* Run `c` on the operands. One of two results that the caller does not want goes to memory of the
  * handle: forward needs no workspace. */
 static miopenStatus_t run(miopenHandle_t name, struct mi_case *c, const struct operand *operands,
-                          size_t n, unsigned unwanted, uint64_t unwanted_bytes)
+                          size_t n, enum mi_slot unwanted, uint64_t unwanted_bytes)
 {
     struct mi_handle *handle = mi_handle_enter(name);
     if (!handle) return miopenStatusBadParm;
@@ -51,8 +48,7 @@ static miopenStatus_t run(miopenHandle_t name, struct mi_case *c, const struct o
     if (unwanted_bytes) {
         rmcp_memory scratch;
         status = mi_handle_scratch(handle, unwanted_bytes, &scratch);
-        if (!status) mi_case_memory(c, unwanted, scratch.base);
-        if (!status) c->memory[unwanted] = scratch;
+        if (!status) mi_case_memory_at(c, unwanted, scratch);
     }
     if (!status) status = mi_case_run(handle, c);
     mi_handle_leave(handle);
@@ -98,7 +94,7 @@ static miopenStatus_t forward(miopenHandle_t handle, struct mi_case *c, const st
     if (status) return status;
     mi_case_put(c, ":fwd:%s:%s", affine ? "affine" : "bare", saved ? "saved" : "unsaved");
     put_epsilon(c, epsilon);
-    return run(handle, c, operands, n, mean->memory ? RSTD : MEAN, bytes);
+    return run(handle, c, operands, n, mean->memory ? MI_RSTD : MI_MEAN, bytes);
 }
 
 static miopenStatus_t layer(miopenHandle_t handle, bool affine, struct operand *operands, size_t n,
@@ -111,8 +107,8 @@ static miopenStatus_t layer(miopenHandle_t handle, bool affine, struct operand *
     miopenStatus_t status = split(x, normalized_dim, &rows, &inner);
     if (status) return status;
     for (size_t i = 1; i < n; i++) {
-        if (operands[i].slot == WEIGHT || operands[i].slot == BIAS) operands[i].count = inner;
-        if (operands[i].slot == MEAN || operands[i].slot == RSTD) operands[i].count = rows;
+        if (operands[i].slot == MI_WEIGHT || operands[i].slot == MI_BIAS) operands[i].count = inner;
+        if (operands[i].slot == MI_MEAN || operands[i].slot == MI_RSTD) operands[i].count = rows;
     }
     begin(&c, x, rows, inner);
     mi_case_put(&c, ":layer:%s", add ? "add" : "single");
@@ -131,12 +127,12 @@ miopenStatus_t miopenLayerNormForward(miopenHandle_t handle, miopenNormMode_t mo
 {
     const bool affine = mode != MIOPEN_ELEMENTWISE_AFFINE;
     struct operand operands[] = {
-        { X, x_name, x, 0, true },
-        { WEIGHT, weight_name, weight, 0, affine },
-        { BIAS, bias_name, bias, 0, affine },
-        { Y, y_name, y, 0, true },
-        { MEAN, mean_name, mean, 0, true },
-        { RSTD, rstd_name, rstd, 0, true },
+        { MI_X, x_name, x, 0, true },
+        { MI_WEIGHT, weight_name, weight, 0, affine },
+        { MI_BIAS, bias_name, bias, 0, affine },
+        { MI_Y, y_name, y, 0, true },
+        { MI_MEAN, mean_name, mean, 0, true },
+        { MI_RSTD, rstd_name, rstd, 0, true },
     };
     return layer(handle, affine, operands, 6, false, epsilon, normalized_dim);
 }
@@ -154,13 +150,13 @@ miopenStatus_t miopenAddLayerNormForward(miopenHandle_t handle, miopenNormMode_t
 {
     const bool affine = mode != MIOPEN_ELEMENTWISE_AFFINE_FUSED_ADD;
     struct operand operands[] = {
-        { X, x_name, x, 0, true },
-        { X2, x2_name, x2, 0, true },
-        { WEIGHT, weight_name, weight, 0, affine },
-        { BIAS, bias_name, bias, 0, affine },
-        { Y, y_name, y, 0, true },
-        { MEAN, mean_name, mean, 0, true },
-        { RSTD, rstd_name, rstd, 0, true },
+        { MI_X, x_name, x, 0, true },
+        { MI_X2, x2_name, x2, 0, true },
+        { MI_WEIGHT, weight_name, weight, 0, affine },
+        { MI_BIAS, bias_name, bias, 0, affine },
+        { MI_Y, y_name, y, 0, true },
+        { MI_MEAN, mean_name, mean, 0, true },
+        { MI_RSTD, rstd_name, rstd, 0, true },
     };
     return layer(handle, affine, operands, 7, true, epsilon, normalized_dim);
 }
@@ -183,12 +179,12 @@ miopenStatus_t miopenGroupNormForward(miopenHandle_t handle, miopenNormMode_t mo
                        (unsigned long long)groups);
     const int64_t channels = x->size[1], rows = x->size[0] * (int64_t)groups;
     struct operand operands[] = {
-        { X, x_name, x_memory, 0, true },
-        { WEIGHT, weight_name, weight, channels, affine },
-        { BIAS, bias_name, bias, channels, affine },
-        { Y, y_name, y, 0, true },
-        { MEAN, mean_name, mean, rows, true },
-        { RSTD, rstd_name, rstd, rows, true },
+        { MI_X, x_name, x_memory, 0, true },
+        { MI_WEIGHT, weight_name, weight, channels, affine },
+        { MI_BIAS, bias_name, bias, channels, affine },
+        { MI_Y, y_name, y, 0, true },
+        { MI_MEAN, mean_name, mean, rows, true },
+        { MI_RSTD, rstd_name, rstd, rows, true },
     };
     struct mi_case c;
     const int64_t space = mi_tensor_elements(x) / x->size[0] / channels;
@@ -211,10 +207,10 @@ miopenStatus_t miopenT5LayerNormForward(miopenHandle_t handle, miopenNormMode_t 
     miopenStatus_t status = split(x, x->dims - 1, &rows, &inner);
     if (status) return status;
     const struct operand operands[] = {
-        { X, x_name, x_memory, 0, true },
-        { WEIGHT, weight_name, weight, inner, affine },
-        { Y, y_name, y, 0, true },
-        { RSTD, rstd_name, rstd, rows, rstd },
+        { MI_X, x_name, x_memory, 0, true },
+        { MI_WEIGHT, weight_name, weight, inner, affine },
+        { MI_Y, y_name, y, 0, true },
+        { MI_RSTD, rstd_name, rstd, rows, rstd },
     };
     status = check(operands, 4, x);
     if (status) return status;
@@ -268,12 +264,12 @@ miopenT5LayerNormBackward(miopenHandle_t handle, miopenNormMode_t mode, void *wo
     miopenStatus_t status = split(x, x->dims - 1, &rows, &inner);
     if (status) return status;
     const struct operand operands[] = {
-        { X, x_name, x_memory, 0, true },
-        { DY, dy_name, dy, 0, true },
-        { WEIGHT, weight_name, weight, inner, affine },
-        { RSTD, rstd_name, rstd, rows, true },
-        { DX, dx_name, dx, 0, true },
-        { DWEIGHT, dw_name, dw, inner, dw },
+        { MI_X, x_name, x_memory, 0, true },
+        { MI_DY, dy_name, dy, 0, true },
+        { MI_WEIGHT, weight_name, weight, inner, affine },
+        { MI_RSTD, rstd_name, rstd, rows, true },
+        { MI_DX, dx_name, dx, 0, true },
+        { MI_DWEIGHT, dw_name, dw, inner, dw },
     };
     status = check(operands, 6, x);
     if (status) return status;
@@ -314,14 +310,14 @@ miopenStatus_t miopenLayerNormBackward(
     if (!dw != !db)
         return mi_fail(miopenStatusNotImplemented, "layer normalisation: one of dw and db alone");
     const struct operand operands[] = {
-        { X, x_name, x_memory, 0, true },
-        { DY, dy_name, dy, 0, true },
-        { WEIGHT, weight_name, weight, inner, affine },
-        { MEAN, mean_name, mean, rows, true },
-        { RSTD, rstd_name, rstd, rows, true },
-        { DX, dx_name, dx, 0, true },
-        { DWEIGHT, dw_name, dw, inner, dw },
-        { DBIAS, db_name, db, inner, db },
+        { MI_X, x_name, x_memory, 0, true },
+        { MI_DY, dy_name, dy, 0, true },
+        { MI_WEIGHT, weight_name, weight, inner, affine },
+        { MI_MEAN, mean_name, mean, rows, true },
+        { MI_RSTD, rstd_name, rstd, rows, true },
+        { MI_DX, dx_name, dx, 0, true },
+        { MI_DWEIGHT, dw_name, dw, inner, dw },
+        { MI_DBIAS, db_name, db, inner, db },
     };
     status = check(operands, 8, x);
     if (status) return status;

@@ -169,7 +169,6 @@ static miopenStatus_t run_bias(struct mi_handle *handle, struct stage *s)
 
 static miopenStatus_t run_activation(struct mi_handle *handle, struct stage *s)
 {
-    enum { X, Y, DY, DX }; /* of the operation "act" */
     const bool backward = s->part->kind == MI_PART_ACTIVATION_BACKWARD;
     const struct mi_activation activation = activation_of(s->part, s->values);
     const struct mi_tensor *tensors[] = { &s->x, &s->y };
@@ -184,13 +183,13 @@ static miopenStatus_t run_activation(struct mi_handle *handle, struct stage *s)
             return mi_fail(miopenStatusBadParm,
                            "the gradient of activation %d needs another tensor",
                            (int)activation.mode);
-        if (with_x) mi_case_tensor(&c, X, "x", &s->x, s->values->x);
-        if (with_y) mi_case_tensor(&c, Y, "y", &s->x, s->values->y);
-        mi_case_tensor(&c, DY, "dy", &s->x, s->input.base);
-        mi_case_tensor(&c, DX, "dx", &s->y, s->output.base);
+        if (with_x) mi_case_tensor(&c, MI_X, &s->x, s->values->x);
+        if (with_y) mi_case_tensor(&c, MI_Y, &s->x, s->values->y);
+        mi_case_tensor(&c, MI_DY, &s->x, s->input.base);
+        mi_case_tensor(&c, MI_DX, &s->y, s->output.base);
     } else {
-        mi_case_tensor(&c, X, "x", &s->x, s->input.base);
-        mi_case_tensor(&c, Y, "y", &s->y, s->output.base);
+        mi_case_tensor(&c, MI_X, &s->x, s->input.base);
+        mi_case_tensor(&c, MI_Y, &s->y, s->output.base);
     }
     handle->kernel_ms = 0;
     return s->only_plan ? mi_case_plan(handle, &c) : mi_case_run(handle, &c);

@@ -252,6 +252,28 @@ static rmcp_status make_rnn(struct mi_handle *handle, const struct mi_key *key, 
     return status;
 }
 
+static const char *const slot_names[MI_SLOTS] = {
+#define F(slot, name) [MI_##slot] = (name),
+    MI_SLOT_NAMES(F)
+#undef F
+};
+
+const char *mi_slot_name(enum mi_slot slot)
+{
+    return slot_names[slot];
+}
+
+/* Which number each name has in the plan. */
+static void resolve(const struct mi_engine *e, const rmcp_plan *plan,
+                    int8_t number[static MI_SLOTS])
+{
+    rmcp_slot_info info = { .struct_size = sizeof info };
+    memset(number, -1, MI_SLOTS);
+    for (uint32_t i = 0; i < MI_PLAN_SLOTS && e->rmcp_plan_slot(plan, i, &info) == RMCP_OK; i++)
+        for (int slot = 0; slot < MI_SLOTS; slot++)
+            if (!strcmp(info.name, slot_names[slot])) number[slot] = (int8_t)i;
+}
+
 static rmcp_status make(struct mi_handle *handle, const struct mi_key *key, struct mi_plans *out)
 {
     const struct mi_engine *e = handle->engine;
@@ -268,6 +290,7 @@ static rmcp_status make(struct mi_handle *handle, const struct mi_key *key, stru
     if (status != RMCP_OK) return status;
     choice->workspace = e->rmcp_plan_workspace(choice->plan);
     out->n = 1;
+    if (key->operation == MI_OP_CASE) resolve(e, choice->plan, out->slot);
     return RMCP_OK;
 }
 

@@ -29,6 +29,73 @@ struct mi_key {
     } problem;
 };
 
+/* The names that the engine's operations give their tensors, of those that are called by case
+ * string (rmcp_plan_slot). They are known here by name alone: which number one has, each plan says.
+ */
+#define MI_SLOT_NAMES(F)                                                                           \
+    F(A, "a")                                                                                      \
+    F(AMAX, "amax")                                                                                \
+    F(BIAS, "bias")                                                                                \
+    F(C, "c")                                                                                      \
+    F(COPY, "copy")                                                                                \
+    F(COS, "cos")                                                                                  \
+    F(DBIAS, "dbias")                                                                              \
+    F(DK, "dk")                                                                                    \
+    F(DO, "do")                                                                                    \
+    F(DQ, "dq")                                                                                    \
+    F(DV, "dv")                                                                                    \
+    F(DW, "dw")                                                                                    \
+    F(DWEIGHT, "dweight")                                                                          \
+    F(DX, "dx")                                                                                    \
+    F(DY, "dy")                                                                                    \
+    F(ERRORS, "error")                                                                             \
+    F(FACTORS, "factors")                                                                          \
+    F(GRAD, "grad")                                                                                \
+    F(I0, "i0")                                                                                    \
+    F(I1, "i1")                                                                                    \
+    F(I2, "i2")                                                                                    \
+    F(I3, "i3")                                                                                    \
+    F(I4, "i4")                                                                                    \
+    F(INDEX, "index")                                                                              \
+    F(INDICES, "indices")                                                                          \
+    F(INF, "inf")                                                                                  \
+    F(K, "k")                                                                                      \
+    F(LENGTHS, "lengths")                                                                          \
+    F(LOSS, "loss")                                                                                \
+    F(M, "m")                                                                                      \
+    F(MEAN, "mean")                                                                                \
+    F(MOST, "most")                                                                                \
+    F(O, "o")                                                                                      \
+    F(PARAM, "param")                                                                              \
+    F(Q, "q")                                                                                      \
+    F(RESERVE, "reserve")                                                                          \
+    F(RSTD, "rstd")                                                                                \
+    F(SCALE, "scale")                                                                              \
+    F(SIN, "sin")                                                                                  \
+    F(SQUARE, "square")                                                                            \
+    F(STATE, "state")                                                                              \
+    F(STEP, "step")                                                                                \
+    F(T, "t")                                                                                      \
+    F(TARGETS, "targets")                                                                          \
+    F(V, "v")                                                                                      \
+    F(W, "w")                                                                                      \
+    F(WEIGHT, "weight")                                                                            \
+    F(X, "x")                                                                                      \
+    F(X2, "x2")                                                                                    \
+    F(Y, "y")                                                                                      \
+    F(ZINV, "zinv")
+
+enum mi_slot {
+#define F(slot, name) MI_##slot,
+    MI_SLOT_NAMES(F)
+#undef F
+        MI_SLOTS
+};
+const char *mi_slot_name(enum mi_slot slot);
+
+/* More tensors than any plan has; those of a plan that are behind are not known. */
+enum { MI_PLAN_SLOTS = 16 };
+
 /* One way to do it. */
 struct mi_choice {
     rmcp_plan *plan;
@@ -42,6 +109,7 @@ struct mi_choice {
 struct mi_plans {
     int n;
     struct mi_choice choice[2];
+    int8_t slot[MI_SLOTS]; /* of a plan by case string, the number of each name; -1: not there */
 };
 
 struct mi_plan_table *mi_plans_create(void);

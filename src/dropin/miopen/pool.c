@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The engine's slots. */
-enum { X, Y, INDEX, DY, DX };
-
 static bool alike(const struct mi_tensor *a, const struct mi_tensor *b)
 {
     if (a->dims != b->dims || a->type != b->type) return false;
@@ -77,7 +74,7 @@ static void put_indices(struct mi_case *c, const struct mi_pool *pool, const voi
 {
     static const char *const types[] = { "u8", "u16", "u32", "u64" };
     mi_case_put(c, ":%s%s", types[pool->index_type], pool->index_mode ? ":image" : "");
-    mi_case_memory(c, INDEX, memory);
+    mi_case_memory(c, MI_INDEX, memory);
 }
 
 static void log_command(const struct mi_pool *pool, const struct mi_tensor *x, bool forward)
@@ -138,8 +135,8 @@ miopenStatus_t miopenPoolingForward(miopenHandle_t handle, miopenPoolingDescript
     struct mi_case c;
     begin(&c, pool, x_tensor, y_tensor, "fwd", (double)*(const float *)alpha,
           (double)*(const float *)beta);
-    mi_case_tensor(&c, X, "x", x_tensor, x);
-    mi_case_tensor(&c, Y, "y", y_tensor, y);
+    mi_case_tensor(&c, MI_X, x_tensor, x);
+    mi_case_tensor(&c, MI_Y, y_tensor, y);
     if (saves)
         put_indices(&c, pool, workspace);
     else if (pool->mode == miopenPoolingMax)
@@ -174,7 +171,7 @@ miopenStatus_t miopenPoolingBackward(miopenHandle_t handle, miopenPoolingDescrip
     begin(&c, pool, dx_tensor, dy_tensor, "bwd", (double)*(const float *)alpha,
           (double)*(const float *)beta);
     if (largest) put_indices(&c, pool, workspace);
-    mi_case_tensor(&c, DY, "dy", dy_tensor, dy);
-    mi_case_tensor(&c, DX, "dx", dx_tensor, dx);
+    mi_case_tensor(&c, MI_DY, dy_tensor, dy);
+    mi_case_tensor(&c, MI_DX, dx_tensor, dx);
     return mi_case_call(handle, &c);
 }

@@ -13,8 +13,6 @@ struct mi_reduce {
     miopenIndicesType_t indices_type;
 };
 
-enum { A, C, INDICES }; /* slots */
-
 static const struct mi_reduce *reduce_of(miopenReduceTensorDescriptor_t name)
 {
     const struct mi_reduce *reduce = mi_object(name, MI_REDUCE);
@@ -181,9 +179,9 @@ miopenStatus_t miopenReduceTensor(miopenHandle_t handle, const miopenReduceTenso
     mi_case_list(&call, "over", over, n_over);
     mi_case_number(&call, "alpha", (double)*(const float *)alpha);
     mi_case_number(&call, "beta", (double)*(const float *)beta);
-    mi_case_tensor(&call, A, "a", &from, a);
-    mi_case_tensor(&call, C, "c", &to, c);
-    if (has_indices(reduce)) mi_case_memory(&call, INDICES, indices);
+    mi_case_tensor(&call, MI_A, &from, a);
+    mi_case_tensor(&call, MI_C, &to, c);
+    if (has_indices(reduce)) mi_case_memory(&call, MI_INDICES, indices);
     return mi_case_call(handle, &call);
 }
 
@@ -241,8 +239,8 @@ miopenStatus_t miopenReduceCalculationForward(
     mi_case_begin(&c, "reduce", x_tensor);
     mi_case_put(&c, ":%s:over%d%s", op == MIOPEN_REDUCE_CALCULATION_SUM ? "add" : "mul", (int)dim,
                 nan == MIOPEN_REDUCE_CALCULATION_PROPAGATE_NAN ? ":ignore" : "");
-    mi_case_tensor(&c, A, "a", x_tensor, x);
-    mi_case_tensor(&c, C, "c", &result, y);
+    mi_case_tensor(&c, MI_A, x_tensor, x);
+    mi_case_tensor(&c, MI_C, &result, y);
     return mi_case_call(handle, &c);
 }
 
@@ -275,8 +273,8 @@ miopenStatus_t miopenReduceExtremeForward(miopenHandle_t handle,
     struct mi_case c;
     mi_case_begin(&c, "reduce", x_tensor);
     mi_case_put(&c, ":%s:ignore:over%d", words[op], (int)dim);
-    mi_case_tensor(&c, A, "a", x_tensor, x);
-    if (values) mi_case_tensor(&c, C, "c", &result, y);
-    mi_case_tensor(&c, INDICES, "indices", &places, indices);
+    mi_case_tensor(&c, MI_A, x_tensor, x);
+    if (values) mi_case_tensor(&c, MI_C, &result, y);
+    mi_case_tensor(&c, MI_INDICES, &places, indices);
     return mi_case_call(handle, &c);
 }

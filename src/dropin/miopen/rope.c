@@ -2,8 +2,6 @@
 #include "dropin/miopen/elements.h"
 #include "dropin/miopen/log.h"
 
-enum { X, Y, DY, DX, COS, SIN }; /* of the operation "rope" */
-
 /* Packed tensors, as the original takes them; cosines and sines go on from their beginning when
  * they end. */
 static miopenStatus_t run(miopenHandle_t handle, bool backward, const struct mi_tensor *from_tensor,
@@ -26,10 +24,10 @@ static miopenStatus_t run(miopenHandle_t handle, bool backward, const struct mi_
     const int64_t size[] = { elements / row, row };
     mi_case_begin_sizes(&c, "rope", size, 2, from_tensor->type);
     mi_case_put(&c, backward ? ":bwd" : ":fwd");
-    mi_case_memory(&c, backward ? DY : X, from);
-    mi_case_memory(&c, backward ? DX : Y, to);
-    mi_case_memory(&c, COS, cosines);
-    mi_case_memory(&c, SIN, sines);
+    mi_case_memory(&c, backward ? MI_DY : MI_X, from);
+    mi_case_memory(&c, backward ? MI_DX : MI_Y, to);
+    mi_case_memory(&c, MI_COS, cosines);
+    mi_case_memory(&c, MI_SIN, sines);
     return mi_case_call(handle, &c);
 }
 

@@ -62,8 +62,6 @@ miopenStatus_t miopenGetSoftmaxDescriptor(const miopenSoftmaxDescriptor_t name, 
 
 /* ---- the operation ---- */
 
-enum { X, Y, DY, DX }; /* slots */
-
 static bool alike(const struct mi_tensor *a, const struct mi_tensor *b)
 {
     return a->type == b->type && a->dims == b->dims &&
@@ -89,8 +87,8 @@ miopenStatus_t mi_softmax_forward(struct mi_handle *handle, const struct mi_soft
         return mi_fail(miopenStatusBadParm, "softmax of tensors of different types or sizes");
     struct mi_case c;
     begin(&c, softmax, x_tensor, "fwd");
-    mi_case_tensor(&c, X, "x", x_tensor, x);
-    mi_case_tensor(&c, Y, "y", y_tensor, y);
+    mi_case_tensor(&c, MI_X, x_tensor, x);
+    mi_case_tensor(&c, MI_Y, y_tensor, y);
     return mi_case_run(handle, &c);
 }
 
@@ -103,9 +101,9 @@ miopenStatus_t mi_softmax_backward(struct mi_handle *handle, const struct mi_sof
         return mi_fail(miopenStatusBadParm, "softmax of tensors of different types or sizes");
     struct mi_case c;
     begin(&c, softmax, y_tensor, "bwd");
-    mi_case_tensor(&c, Y, "y", y_tensor, y);
-    mi_case_tensor(&c, DY, "dy", dy_tensor, dy);
-    mi_case_tensor(&c, DX, "dx", dx_tensor, dx);
+    mi_case_tensor(&c, MI_Y, y_tensor, y);
+    mi_case_tensor(&c, MI_DY, dy_tensor, dy);
+    mi_case_tensor(&c, MI_DX, dx_tensor, dx);
     return mi_case_run(handle, &c);
 }
 
