@@ -89,7 +89,8 @@ rmcp_status model_execute(struct model_session *s, const struct rmcp_operation *
     rmcp_status status = allocate(s, operation, problem, plan->workspace_bytes, memory);
     s->seconds = 0;
     if (!status)
-        status = rmcp_plan_execute_unchecked(plan, NULL, memory, plan->workspace_bytes, seconds);
+        status =
+            rmcp_plan_execute_unchecked(plan, NULL, memory, NULL, plan->workspace_bytes, seconds);
     for (unsigned i = 0; i < RMCP_MOST_SLOTS; i++)
         if (memory[i].base) s->device->driver->release(s->device, memory[i].base);
     return status;

@@ -733,7 +733,22 @@ typedef struct rmcp_slot_info {
  * from 0 on. RMCP_E_ARG past the last one. */
 RMCP_API rmcp_status rmcp_plan_slot(const rmcp_plan *plan, uint32_t slot, rmcp_slot_info *info);
 
-/* The memory of one execution. Outputs must not overlap anything else, unless an operation says so.
+/* A number that an execution may bring in place of the one that the plan's text has: with Adam the
+ * number of the step, for one plan does all of them. */
+typedef struct rmcp_scalar_info {
+    uint32_t struct_size;
+    uint32_t reserved;
+    double value;       /* what it is when an execution does not say                            */
+    double least, most; /* what it may be; both infinite: anything                              */
+    char name[32];      /* as in case strings: "number"                                          */
+} rmcp_scalar_info;
+
+/* Fill `*info`, whose struct_size the caller has set, with what is said of scalar number `scalar`,
+ * from 0 on. RMCP_E_ARG past the last one; most operations have none. */
+RMCP_API rmcp_status rmcp_plan_scalar(const rmcp_plan *plan, uint32_t scalar,
+                                      rmcp_scalar_info *info);
+
+/* What one execution is given. Outputs must not overlap anything else, unless an operation says so.
  */
 typedef struct rmcp_slots {
     uint32_t struct_size;
@@ -741,6 +756,9 @@ typedef struct rmcp_slots {
     const rmcp_memory *memory; /* in the order of rmcp_plan_slot; {NULL, 0} for what is not used */
     rmcp_memory workspace;
     uint64_t workspace_bytes; /* size of it: at least rmcp_plan_workspace        */
+    uint32_t n_scalars;       /* of `scalars`: those behind are the plan's own   */
+    uint32_t reserved;        /* must be 0                                       */
+    const double *scalars;    /* in the order of rmcp_plan_scalar; read in the call */
 } rmcp_slots;
 
 /* Execute a plan of any operation, as rmcp_conv_execute and rmcp_conv_execute_timed. */

@@ -171,7 +171,14 @@ class SlotInfo(Struct):
 class Slots(Struct):
     C_NAME = "rmcp_slots"
     _fields_ = [("struct_size", _u32), ("count", _u32), ("memory", ctypes.POINTER(Memory)), ("workspace", Memory),
-                ("workspace_bytes", _u64)]
+                ("workspace_bytes", _u64), ("n_scalars", _u32), ("reserved", _u32),
+                ("scalars", ctypes.POINTER(ctypes.c_double))]
+
+
+class ScalarInfo(Struct):
+    C_NAME = "rmcp_scalar_info"
+    _fields_ = [("struct_size", _u32), ("reserved", _u32), ("value", ctypes.c_double), ("least", ctypes.c_double),
+                ("most", ctypes.c_double), ("name", ctypes.c_char * 32)]
 
 
 class Rnn(Struct):
@@ -205,8 +212,8 @@ class CheckInfo(Struct):
 
 
 STRUCTS = (Problem, Shape, DeviceOptions, DeviceInfo, Memory, PlanOptions, Candidate, Tensors,
-           BatchNorm, BatchNormTensors, Tensor, TensorOperands, Gemm, GemmMatrices, SlotInfo, Slots, Rnn, RnnInfo,
-           RnnTensors, CheckInfo)
+           BatchNorm, BatchNormTensors, Tensor, TensorOperands, Gemm, GemmMatrices, SlotInfo, Slots, ScalarInfo, Rnn,
+           RnnInfo, RnnTensors, CheckInfo)
 
 Notice = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)  # rmcp_notice
 
@@ -290,6 +297,7 @@ FUNCTIONS = {
     "rmcp_case_plan": (_status, _void, _text, _pointer(PlanOptions), _pointer(_void)),
     "rmcp_case_candidates": (_status, _void, _text, _pointer(PlanOptions), _pointer(Candidate), _pointer(_size)),
     "rmcp_plan_slot": (_status, _void, _u32, _pointer(SlotInfo)),
+    "rmcp_plan_scalar": (_status, _void, _u32, _pointer(ScalarInfo)),
     "rmcp_plan_run": (_status, _void, _void, _pointer(Slots)),
     "rmcp_plan_run_timed": (_status, _void, _void, _pointer(Slots), _pointer(ctypes.c_double)),
     "rmcp_gemm_parse": (_status, _text, _pointer(Gemm)),

@@ -144,9 +144,11 @@ static rmcp_status load_kernel(struct rmcp_device *device, const char *kernel, v
 /* The kernarg segment of a launch; a memory argument is a pointer and an offset. */
 static rmcp_status fill_arguments(const struct codeobj_kernel *kernel,
                                   const struct rmcp_kernel_launch *launch,
-                                  const rmcp_memory *memory, const uint64_t *address,
+                                  const struct rmcp_given *given, const uint64_t *address,
                                   unsigned char *segment, size_t *bytes)
 {
+    const rmcp_memory *memory = given->memory;
+    struct rmcp_made made;
     size_t at = 0;
     *bytes = 0;
     for (uint32_t i = 0; i < launch->n_args; i++) {
@@ -160,7 +162,7 @@ static rmcp_status fill_arguments(const struct codeobj_kernel *kernel,
                 return rmcp_fail(RMCP_E_INTERNAL, "%s: argument %zu does not fit", kernel->name,
                                  at);
             memcpy(segment + kernel->arguments[at].offset,
-                   is_memory ? (const void *)&words[part] : arg->value, n);
+                   is_memory ? &words[part] : rmcp_arg_bytes(arg, given->scalars, &made), n);
             *bytes = kernel->arguments[at].offset + n;
         }
     }
@@ -211,8 +213,9 @@ static rmcp_status model(struct sim_device *s)
 }
 
 static rmcp_status run(struct sim_device *s, const struct rmcp_kernel_launch *launch,
-                       const rmcp_memory *memory)
+                       const struct rmcp_given *given)
 {
+    const rmcp_memory *memory = given->memory;
     struct loaded *k = launch->handle;
     const struct codeobj_kernel *kernel = sim_runner_kernel(k->runner, k->entry);
     if (!kernel) return rmcp_fail(RMCP_E_INTERNAL, "%s: no kernel '%s'", k->name, k->entry);
@@ -232,7 +235,7 @@ static rmcp_status run(struct sim_device *s, const struct rmcp_kernel_launch *la
     unsigned char arguments[MOST_ARGUMENT_BYTES];
     struct sim_launch l = { .arguments = arguments };
     rmcp_status status =
-        fill_arguments(kernel, launch, memory, address, arguments, &l.n_argument_bytes);
+        fill_arguments(kernel, launch, given, address, arguments, &l.n_argument_bytes);
     if (status) return status;
     for (int i = 0; i < 3; i++) {
         l.block[i] = launch->block[i];
@@ -257,7 +260,7 @@ static rmcp_status run(struct sim_device *s, const struct rmcp_kernel_launch *la
 }
 
 static rmcp_status submit(struct rmcp_device *device, void *stream,
-                          const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                          const struct rmcp_launch_list *list, const struct rmcp_given *given,
                           double *seconds)
 {
     (void)stream;
@@ -265,7 +268,7 @@ static rmcp_status submit(struct rmcp_device *device, void *stream,
     const double start = now(CLOCK_MONOTONIC), modelled = s->modelled;
     rmcp_status status = RMCP_OK;
     for (size_t i = 0; i < list->n_records && !status; i++)
-        status = run(s, &list->records[i].kernel, memory);
+        status = run(s, &list->records[i].kernel, given);
     if (seconds)
         *seconds = s->options.sampler ? s->modelled - modelled : now(CLOCK_MONOTONIC) - start;
     return status;

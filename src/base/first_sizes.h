@@ -24,6 +24,7 @@ enum {
     RMCP_FIRST_RNN_TENSORS = 304,
     RMCP_FIRST_SLOT_INFO = 56,
     RMCP_FIRST_SLOTS = 40,
+    RMCP_FIRST_SCALAR_INFO = 64,
 };
 
 #endif

@@ -48,10 +48,10 @@ static rmcp_status repeat(const struct bench_session *s, const rmcp_plan *plan,
     if (!times) return rmcp_fail_memory("times", (size_t)s->repeats * sizeof *times);
     const uint64_t workspace = rmcp_plan_workspace(plan);
     rmcp_status status =
-        rmcp_plan_execute_unchecked(plan, NULL, memory, workspace, &times[0]); /* warms up */
+        rmcp_plan_execute_unchecked(plan, NULL, memory, NULL, workspace, &times[0]); /* warms up */
     uint64_t n = 0;
     while (n < s->repeats && !status && (n < 3 || spent < s->seconds_each)) {
-        status = rmcp_plan_execute_unchecked(plan, NULL, memory, workspace, &times[n]);
+        status = rmcp_plan_execute_unchecked(plan, NULL, memory, NULL, workspace, &times[n]);
         spent += times[n++];
     }
     if (!status) {

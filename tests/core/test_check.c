@@ -28,12 +28,12 @@ static struct {
 } lie;
 
 static rmcp_status submit(struct rmcp_device *d, void *stream, const struct rmcp_launch_list *list,
-                          const rmcp_memory *memory, double *seconds)
+                          const struct rmcp_given *given, double *seconds)
 {
     if (lie.fail) return rmcp_fail(lie.fail, "a lie");
     if (lie.idle) return RMCP_OK;
-    rmcp_status status = honest->submit(d, stream, list, memory, seconds);
-    if (!status && lie.twice) status = honest->submit(d, stream, list, memory, seconds);
+    rmcp_status status = honest->submit(d, stream, list, given, seconds);
+    if (!status && lie.twice) status = honest->submit(d, stream, list, given, seconds);
     if (lie.spoil) lie.spoil();
     return status;
 }

@@ -4,6 +4,8 @@
  * FAKE_VERSION  what rmcp_version says
  * FAKE_SLOTS    "turned": tensors in the opposite order; "renamed": by other names
  *
+ * fake_engine_plans counts the plans that were asked for by case string.
+ *
  * With ALONE defined it has a version and nothing else. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "rmcp.h"
@@ -13,10 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+#define OWN_VERSION                                                                                \
+    TEXT(RMCP_VERSION_MAJOR) "." TEXT(RMCP_VERSION_MINOR) "." TEXT(RMCP_VERSION_PATCH)
+
 const char *rmcp_version(void)
 {
     const char *version = getenv("FAKE_VERSION");
-    return version ? version : "0.1.0";
+    return version ? version : OWN_VERSION;
 }
 
 #ifndef ALONE
@@ -56,6 +63,17 @@ rmcp_status rmcp_plan_slot(const rmcp_plan *plan, uint32_t slot, rmcp_slot_info 
     const rmcp_status status = real(plan, is("turned") && slot < n ? n - 1 - slot : slot, info);
     if (status == RMCP_OK && is("renamed")) strcat(info->name, "_tensor");
     return status;
+}
+
+RMCP_API _Atomic int fake_engine_plans;
+
+rmcp_status rmcp_case_plan(rmcp_device *device, const char *text, const rmcp_plan_options *options,
+                           rmcp_plan **out)
+{
+    rmcp_status (*real)(rmcp_device *, const char *, const rmcp_plan_options *, rmcp_plan **);
+    find("rmcp_case_plan", &real);
+    fake_engine_plans++;
+    return real(device, text, options, out);
 }
 
 rmcp_status rmcp_plan_run(const rmcp_plan *plan, void *stream, const rmcp_slots *slots)

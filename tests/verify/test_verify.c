@@ -126,7 +126,7 @@ static struct {
     int times;  /* that it was called */
     uint64_t workspace_bytes;
     rmcp_status (*submit)(struct rmcp_device *, void *, const struct rmcp_launch_list *,
-                          const rmcp_memory *, double *);
+                          const struct rmcp_given *, double *);
 } plot;
 
 static unsigned char *address(const rmcp_memory *memory, int slot)
@@ -156,9 +156,10 @@ static void spoil_output(unsigned char *y, const unsigned char *before)
 }
 
 static rmcp_status spoiled_submit(struct rmcp_device *device, void *stream,
-                                  const struct rmcp_launch_list *list, const rmcp_memory *memory,
-                                  double *seconds)
+                                  const struct rmcp_launch_list *list,
+                                  const struct rmcp_given *given, double *seconds)
 {
+    const rmcp_memory *memory = given->memory;
     const int out = (int)rmcp_conv_output_slot(&plot.conv);
     const int in = out == RMCP_CONV_X ? RMCP_CONV_W : RMCP_CONV_X;
     const size_t element = rmcp_type_bytes(plot.conv.type);
@@ -166,7 +167,7 @@ static rmcp_status spoiled_submit(struct rmcp_device *device, void *stream,
     const size_t in_bytes = (size_t)rmcp_conv_elements(&plot.conv, (unsigned)in) * element;
     unsigned char before[4];
     memcpy(before, address(memory, out) + (size_t)plot.at * element, element);
-    rmcp_status status = plot.submit(device, stream, list, memory, seconds);
+    rmcp_status status = plot.submit(device, stream, list, given, seconds);
     if (status) return status;
 
     switch (plot.spoil) {
@@ -281,11 +282,11 @@ static enum { LEFT, MARKED, OTHER_NAN } nan_spoil;
 static int64_t nan_at;
 
 static rmcp_status nan_submit(struct rmcp_device *device, void *stream,
-                              const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                              const struct rmcp_launch_list *list, const struct rmcp_given *given,
                               double *seconds)
 {
-    rmcp_status status = plot.submit(device, stream, list, memory, seconds);
-    float *c = (float *)(void *)address(memory, RMCP_TENSOR_C);
+    rmcp_status status = plot.submit(device, stream, list, given, seconds);
+    float *c = (float *)(void *)address(given->memory, RMCP_TENSOR_C);
     if (nan_spoil == MARKED) memset(&c[nan_at], 0xff, sizeof *c);
     if (nan_spoil == OTHER_NAN) c[nan_at] = NAN;
     return status;

@@ -98,6 +98,11 @@ static miopenStatus_t run(miopenHandle_t name, const struct adam *a)
     if (a->wrong) return miopenStatusBadParm;
     if (!fits(a, &states_apart))
         return mi_fail(miopenStatusBadParm, "Adam: the tensors do not fit each other");
+    /* As the engine has it; here, so that nothing is copied in vain. */
+    if (!(a->beta1 >= 0 && a->beta1 < 1 && a->beta2 >= 0 && a->beta2 < 1))
+        return mi_fail(miopenStatusBadParm, "Adam: betas of %g and %g", (double)a->beta1,
+                       (double)a->beta2);
+    if (!a->tensor[STEP] && !a->step) return mi_fail(miopenStatusBadParm, "Adam: step number 0");
     const int64_t n = mi_tensor_elements(a->tensor[PARAM]);
     const miopenDataType_t grad = a->tensor[GRAD]->type;
     const bool grad_apart = grad != a->tensor[PARAM]->type;
@@ -117,13 +122,14 @@ static miopenStatus_t run(miopenHandle_t name, const struct adam *a)
         mi_case_put(&c, grad == miopenFloat  ? ":grad_f32"
                         : grad == miopenHalf ? ":grad_f16"
                                              : ":grad_bf16");
-    mi_case_number(&c, "lr", (double)a->lr);
-    mi_case_number(&c, "beta1", (double)a->beta1);
-    mi_case_number(&c, "beta2", (double)a->beta2);
-    mi_case_number(&c, "eps", (double)a->eps);
-    if (a->decay != 0) mi_case_number(&c, "decay", (double)a->decay);
-    if (a->step_size >= 0) mi_case_number(&c, "size", (double)a->step_size);
-    if (!a->tensor[STEP]) mi_case_put(&c, ":number%u", a->step);
+    /* One plan for all steps, whatever a schedule makes of these. */
+    mi_case_scalar(&c, MI_LR, (double)a->lr);
+    mi_case_scalar(&c, MI_BETA1, (double)a->beta1);
+    mi_case_scalar(&c, MI_BETA2, (double)a->beta2);
+    mi_case_scalar(&c, MI_EPS, (double)a->eps);
+    mi_case_scalar(&c, MI_DECAY, (double)a->decay);
+    if (a->step_size >= 0) mi_case_scalar(&c, MI_SIZE, (double)a->step_size);
+    if (!a->tensor[STEP]) mi_case_scalar(&c, MI_NUMBER, (double)a->step);
     for (unsigned slot = 0; slot < TENSORS; slot++)
         if (a->tensor[slot] && (slot != MOST || a->amsgrad))
             mi_case_memory(&c, slots[slot], a->memory[slot]);

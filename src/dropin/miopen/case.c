@@ -98,6 +98,18 @@ void mi_case_tensor(struct mi_case *c, enum mi_slot slot, const struct mi_tensor
     mi_case_tensor_at(c, slot, tensor, (rmcp_memory){ (void *)(uintptr_t)memory, 0 });
 }
 
+void mi_case_scalar(struct mi_case *c, enum mi_scalar scalar, double value)
+{
+    if (c->n_scalars == MI_CASE_SCALARS) {
+        if (c->status == miopenStatusSuccess)
+            c->status = mi_fail(miopenStatusInternalError, "a call with more than %d scalars",
+                                MI_CASE_SCALARS);
+        return;
+    }
+    c->scalar[c->n_scalars] = (uint8_t)scalar;
+    c->value[c->n_scalars++] = value;
+}
+
 static miopenStatus_t find_plan(struct mi_handle *handle, const struct mi_case *c,
                                 const struct mi_plans **out)
 {
@@ -125,6 +137,22 @@ static miopenStatus_t place(const struct mi_case *c, const struct mi_plans *plan
     return miopenStatusSuccess;
 }
 
+/* The call's scalars in the order of the plan's. */
+static miopenStatus_t place_scalars(const struct mi_case *c, const struct mi_plans *plans,
+                                    double scalars[static MI_PLAN_SCALARS], uint32_t *count)
+{
+    *count = 0;
+    for (unsigned i = 0; i < c->n_scalars; i++) {
+        const int number = plans->scalar[c->scalar[i]];
+        if (number < 0)
+            return mi_misfit("has no scalar '%s' in %s",
+                             mi_scalar_name((enum mi_scalar)c->scalar[i]), c->text);
+        for (; (uint32_t)number >= *count; (*count)++) scalars[*count] = plans->standard[*count];
+        scalars[number] = c->value[i];
+    }
+    return miopenStatusSuccess;
+}
+
 miopenStatus_t mi_case_plan(struct mi_handle *handle, const struct mi_case *c)
 {
     const struct mi_plans *plans;
@@ -139,10 +167,13 @@ miopenStatus_t mi_case_run(struct mi_handle *handle, const struct mi_case *c)
     if (status != miopenStatusSuccess) return status;
     const struct mi_choice *choice = &plans->choice[0];
     rmcp_memory memory[MI_PLAN_SLOTS];
+    double scalars[MI_PLAN_SCALARS];
     rmcp_slots slots = { .struct_size = sizeof slots,
                          .memory = memory,
+                         .scalars = scalars,
                          .workspace_bytes = choice->workspace };
     status = place(c, plans, memory, &slots.count);
+    if (status == miopenStatusSuccess) status = place_scalars(c, plans, scalars, &slots.n_scalars);
     if (status != miopenStatusSuccess) return status;
     status = mi_handle_scratch(handle, slots.workspace_bytes, &slots.workspace);
     if (status != miopenStatusSuccess) return status;

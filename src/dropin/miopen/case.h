@@ -5,7 +5,7 @@
 #include "dropin/miopen/plans.h"
 #include "dropin/miopen/tensor.h"
 
-enum { MI_CASE_TENSORS = 14 }; /* of one call */
+enum { MI_CASE_TENSORS = 14, MI_CASE_SCALARS = 8 }; /* of one call */
 
 /* A call that is being put together. What does not fit or is not supported is remembered, and is
  * the status of running it. */
@@ -16,6 +16,9 @@ struct mi_case {
     unsigned n;
     uint8_t slot[MI_CASE_TENSORS]; /* mi_slot */
     rmcp_memory memory[MI_CASE_TENSORS];
+    unsigned n_scalars;
+    uint8_t scalar[MI_CASE_SCALARS]; /* mi_scalar */
+    double value[MI_CASE_SCALARS];
 };
 
 /* Begin with the operation's name, the sizes of a tensor and its type: "softmax:8x64x7x7:f16". */
@@ -44,6 +47,9 @@ void mi_case_tensor(struct mi_case *c, enum mi_slot slot, const struct mi_tensor
                     const void *memory);
 void mi_case_tensor_at(struct mi_case *c, enum mi_slot slot, const struct mi_tensor *tensor,
                        rmcp_memory memory);
+
+/* A number that the plan does not depend on. */
+void mi_case_scalar(struct mi_case *c, enum mi_scalar scalar, double value);
 
 /* Plan, or take the plan that the handle has, and execute it on the handle's stream with workspace
  * of the handle. Adds to handle->kernel_ms while profiling. The handle is entered. */

@@ -19,6 +19,7 @@
     F(rmcp_plan_algorithm)                                                                         \
     F(rmcp_case_plan)                                                                              \
     F(rmcp_plan_slot)                                                                              \
+    F(rmcp_plan_scalar)                                                                            \
     F(rmcp_plan_run)                                                                               \
     F(rmcp_plan_run_timed)                                                                         \
     F(rmcp_conv_describe)                                                                          \

@@ -263,15 +263,34 @@ const char *mi_slot_name(enum mi_slot slot)
     return slot_names[slot];
 }
 
-/* Which number each name has in the plan. */
-static void resolve(const struct mi_engine *e, const rmcp_plan *plan,
-                    int8_t number[static MI_SLOTS])
+static const char *const scalar_names[MI_SCALARS] = {
+#define F(scalar, name) [MI_##scalar] = (name),
+    MI_SCALAR_NAMES(F)
+#undef F
+};
+
+const char *mi_scalar_name(enum mi_scalar scalar)
 {
-    rmcp_slot_info info = { .struct_size = sizeof info };
-    memset(number, -1, MI_SLOTS);
-    for (uint32_t i = 0; i < MI_PLAN_SLOTS && e->rmcp_plan_slot(plan, i, &info) == RMCP_OK; i++)
-        for (int slot = 0; slot < MI_SLOTS; slot++)
-            if (!strcmp(info.name, slot_names[slot])) number[slot] = (int8_t)i;
+    return scalar_names[scalar];
+}
+
+/* Which number each name has in the plan. */
+static void resolve(const struct mi_engine *e, struct mi_plans *plans)
+{
+    const rmcp_plan *plan = plans->choice[0].plan;
+    rmcp_slot_info slot = { .struct_size = sizeof slot };
+    rmcp_scalar_info scalar = { .struct_size = sizeof scalar };
+    memset(plans->slot, -1, sizeof plans->slot);
+    memset(plans->scalar, -1, sizeof plans->scalar);
+    for (uint32_t i = 0; i < MI_PLAN_SLOTS && e->rmcp_plan_slot(plan, i, &slot) == RMCP_OK; i++)
+        for (int s = 0; s < MI_SLOTS; s++)
+            if (!strcmp(slot.name, slot_names[s])) plans->slot[s] = (int8_t)i;
+    for (uint32_t i = 0; i < MI_PLAN_SCALARS && e->rmcp_plan_scalar(plan, i, &scalar) == RMCP_OK;
+         i++) {
+        plans->standard[i] = scalar.value;
+        for (int s = 0; s < MI_SCALARS; s++)
+            if (!strcmp(scalar.name, scalar_names[s])) plans->scalar[s] = (int8_t)i;
+    }
 }
 
 static rmcp_status make(struct mi_handle *handle, const struct mi_key *key, struct mi_plans *out)
@@ -290,7 +309,7 @@ static rmcp_status make(struct mi_handle *handle, const struct mi_key *key, stru
     if (status != RMCP_OK) return status;
     choice->workspace = e->rmcp_plan_workspace(choice->plan);
     out->n = 1;
-    if (key->operation == MI_OP_CASE) resolve(e, choice->plan, out->slot);
+    if (key->operation == MI_OP_CASE) resolve(e, out);
     return RMCP_OK;
 }
 

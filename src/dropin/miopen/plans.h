@@ -93,8 +93,27 @@ enum mi_slot {
 };
 const char *mi_slot_name(enum mi_slot slot);
 
-/* More tensors than any plan has; those of a plan that are behind are not known. */
-enum { MI_PLAN_SLOTS = 16 };
+/* The same of the numbers that a call brings (rmcp_plan_scalar): one plan does with all of them. */
+#define MI_SCALAR_NAMES(F)                                                                         \
+    F(BETA1, "beta1")                                                                              \
+    F(BETA2, "beta2")                                                                              \
+    F(DECAY, "decay")                                                                              \
+    F(EPS, "eps")                                                                                  \
+    F(LR, "lr")                                                                                    \
+    F(NUMBER, "number")                                                                            \
+    F(SIZE, "size")
+
+enum mi_scalar {
+#define F(scalar, name) MI_##scalar,
+    MI_SCALAR_NAMES(F)
+#undef F
+        MI_SCALARS
+};
+const char *mi_scalar_name(enum mi_scalar scalar);
+
+/* More scalars than any plan has, and more tensors; those of a plan that are behind are not known.
+ */
+enum { MI_PLAN_SLOTS = 16, MI_PLAN_SCALARS = 16 };
 
 /* One way to do it. */
 struct mi_choice {
@@ -109,7 +128,9 @@ struct mi_choice {
 struct mi_plans {
     int n;
     struct mi_choice choice[2];
-    int8_t slot[MI_SLOTS]; /* of a plan by case string, the number of each name; -1: not there */
+    /* of a plan by case string, the number of each name; -1: not there */
+    int8_t slot[MI_SLOTS], scalar[MI_SCALARS];
+    double standard[MI_PLAN_SCALARS]; /* its own scalars, in the order of their numbers */
 };
 
 struct mi_plan_table *mi_plans_create(void);

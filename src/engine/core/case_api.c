@@ -1,5 +1,6 @@
 /* case_api.c: the public functions that take any operation, by its case string. */
 #include "engine/core/plan.h"
+#include "engine/core/scalars.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +55,19 @@ rmcp_status rmcp_plan_slot(const rmcp_plan *plan, uint32_t slot, rmcp_slot_info 
     return rmcp_struct_write(&ours, sizeof ours, info, RMCP_FIRST_SLOT_INFO, "rmcp_slot_info");
 }
 
+rmcp_status rmcp_plan_scalar(const rmcp_plan *plan, uint32_t scalar, rmcp_scalar_info *info)
+{
+    if (!plan) return rmcp_fail(RMCP_E_ARG, "plan is NULL");
+    const struct rmcp_operation *operation = plan->request.operation;
+    if (scalar >= plan->n_scalars)
+        return rmcp_fail(RMCP_E_ARG, "scalar %u: %s has %u", (unsigned)scalar, operation->name,
+                         plan->n_scalars);
+    const struct rmcp_scalar s = operation->scalar(plan->problem, scalar);
+    rmcp_scalar_info ours = { .value = s.value, .least = s.least, .most = s.most };
+    snprintf(ours.name, sizeof ours.name, "%s", s.name);
+    return rmcp_struct_write(&ours, sizeof ours, info, RMCP_FIRST_SCALAR_INFO, "rmcp_scalar_info");
+}
+
 static rmcp_status run(const rmcp_plan *plan, void *stream, const rmcp_slots *slots,
                        double *seconds)
 {
@@ -64,11 +78,19 @@ static rmcp_status run(const rmcp_plan *plan, void *stream, const rmcp_slots *sl
     if (s.count > plan->request.operation->n_slots)
         return rmcp_fail(RMCP_E_ARG, "count is %u; %s has %u tensors", (unsigned)s.count,
                          plan->request.operation->name, plan->request.operation->n_slots);
+    if (s.reserved)
+        return rmcp_fail(RMCP_E_ARG, "reserved is %u; it must be 0", (unsigned)s.reserved);
     if (s.count && !s.memory) return rmcp_fail(RMCP_E_ARG, "memory is NULL");
     rmcp_memory memory[RMCP_MOST_SLOTS] = { { NULL, 0 } };
     if (s.count) memcpy(memory, s.memory, s.count * sizeof *memory);
     memory[RMCP_SLOT_WORKSPACE] = s.workspace;
-    return rmcp_plan_execute(plan, stream, memory, s.workspace_bytes, seconds);
+    double scalars[RMCP_MOST_SCALARS];
+    if (s.n_scalars)
+        status = rmcp_scalars_read(plan->request.operation, plan->problem, s.scalars, s.n_scalars,
+                                   scalars);
+    if (status) return status;
+    return rmcp_plan_execute_given(plan, stream, memory, s.n_scalars ? scalars : NULL,
+                                   s.workspace_bytes, seconds);
 }
 
 rmcp_status rmcp_plan_run(const rmcp_plan *plan, void *stream, const rmcp_slots *slots)

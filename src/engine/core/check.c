@@ -8,6 +8,7 @@
 
 #include "base/convert.h"
 #include "engine/core/compare.h"
+#include "engine/core/scalars.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -35,7 +36,7 @@ struct copy {
 struct check {
     const rmcp_plan *plan;
     void *stream;
-    const rmcp_memory *bound;
+    const struct rmcp_given *given;
     struct copy copies[RMCP_MOST_SLOTS];
 };
 
@@ -44,10 +45,10 @@ struct check {
 /* Also true for two places that may be one: buffers of OpenCL are no addresses. */
 static bool overlaps(const struct check *check, unsigned slot, const uint64_t bytes[])
 {
-    const rmcp_memory *mine = &check->bound[slot];
+    const rmcp_memory *mine = &check->given->memory[slot];
     const uint64_t begin = (uint64_t)(uintptr_t)mine->base + mine->offset;
     for (unsigned i = 0; i < RMCP_MOST_SLOTS; i++) {
-        const rmcp_memory *other = &check->bound[i];
+        const rmcp_memory *other = &check->given->memory[i];
         const uint64_t start = (uint64_t)(uintptr_t)other->base + other->offset;
         if (i != slot && bytes[i] && begin < start + bytes[i] && start < begin + bytes[slot])
             return true;
@@ -70,7 +71,7 @@ static rmcp_status read_before(struct check *check)
         if (!c->before || (c->slot.written && !c->after))
             return rmcp_fail_memory("check", (size_t)bytes[slot]);
         const rmcp_status status = rmcp_copy_to_host(check->plan->device, check->stream, c->before,
-                                                     check->bound[slot], bytes[slot]);
+                                                     check->given->memory[slot], bytes[slot]);
         if (status) return status;
         c->marked = c->slot.written && !c->slot.read && !rmcp_type_is_integer(c->slot.type) &&
                     !overlaps(check, slot, bytes);
@@ -84,8 +85,8 @@ static void unmark(const struct check *check)
     for (unsigned slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
         const struct copy *c = &check->copies[slot];
         if (c->marked)
-            rmcp_copy_to_device(check->plan->device, check->stream, check->bound[slot], c->before,
-                                c->bytes);
+            rmcp_copy_to_device(check->plan->device, check->stream, check->given->memory[slot],
+                                c->before, c->bytes);
     }
 }
 
@@ -96,7 +97,7 @@ static rmcp_status mark(const struct check *check)
         const struct copy *c = &check->copies[slot];
         if (!c->marked) continue;
         memset(c->after, UNWRITTEN, (size_t)c->bytes);
-        status = rmcp_copy_to_device(check->plan->device, check->stream, check->bound[slot],
+        status = rmcp_copy_to_device(check->plan->device, check->stream, check->given->memory[slot],
                                      c->after, c->bytes);
     }
     return status;
@@ -111,7 +112,7 @@ static rmcp_status read_after(const struct check *check)
         const struct copy *c = &check->copies[slot];
         if (c->after)
             status = rmcp_copy_to_host(check->plan->device, check->stream, c->after,
-                                       check->bound[slot], c->bytes);
+                                       check->given->memory[slot], c->bytes);
     }
     return status;
 }
@@ -166,8 +167,8 @@ static bool find_unwritten(const struct check *check, const struct rmcp_referenc
         memcpy(element, c->before + (size_t)i * bytes, bytes);
     }
     if (found)
-        rmcp_copy_to_device(check->plan->device, check->stream, check->bound[slot], c->after,
-                            c->bytes);
+        rmcp_copy_to_device(check->plan->device, check->stream, check->given->memory[slot],
+                            c->after, c->bytes);
     return found;
 }
 
@@ -223,8 +224,9 @@ static void compare(const struct check *check)
     const rmcp_plan *plan = check->plan;
     const struct rmcp_operation *operation = plan->request.operation;
     const double factor = plan->algo->error_factor;
+    struct rmcp_any_problem room;
     struct rmcp_reference reference = {
-        .problem = plan->problem,
+        .problem = rmcp_scalars_in(operation, plan->problem, check->given->scalars, &room),
         .data = RMCP_DATA_REALS,
         .strict = plan->request.strict,
         .error_factor = factor > 0 ? factor : 1,
@@ -237,7 +239,7 @@ static void compare(const struct check *check)
     if (operation->reference_begin && operation->reference_begin(&reference))
         rmcp_check_count_skipped();
     else if (find_difference(check, &reference, count++ << 32, &difference))
-        rmcp_check_count_wrong(plan, &difference);
+        rmcp_check_count_wrong(plan, reference.problem, &difference);
     else
         rmcp_check_count_good();
     if (operation->reference_end) operation->reference_end(&reference);
@@ -268,7 +270,7 @@ static rmcp_status execute(struct check *check, double *seconds)
     /* A device that is gone is the caller's matter, too; whatever else fails here is not. */
     if (failed == RMCP_E_LOST) return failed;
     const rmcp_status status =
-        device->driver->submit(device, check->stream, &check->plan->list, check->bound, seconds);
+        device->driver->submit(device, check->stream, &check->plan->list, check->given, seconds);
     if (status) return failed ? status : give_up(check, status);
     if (!failed) failed = read_after(check);
     if (failed)
@@ -278,10 +280,10 @@ static rmcp_status execute(struct check *check, double *seconds)
     return failed == RMCP_E_LOST ? failed : RMCP_OK;
 }
 
-rmcp_status rmcp_check_execute(const rmcp_plan *plan, void *stream,
-                               const rmcp_memory bound[static RMCP_MOST_SLOTS], double *seconds)
+rmcp_status rmcp_check_execute(const rmcp_plan *plan, void *stream, const struct rmcp_given *given,
+                               double *seconds)
 {
-    struct check check = { .plan = plan, .stream = stream, .bound = bound };
+    struct check check = { .plan = plan, .stream = stream, .given = given };
     char before[MESSAGE];
     snprintf(before, sizeof before, "%s", rmcp_last_error());
     const rmcp_status status = execute(&check, seconds);

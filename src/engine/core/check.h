@@ -10,8 +10,8 @@ bool rmcp_check_is_on(void);
 
 /* Submit a plan with memory that is in order, then look at what it wrote. The status is that of the
  * submission, whatever is found; or RMCP_E_LOST, when the device is gone. */
-rmcp_status rmcp_check_execute(const rmcp_plan *plan, void *stream,
-                               const rmcp_memory bound[static RMCP_MOST_SLOTS], double *seconds);
+rmcp_status rmcp_check_execute(const rmcp_plan *plan, void *stream, const struct rmcp_given *given,
+                               double *seconds);
 
 /* ---- check_report.c: counting and telling ---- */
 
@@ -28,6 +28,8 @@ struct rmcp_check_difference {
 
 void rmcp_check_count_skipped(void);
 void rmcp_check_count_good(void);
-void rmcp_check_count_wrong(const rmcp_plan *plan, const struct rmcp_check_difference *difference);
+/* `problem`: the plan's with the scalars of the execution. */
+void rmcp_check_count_wrong(const rmcp_plan *plan, const void *problem,
+                            const struct rmcp_check_difference *difference);
 
 #endif

@@ -63,14 +63,15 @@ static void write_line(const rmcp_plan *plan, const char *problem,
              d->expected.value, d->expected.allowed);
 }
 
-void rmcp_check_count_wrong(const rmcp_plan *plan, const struct rmcp_check_difference *difference)
+void rmcp_check_count_wrong(const rmcp_plan *plan, const void *problem,
+                            const struct rmcp_check_difference *difference)
 {
-    char problem[RMCP_CASE_MAX] = "", line[sizeof report.first];
+    char text[RMCP_CASE_MAX] = "", line[sizeof report.first];
     checked++;
     wrong++;
-    rmcp_case_print(plan->request.operation, plan->problem, problem, sizeof problem);
-    write_line(plan, problem, difference, line, sizeof line);
-    const uint64_t hash = rmcp_hash_text(RMCP_HASH_START, problem);
+    rmcp_case_print(plan->request.operation, problem, text, sizeof text);
+    write_line(plan, text, difference, line, sizeof line);
+    const uint64_t hash = rmcp_hash_text(RMCP_HASH_START, text);
     bool told = false;
     pthread_mutex_lock(&report.lock);
     if (!*report.first) memcpy(report.first, line, sizeof line);

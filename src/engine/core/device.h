@@ -86,7 +86,7 @@ struct rmcp_driver {
     /* Submit the records in order. With `seconds` also wait and set the time that the device
      * took. */
     rmcp_status (*submit)(struct rmcp_device *device, void *stream,
-                          const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                          const struct rmcp_launch_list *list, const struct rmcp_given *given,
                           double *seconds);
 
     /* First use of an algorithm is guarded (engine/core/guard.h): the driver runs code that was

@@ -357,6 +357,28 @@ struct rmcp_slot rmcp_form_slot(const void *problem, unsigned slot)
                                .written = t->written };
 }
 
+struct rmcp_scalar rmcp_form_scalar(const void *problem, unsigned scalar)
+{
+    const struct rmcp_form *form = problem;
+    const struct rmcp_form_rules *rules = form->rules;
+    if (scalar >= rules->n_scalars) return (struct rmcp_scalar){ .name = NULL };
+    const struct rmcp_form_scalar *s = &rules->scalars[scalar];
+    return (struct rmcp_scalar){ .name = rules->numbers[s->number].name,
+                                 .value = form->number[s->number],
+                                 .usual = rules->numbers[s->number].standard,
+                                 .least = s->least,
+                                 .most = s->most,
+                                 .whole = s->whole };
+}
+
+void rmcp_form_set_scalars(void *problem, const double *scalars)
+{
+    struct rmcp_form *form = problem;
+    const struct rmcp_form_rules *rules = form->rules;
+    for (unsigned i = 0; i < rules->n_scalars; i++)
+        form->number[rules->scalars[i].number] = scalars[i];
+}
+
 rmcp_type rmcp_form_type(const void *problem)
 {
     return (rmcp_type)((const struct rmcp_form *)problem)->type;

@@ -48,6 +48,14 @@ struct rmcp_form_number {
     double standard;
 };
 
+/* A number that an execution may bring, too: which of them, and what it may be (rmcp_scalar). No
+ * tensor and no algorithm depends on it. */
+struct rmcp_form_scalar {
+    unsigned number;
+    double least, most;
+    bool whole;
+};
+
 /* "window3x3" in a text. */
 struct rmcp_form_list {
     const char *name;
@@ -76,6 +84,8 @@ struct rmcp_form_rules {
     const struct rmcp_form_number *numbers; /* NULL, or ends with a NULL name. No name is the
                                                beginning of another's, nor of a word or a list */
     const struct rmcp_form_list *lists;     /* the same     */
+    const struct rmcp_form_scalar *scalars; /* NULL, or n_scalars of them */
+    unsigned n_scalars;
 
     /* Intermediate values reach far beyond the inputs (squares, exponentials, products of sums):
      * where an input is NaN, infinite or above 2^60, f32 may overflow on the way and
@@ -110,6 +120,8 @@ void rmcp_form_part(struct rmcp_form *form, unsigned slot, rmcp_type type, bool 
 
 /* The columns of rmcp_operation that come from the form alone; an operation may replace any. */
 struct rmcp_slot rmcp_form_slot(const void *problem, unsigned slot);
+struct rmcp_scalar rmcp_form_scalar(const void *problem, unsigned scalar);
+void rmcp_form_set_scalars(void *problem, const double *scalars);
 rmcp_type rmcp_form_type(const void *problem);
 double rmcp_form_flops(const void *problem); /* one for each element of the outputs */
 double rmcp_form_bytes(const void *problem);
@@ -125,8 +137,9 @@ double rmcp_form_expect_cost(const void *problem, unsigned slot);
 
 /* FIXED is for operations with work or data of their own (flops, fill), COLUMNS for the others. */
 #define RMCP_FORM_FIXED                                                                            \
-    .problem_bytes = sizeof(struct rmcp_form), .slot = rmcp_form_slot, .type = rmcp_form_type,     \
-    .bytes = rmcp_form_bytes, .print = rmcp_form_print, .trait = rmcp_form_trait,                  \
+    .problem_bytes = sizeof(struct rmcp_form), .slot = rmcp_form_slot, .scalar = rmcp_form_scalar, \
+    .set_scalars = rmcp_form_set_scalars, .type = rmcp_form_type, .bytes = rmcp_form_bytes,        \
+    .print = rmcp_form_print, .trait = rmcp_form_trait,                                            \
     .reference_begin = rmcp_form_reference_begin, .reference_end = rmcp_form_reference_end,        \
     .expect = rmcp_form_expect, .expect_cost = rmcp_form_expect_cost
 #define RMCP_FORM_COLUMNS RMCP_FORM_FIXED, .flops = rmcp_form_flops, .fill = rmcp_form_fill

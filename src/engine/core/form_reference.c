@@ -158,9 +158,16 @@ rmcp_status rmcp_form_reference_consider(const struct rmcp_request *request, str
     return RMCP_OK;
 }
 
-static rmcp_status run(const void *state, const rmcp_memory *memory)
+static rmcp_status run(const void *state, const struct rmcp_given *given)
 {
     const struct rmcp_form *form = *(const struct rmcp_form *const *)state;
+    const rmcp_memory *memory = given->memory;
+    struct rmcp_form own;
+    if (given->scalars) {
+        own = *form;
+        rmcp_form_set_scalars(&own, given->scalars);
+        form = &own;
+    }
     const void *host[RMCP_FORM_TENSORS];
     for (unsigned slot = 0; slot < RMCP_FORM_TENSORS; slot++)
         host[slot] = memory[slot].base ? (char *)memory[slot].base + memory[slot].offset : NULL;
@@ -184,5 +191,5 @@ rmcp_status rmcp_form_reference_emit(const struct rmcp_request *request, const s
                                      struct rmcp_launch_list *list)
 {
     (void)way;
-    return rmcp_launch_host(list, run, &request->problem, sizeof request->problem);
+    return rmcp_launch_host_given(list, run, &request->problem, sizeof request->problem);
 }

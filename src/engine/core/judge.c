@@ -3,6 +3,7 @@
 
 #include "base/convert.h"
 #include "base/random.h"
+#include "engine/core/scalars.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,6 +28,8 @@ struct hearing {
     const rmcp_plan *plan;
     const struct rmcp_operation *operation;
     void *stream;
+    double scalars[RMCP_MOST_SCALARS];
+    const double *given; /* these, or NULL: the problem's own */
     struct area area[RMCP_MOST_SLOTS];
 };
 
@@ -53,6 +56,11 @@ static rmcp_status prepare(struct hearing *h, enum rmcp_data data, uint64_t seed
     /* All tensors or none: a kernel's loop for tensors that lie well would hardly ever run. */
     const bool even = rmcp_random_below(&r, 2) != 0;
     uint64_t bytes[RMCP_MOST_SLOTS];
+    /* Integers are judged with what the case says, reals with other scalars. */
+    if (data == RMCP_DATA_REALS && h->plan->n_scalars) {
+        rmcp_scalars_draw(h->operation, h->plan->problem, seed, h->scalars);
+        h->given = h->scalars;
+    }
     rmcp_slot_bytes(h->operation, h->plan->problem, h->plan->workspace_bytes, bytes);
     for (unsigned slot = 0; slot < RMCP_MOST_SLOTS; slot++) {
         struct area *a = &h->area[slot];
@@ -81,8 +89,8 @@ static rmcp_status run(struct hearing *h)
         memory[slot] = h->area[slot].buffer;
         memory[slot].offset += h->area[slot].lead;
     }
-    rmcp_status status =
-        rmcp_plan_execute_unchecked(h->plan, h->stream, memory, h->plan->workspace_bytes, NULL);
+    rmcp_status status = rmcp_plan_execute_unchecked(h->plan, h->stream, memory, h->given,
+                                                     h->plan->workspace_bytes, NULL);
     return status ? status : rmcp_device_wait(h->plan->device, h->stream);
 }
 
@@ -170,8 +178,9 @@ static rmcp_status compare_all(const struct hearing *h, enum rmcp_data data, uin
                                double effort, struct rmcp_judgement *j)
 {
     const double factor = h->plan->algo->error_factor;
+    struct rmcp_any_problem room;
     struct rmcp_reference reference = {
-        .problem = h->plan->problem,
+        .problem = rmcp_scalars_in(h->operation, h->plan->problem, h->given, &room),
         .data = data,
         .strict = h->plan->request.strict,
         .error_factor = factor > 0 ? factor : 1,

@@ -3,7 +3,7 @@
  * A plan is executed with tensors between guard bands, all at even or all at odd offsets, outputs
  * and workspace filled with NaN; then every guard, every input and every output is looked at, and
  * outputs are compared with the operation's reference: within its bound, times the factor that the
- * algorithm documents. */
+ * algorithm documents. Reals are judged with scalars that are drawn, too. */
 #ifndef RMCP_CORE_JUDGE_H
 #define RMCP_CORE_JUDGE_H
 

@@ -30,8 +30,8 @@ struct rmcp_launch *rmcp_launch_append(struct rmcp_launch_list *list, enum rmcp_
     return record;
 }
 
-rmcp_status rmcp_launch_host(struct rmcp_launch_list *list, rmcp_host_function *function,
-                             const void *state, size_t bytes)
+static rmcp_status add_call(struct rmcp_launch_list *list, struct rmcp_host_call call,
+                            const void *state, size_t bytes)
 {
     void *copy = malloc(bytes);
     if (!copy) return rmcp_fail_memory("host call", bytes);
@@ -41,8 +41,23 @@ rmcp_status rmcp_launch_host(struct rmcp_launch_list *list, rmcp_host_function *
         return RMCP_E_NOMEM;
     }
     memcpy(copy, state, bytes);
-    record->host = (struct rmcp_host_call){ function, copy, free };
+    call.state = copy;
+    call.destroy = free;
+    record->host = call;
     return RMCP_OK;
+}
+
+rmcp_status rmcp_launch_host(struct rmcp_launch_list *list, rmcp_host_function *function,
+                             const void *state, size_t bytes)
+{
+    return add_call(list, (struct rmcp_host_call){ .function = function }, state, bytes);
+}
+
+rmcp_status rmcp_launch_host_given(struct rmcp_launch_list *list,
+                                   rmcp_host_given_function *function, const void *state,
+                                   size_t bytes)
+{
+    return add_call(list, (struct rmcp_host_call){ .given_function = function }, state, bytes);
 }
 
 void rmcp_launch_list_deinit(struct rmcp_launch_list *list)
@@ -72,4 +87,13 @@ void rmcp_arg_value(struct rmcp_kernel_launch *launch, const void *value, size_t
     arg->kind = RMCP_ARG_VALUE;
     arg->bytes = (uint32_t)bytes;
     memcpy(arg->value, value, bytes);
+}
+
+void rmcp_arg_made(struct rmcp_kernel_launch *launch, const void *value, size_t bytes,
+                   rmcp_value_function *make, const void *problem)
+{
+    for (uint32_t i = 0; i < launch->n_args; i++) assert(!launch->args[i].make);
+    rmcp_arg_value(launch, value, bytes);
+    launch->args[launch->n_args - 1].make = make;
+    launch->args[launch->n_args - 1].problem = problem;
 }

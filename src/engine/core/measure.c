@@ -42,7 +42,7 @@ static rmcp_status time_choice(rmcp_device *device, const struct rmcp_request *r
     rmcp_status status = rmcp_plan_build(device, request, choice, &plan);
     for (int i = 0; i <= REPEATS && !status; i++) {
         double seconds = 0;
-        status = rmcp_plan_execute_unchecked(plan, NULL, memory, workspace_bytes, &seconds);
+        status = rmcp_plan_execute_unchecked(plan, NULL, memory, NULL, workspace_bytes, &seconds);
         if (!status && i > 0 && (i == 1 || seconds < *best)) *best = seconds;
     }
     rmcp_plan_destroy(plan);

@@ -20,6 +20,19 @@ struct rmcp_any_problem {
  * when it leaves the pass open. */
 enum { RMCP_MOST_PASSES = 8 };
 
+/* The most scalars of an operation. */
+enum { RMCP_MOST_SCALARS = 8 };
+
+/* A number that an execution may bring in place of the problem's own: no algorithm may depend on it
+ * in anything but the values that it computes with. */
+struct rmcp_scalar {
+    const char *name;   /* as in case strings; static storage. NULL: the last was before         */
+    double value;       /* the problem's own                                                      */
+    double usual;       /* of a case string that does not say                                     */
+    double least, most; /* what it may be; both infinite: anything, NaN as well                */
+    bool whole;
+};
+
 /* What a problem has in a slot. */
 struct rmcp_slot {
     const char *name; /* as in the public struct of tensors; static storage            */
@@ -69,6 +82,10 @@ struct rmcp_operation {
 
     /* What the problem has in slot 0 … n_slots - 1. */
     struct rmcp_slot (*slot)(const void *problem, unsigned slot);
+
+    /* Scalar number 0 and on; and setting all of them. Both NULL: it has none. */
+    struct rmcp_scalar (*scalar)(const void *problem, unsigned scalar);
+    void (*set_scalars)(void *problem, const double *scalars);
 
     /* The type that decides which variant of a kernel runs: guarded one by one. */
     rmcp_type (*type)(const void *problem);

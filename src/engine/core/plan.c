@@ -3,6 +3,7 @@
 
 #include "engine/core/check.h"
 #include "engine/core/guard.h"
+#include "engine/core/scalars.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -241,6 +242,7 @@ rmcp_status rmcp_plan_build_unguarded(rmcp_device *device, const struct rmcp_req
     memcpy(plan->problem, request->problem, problem_bytes);
     plan->request.problem = plan->problem;
     plan->workspace_bytes = choice->way.workspace_bytes;
+    plan->n_scalars = rmcp_scalars_count(plan->request.operation, plan->problem);
     list_needed(plan);
 
     rmcp_status status = choice->algo->emit(&plan->request, &choice->way, &plan->list);
@@ -391,21 +393,32 @@ static rmcp_status bind(const rmcp_plan *plan, const rmcp_memory memory[static R
 
 rmcp_status rmcp_plan_execute_unchecked(const rmcp_plan *plan, void *stream,
                                         const rmcp_memory memory[static RMCP_MOST_SLOTS],
-                                        uint64_t workspace_bytes, double *seconds)
+                                        const double *scalars, uint64_t workspace_bytes,
+                                        double *seconds)
 {
     rmcp_memory bound[RMCP_MOST_SLOTS];
+    const struct rmcp_given given = { bound, scalars };
     const rmcp_status status = bind(plan, memory, workspace_bytes, bound);
     if (status) return status;
-    return plan->device->driver->submit(plan->device, stream, &plan->list, bound, seconds);
+    return plan->device->driver->submit(plan->device, stream, &plan->list, &given, seconds);
+}
+
+rmcp_status rmcp_plan_execute_given(const rmcp_plan *plan, void *stream,
+                                    const rmcp_memory memory[static RMCP_MOST_SLOTS],
+                                    const double *scalars, uint64_t workspace_bytes,
+                                    double *seconds)
+{
+    rmcp_memory bound[RMCP_MOST_SLOTS];
+    const struct rmcp_given given = { bound, scalars };
+    const rmcp_status status = bind(plan, memory, workspace_bytes, bound);
+    if (status) return status;
+    if (rmcp_check_is_on()) return rmcp_check_execute(plan, stream, &given, seconds);
+    return plan->device->driver->submit(plan->device, stream, &plan->list, &given, seconds);
 }
 
 rmcp_status rmcp_plan_execute(const rmcp_plan *plan, void *stream,
                               const rmcp_memory memory[static RMCP_MOST_SLOTS],
                               uint64_t workspace_bytes, double *seconds)
 {
-    if (!rmcp_check_is_on())
-        return rmcp_plan_execute_unchecked(plan, stream, memory, workspace_bytes, seconds);
-    rmcp_memory bound[RMCP_MOST_SLOTS];
-    const rmcp_status status = bind(plan, memory, workspace_bytes, bound);
-    return status ? status : rmcp_check_execute(plan, stream, bound, seconds);
+    return rmcp_plan_execute_given(plan, stream, memory, NULL, workspace_bytes, seconds);
 }

@@ -9,6 +9,7 @@ struct rmcp_plan {
     const struct rmcp_algo *algo;
     struct rmcp_request request; /* of the problem below */
     uint64_t workspace_bytes;
+    unsigned n_scalars;
     struct rmcp_launch_list list;
     unsigned n_needed; /* slots that an execution must bring, the workspace not counted */
     struct rmcp_need {
@@ -38,12 +39,19 @@ rmcp_status rmcp_plan_execute(const rmcp_plan *plan, void *stream,
                               const rmcp_memory memory[static RMCP_MOST_SLOTS],
                               uint64_t workspace_bytes, double *seconds);
 
+/* The same with scalars (rmcp_scalars_read), or NULL. */
+rmcp_status rmcp_plan_execute_given(const rmcp_plan *plan, void *stream,
+                                    const rmcp_memory memory[static RMCP_MOST_SLOTS],
+                                    const double *scalars, uint64_t workspace_bytes,
+                                    double *seconds);
+
 /* ---- for measuring and judging ---- */
 
-/* rmcp_plan_execute of those who look at the results themselves, or at the time alone. */
+/* rmcp_plan_execute_given of those who look at the results themselves, or at the time alone. */
 rmcp_status rmcp_plan_execute_unchecked(const rmcp_plan *plan, void *stream,
                                         const rmcp_memory memory[static RMCP_MOST_SLOTS],
-                                        uint64_t workspace_bytes, double *seconds);
+                                        const double *scalars, uint64_t workspace_bytes,
+                                        double *seconds);
 
 /* A device buffer that holds `pattern`, of RMCP_PATTERN_BYTES, over and over. Memory that was never
  * written may hold denormals, which would skew a measurement. */

@@ -4,6 +4,7 @@
 #include "base/cache_path.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "engine/core/scalars.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -135,9 +136,13 @@ static bool write_key(const rmcp_device *device, const struct rmcp_request *requ
         digest = rmcp_hash_text(digest, (*algo)->name);
         digest = rmcp_hash(digest, &(*algo)->version, sizeof(*algo)->version);
     }
+    /* What executions bring is not part of it. */
+    double scalars[RMCP_MOST_SCALARS];
+    struct rmcp_any_problem room;
+    rmcp_scalars_usual(request->operation, request->problem, scalars);
+    const void *usual = rmcp_scalars_in(request->operation, request->problem, scalars, &room);
     char problem[RMCP_CASE_MAX];
-    if (rmcp_case_print(request->operation, request->problem, problem, sizeof problem))
-        return false;
+    if (rmcp_case_print(request->operation, usual, problem, sizeof problem)) return false;
     int length = snprintf(text, size, "%016" PRIx64 " %c%c%c%" PRIx64 " %s", digest,
                           request->strict ? 's' : '-', request->deterministic ? 'd' : '-',
                           request->fixed_weights.base ? 'f' : '-', max_workspace, problem);

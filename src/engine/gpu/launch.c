@@ -3,6 +3,7 @@
 
 #include "base/round.h"
 #include "engine/gpu/kernels.h"
+#include "engine/gpu/params.h"
 
 #include <stdio.h>
 
@@ -45,4 +46,16 @@ int64_t rmcp_launch_quota(int64_t count, int64_t least, double seconds)
     if (launches <= 1) return count;
     const int64_t quota = launches < (double)count ? (int64_t)((double)count / launches) : 1;
     return quota > least ? quota : least > 1 ? least : 1;
+}
+
+void rmcp_gpu_params_make(struct rmcp_gpu_params *params, const struct rmcp_kernel_launch *launch,
+                          const double *scalars)
+{
+    size_t at = 0;
+    for (uint32_t i = 0; i < launch->n_args; i++) {
+        const struct rmcp_arg *arg = &launch->args[i];
+        const bool is_value = arg->kind == RMCP_ARG_VALUE;
+        if (is_value) params->pointers[at] = (void *)rmcp_arg_bytes(arg, scalars, &params->made);
+        at += is_value ? 1 : 2;
+    }
 }

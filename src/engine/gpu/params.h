@@ -8,13 +8,19 @@
  * Points into itself and into the launch record: fill it where it stays. */
 struct rmcp_gpu_params {
     rmcp_memory memory[RMCP_MAX_ARGS];
+    struct rmcp_made made;
     void *pointers[2 * RMCP_MAX_ARGS];
 };
 
+/* Let the value that depends on scalars be that of this execution. */
+void rmcp_gpu_params_make(struct rmcp_gpu_params *params, const struct rmcp_kernel_launch *launch,
+                          const double *scalars);
+
 static inline void rmcp_gpu_params_fill(struct rmcp_gpu_params *p,
                                         const struct rmcp_kernel_launch *launch,
-                                        const rmcp_memory *memory)
+                                        const struct rmcp_given *given)
 {
+    const rmcp_memory *memory = given->memory;
     size_t at = 0;
     for (uint32_t i = 0; i < launch->n_args; i++) {
         const struct rmcp_arg *arg = &launch->args[i];
@@ -27,6 +33,7 @@ static inline void rmcp_gpu_params_fill(struct rmcp_gpu_params *p,
         p->pointers[at++] = &p->memory[i].base;
         p->pointers[at++] = &p->memory[i].offset;
     }
+    if (given->scalars) rmcp_gpu_params_make(p, launch, given->scalars);
 }
 
 #endif

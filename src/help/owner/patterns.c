@@ -112,7 +112,8 @@ static rmcp_status launch(rmcp_device *device, const char *kernel, void *handle,
     memory[INPUT] = in;
     memory[OUTPUT] = out;
     double seconds;
-    rmcp_status status = device->driver->submit(device, NULL, &list, memory, &seconds);
+    const struct rmcp_given given = { .memory = memory };
+    rmcp_status status = device->driver->submit(device, NULL, &list, &given, &seconds);
     rmcp_launch_list_deinit(&list);
     return status;
 }

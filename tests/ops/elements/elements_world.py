@@ -63,7 +63,7 @@ class World:
         self.library.rmcp_buffer_create(self.device.handle, max(bytes_, 1), memory)
         return memory
 
-    def run(self, case, tensors, algorithm=None):
+    def run(self, case, tensors, algorithm=None, scalars=None):
         self.runs += 1
         with CasePlan(self.device, case, None if self.host else algorithm) as plan:
             bound, spans, extra = {}, {}, None
@@ -79,7 +79,7 @@ class World:
                 self.library.rmcp_copy_to_device(self.device.handle, None, bound[name], tensor.data_ptr(), spans[name])
             if plan.workspace_bytes:
                 extra = self._buffer(plan.workspace_bytes)
-            plan.execute(bound, workspace=extra)
+            plan.execute(bound, workspace=extra, scalars=scalars)
             self.device.wait()
             for name, span in spans.items():
                 if plan.slots[name].written:

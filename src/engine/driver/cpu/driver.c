@@ -137,16 +137,14 @@ static rmcp_status wait_cpu(struct rmcp_device *device, void *stream)
 }
 
 static rmcp_status submit(struct rmcp_device *device, void *stream,
-                          const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                          const struct rmcp_launch_list *list, const struct rmcp_given *given,
                           double *seconds)
 {
     (void)device, (void)stream;
     rmcp_status status = RMCP_OK;
     const double start = seconds ? rmcp_clock() : 0;
-    for (size_t i = 0; i < list->n_records && !status; i++) {
-        const struct rmcp_host_call *call = &list->records[i].host;
-        status = call->function(call->state, memory);
-    }
+    for (size_t i = 0; i < list->n_records && !status; i++)
+        status = rmcp_host_call_run(&list->records[i].host, given);
     if (seconds) *seconds = rmcp_clock() - start;
     return status;
 }

@@ -109,12 +109,12 @@ void rmcp_cuda_unload(void *context, void *module)
 /* ---- launching ---- */
 
 static rmcp_status launch(struct rmcp_cuda_state *state, void *stream,
-                          const struct rmcp_kernel_launch *launch, const rmcp_memory *memory)
+                          const struct rmcp_kernel_launch *launch, const struct rmcp_given *given)
 {
     const struct rmcp_gpu_kernel *kernel = launch->handle;
     const uint32_t *grid = launch->grid, *block = launch->block;
     struct rmcp_gpu_params params;
-    rmcp_gpu_params_fill(&params, launch, memory);
+    rmcp_gpu_params_fill(&params, launch, given);
     const int code =
         state->cuda->LaunchKernel(kernel->function, grid[0], grid[1], grid[2], block[0], block[1],
                                   block[2], 0, stream, params.pointers, NULL);
@@ -126,17 +126,17 @@ static rmcp_status launch(struct rmcp_cuda_state *state, void *stream,
 }
 
 static rmcp_status launch_all(struct rmcp_cuda_state *state, void *stream,
-                              const struct rmcp_launch_list *list, const rmcp_memory *memory)
+                              const struct rmcp_launch_list *list, const struct rmcp_given *given)
 {
     rmcp_status status = RMCP_OK;
     for (size_t i = 0; i < list->n_records && !status; i++)
-        status = launch(state, stream, &list->records[i].kernel, memory);
+        status = launch(state, stream, &list->records[i].kernel, given);
     return status;
 }
 
 /* The same between two events, and wait. */
 static rmcp_status launch_timed(struct rmcp_cuda_state *state, void *stream,
-                                const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                                const struct rmcp_launch_list *list, const struct rmcp_given *given,
                                 double *seconds)
 {
     const struct rmcp_cuda *cuda = state->cuda;
@@ -146,7 +146,7 @@ static rmcp_status launch_timed(struct rmcp_cuda_state *state, void *stream,
     int code = cuda->EventCreate(&events[0], 0);
     if (!code) code = cuda->EventCreate(&events[1], 0);
     if (!code) code = cuda->EventRecord(events[0], stream);
-    if (!code) status = launch_all(state, stream, list, memory);
+    if (!code) status = launch_all(state, stream, list, given);
     if (!code && !status) code = cuda->EventRecord(events[1], stream);
     if (!code && !status) code = cuda->EventSynchronize(events[1]);
     if (!code && !status) code = cuda->EventElapsedTime(&milliseconds, events[0], events[1]);
@@ -158,14 +158,14 @@ static rmcp_status launch_timed(struct rmcp_cuda_state *state, void *stream,
 }
 
 rmcp_status rmcp_cuda_submit(struct rmcp_device *device, void *stream,
-                             const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                             const struct rmcp_launch_list *list, const struct rmcp_given *given,
                              double *seconds)
 {
     struct rmcp_cuda_state *state = device->state;
     rmcp_status status = rmcp_cuda_enter(device);
     if (status) return status;
-    status = seconds ? launch_timed(state, stream, list, memory, seconds)
-                     : launch_all(state, stream, list, memory);
+    status = seconds ? launch_timed(state, stream, list, given, seconds)
+                     : launch_all(state, stream, list, given);
     rmcp_cuda_leave(state);
     return status;
 }

@@ -35,7 +35,7 @@ void rmcp_cuda_unload(void *context, void *module);
 
 /* rmcp_driver.submit */
 rmcp_status rmcp_cuda_submit(struct rmcp_device *device, void *stream,
-                             const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                             const struct rmcp_launch_list *list, const struct rmcp_given *given,
                              double *seconds);
 
 #endif

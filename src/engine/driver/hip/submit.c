@@ -38,12 +38,12 @@ void rmcp_hip_leave(struct rmcp_device *device, int previous)
 }
 
 static rmcp_status launch(struct rmcp_hip_state *state, void *stream,
-                          const struct rmcp_kernel_launch *launch, const rmcp_memory *memory)
+                          const struct rmcp_kernel_launch *launch, const struct rmcp_given *given)
 {
     const struct rmcp_gpu_kernel *kernel = launch->handle;
     const uint32_t *grid = launch->grid, *block = launch->block;
     struct rmcp_gpu_params params;
-    rmcp_gpu_params_fill(&params, launch, memory);
+    rmcp_gpu_params_fill(&params, launch, given);
     int code =
         state->hip->hipModuleLaunchKernel(kernel->function, grid[0], grid[1], grid[2], block[0],
                                           block[1], block[2], 0, stream, params.pointers, NULL);
@@ -55,17 +55,17 @@ static rmcp_status launch(struct rmcp_hip_state *state, void *stream,
 }
 
 static rmcp_status launch_all(struct rmcp_hip_state *state, void *stream,
-                              const struct rmcp_launch_list *list, const rmcp_memory *memory)
+                              const struct rmcp_launch_list *list, const struct rmcp_given *given)
 {
     rmcp_status status = RMCP_OK;
     for (size_t i = 0; i < list->n_records && !status; i++)
-        status = launch(state, stream, &list->records[i].kernel, memory);
+        status = launch(state, stream, &list->records[i].kernel, given);
     return status;
 }
 
 /* The same between two events, and wait. */
 static rmcp_status launch_timed(struct rmcp_hip_state *state, void *stream,
-                                const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                                const struct rmcp_launch_list *list, const struct rmcp_given *given,
                                 double *seconds)
 {
     const struct rmcp_hip *hip = state->hip;
@@ -76,7 +76,7 @@ static rmcp_status launch_timed(struct rmcp_hip_state *state, void *stream,
     if (!code) code = hip->hipEventCreate(&events[1]);
     if (!code) code = hip->hipEventRecord(events[0], stream);
     const double start = rmcp_clock();
-    if (!code) status = launch_all(state, stream, list, memory);
+    if (!code) status = launch_all(state, stream, list, given);
     if (!code && !status) code = hip->hipEventRecord(events[1], stream);
     if (!code && !status) code = hip->hipEventSynchronize(events[1]);
     const double wall = rmcp_clock() - start;
@@ -89,15 +89,15 @@ static rmcp_status launch_timed(struct rmcp_hip_state *state, void *stream,
 }
 
 rmcp_status rmcp_hip_submit(struct rmcp_device *device, void *stream,
-                            const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                            const struct rmcp_launch_list *list, const struct rmcp_given *given,
                             double *seconds)
 {
     struct rmcp_hip_state *state = device->state;
     int previous = 0;
     rmcp_status status = rmcp_hip_enter(device, &previous);
     if (status) return status;
-    status = seconds ? launch_timed(state, stream, list, memory, seconds)
-                     : launch_all(state, stream, list, memory);
+    status = seconds ? launch_timed(state, stream, list, given, seconds)
+                     : launch_all(state, stream, list, given);
     rmcp_hip_leave(device, previous);
     return status;
 }

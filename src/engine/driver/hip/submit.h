@@ -17,7 +17,7 @@ void rmcp_hip_leave(struct rmcp_device *device, int previous);
 
 /* rmcp_driver.submit */
 rmcp_status rmcp_hip_submit(struct rmcp_device *device, void *stream,
-                            const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                            const struct rmcp_launch_list *list, const struct rmcp_given *given,
                             double *seconds);
 
 #endif

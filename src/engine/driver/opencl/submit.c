@@ -75,19 +75,21 @@ static rmcp_status check_memory(struct rmcp_cl_state *state, const struct rmcp_l
 }
 
 static cl_int set_arguments(const struct rmcp_cl *cl, cl_kernel kernel,
-                            const struct rmcp_kernel_launch *launch, const rmcp_memory *memory,
+                            const struct rmcp_kernel_launch *launch, const struct rmcp_given *given,
                             cl_uint *at)
 {
+    struct rmcp_made made;
     cl_int code = CL_SUCCESS;
     *at = 0;
     for (uint32_t i = 0; i < launch->n_args && !code; i++) {
         const struct rmcp_arg *arg = &launch->args[i];
         if (arg->kind == RMCP_ARG_VALUE) {
-            code = cl->clSetKernelArg(kernel, (*at)++, arg->bytes, arg->value);
+            code = cl->clSetKernelArg(kernel, (*at)++, arg->bytes,
+                                      rmcp_arg_bytes(arg, given->scalars, &made));
             continue;
         }
-        cl_mem base = memory[arg->slot].base;
-        const cl_ulong offset = memory[arg->slot].offset + arg->offset;
+        cl_mem base = given->memory[arg->slot].base;
+        const cl_ulong offset = given->memory[arg->slot].offset + arg->offset;
         code = cl->clSetKernelArg(kernel, (*at)++, sizeof base, &base);
         if (!code) code = cl->clSetKernelArg(kernel, (*at)++, sizeof offset, &offset);
     }
@@ -95,7 +97,7 @@ static cl_int set_arguments(const struct rmcp_cl *cl, cl_kernel kernel,
 }
 
 static rmcp_status enqueue(struct rmcp_cl_state *state, const struct rmcp_cl_queue *queue,
-                           const struct rmcp_kernel_launch *launch, const rmcp_memory *memory,
+                           const struct rmcp_kernel_launch *launch, const struct rmcp_given *given,
                            cl_event *event)
 {
     const struct rmcp_cl *cl = state->cl;
@@ -110,7 +112,7 @@ static rmcp_status enqueue(struct rmcp_cl_state *state, const struct rmcp_cl_que
 
     cl_uint n_set = 0;
     pthread_mutex_lock(&kernel->lock);
-    code = set_arguments(cl, kernel->kernel, launch, memory, &n_set);
+    code = set_arguments(cl, kernel->kernel, launch, given, &n_set);
     const bool set = !code;
     if (set)
         code = cl->clEnqueueNDRangeKernel(queue->queue, kernel->kernel, 3, NULL, global, local, 0,
@@ -153,7 +155,7 @@ static cl_int wait_event(const struct rmcp_cl *cl, cl_event event)
 }
 
 rmcp_status rmcp_cl_submit(struct rmcp_device *device, void *stream,
-                           const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                           const struct rmcp_launch_list *list, const struct rmcp_given *given,
                            double *seconds)
 {
     struct rmcp_cl_state *state = device->state;
@@ -161,7 +163,7 @@ rmcp_status rmcp_cl_submit(struct rmcp_device *device, void *stream,
     struct rmcp_cl_queue queue;
     cl_event first = NULL, last = NULL;
     rmcp_status status = rmcp_cl_queue_take(device, stream, &queue);
-    if (!status) status = check_memory(state, list, memory);
+    if (!status) status = check_memory(state, list, given->memory);
     if (status) return status;
 
     cl_int code = CL_SUCCESS;
@@ -173,7 +175,7 @@ rmcp_status rmcp_cl_submit(struct rmcp_device *device, void *stream,
                           : i == 0                   ? &first
                           : i + 1 == list->n_records ? &last
                                                      : NULL;
-        status = enqueue(state, &queue, &list->records[i].kernel, memory, event);
+        status = enqueue(state, &queue, &list->records[i].kernel, given, event);
     }
     if (!status) code = rmcp_cl_queue_order(cl, &queue);
     if (!status && !code) code = cl->clFlush(queue.queue);

@@ -34,7 +34,7 @@ cl_int rmcp_cl_queue_order(const struct rmcp_cl *cl, const struct rmcp_cl_queue 
 
 /* rmcp_driver.submit */
 rmcp_status rmcp_cl_submit(struct rmcp_device *device, void *stream,
-                           const struct rmcp_launch_list *list, const rmcp_memory *memory,
+                           const struct rmcp_launch_list *list, const struct rmcp_given *given,
                            double *seconds);
 
 #endif

@@ -27,6 +27,17 @@ static const struct rmcp_form_number numbers[] = { { "lr", 1e-3 },     { "beta1"
                                                    { "decay", 0 },     { "number", 1 },
                                                    { "size", -1 },     { NULL, 0 } };
 
+/* All of them: a schedule may change any from step to step. */
+static const struct rmcp_form_scalar scalars[] = {
+    { RMCP_ADAM_LR, -INFINITY, INFINITY, false },
+    { RMCP_ADAM_BETA1, 0, 0x1.fffffep-1, false }, /* below 1 in f32 */
+    { RMCP_ADAM_BETA2, 0, 0x1.fffffep-1, false },
+    { RMCP_ADAM_EPS, -INFINITY, INFINITY, false },
+    { RMCP_ADAM_DECAY, -INFINITY, INFINITY, false },
+    { RMCP_ADAM_NUMBER, 1, 0x1p53, true },
+    { RMCP_ADAM_SIZE, -INFINITY, INFINITY, false },
+};
+
 static double number(const struct rmcp_form *form, unsigned which)
 {
     return (double)(float)form->number[which];
@@ -110,6 +121,8 @@ const struct rmcp_form_rules rmcp_adam_rules = {
     .operation = &rmcp_operation_adam,
     .tensors = tensors,
     .numbers = numbers,
+    .scalars = scalars,
+    .n_scalars = sizeof scalars / sizeof *scalars,
     .shape = shape,
     .evaluate = rmcp_adam_evaluate,
 };

@@ -3,6 +3,8 @@
 #include "engine/gpu/launch.h"
 #include "engine/ops/adam/adam.h"
 
+#include <string.h>
+
 static void cut(const struct rmcp_request *request, struct rmcp_streams *streams)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
@@ -27,6 +29,15 @@ static double cost(const struct rmcp_request *request)
     return rmcp_streams_cost(&streams, request);
 }
 
+/* The arguments of an execution. */
+static void make(const void *problem, const double *scalars, void *math)
+{
+    struct rmcp_form form = *(const struct rmcp_form *)problem;
+    rmcp_form_set_scalars(&form, scalars);
+    const struct rmcp_adam_math ours = rmcp_adam_math_of(&form);
+    memcpy(math, &ours, sizeof ours);
+}
+
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
@@ -44,7 +55,7 @@ static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_wa
         for (unsigned k = 0; k < 3; k++)
             rmcp_arg_memory(launch.kernel, present[k] ? RMCP_ADAM_SCALE + k : RMCP_ADAM_PARAM, 0);
         rmcp_arg_value(launch.kernel, &launch.args, sizeof launch.args);
-        rmcp_arg_value(launch.kernel, &math, sizeof math);
+        rmcp_arg_made(launch.kernel, &math, sizeof math, make, request->problem);
     }
     if (!math.counted) return RMCP_OK;
     struct rmcp_kernel_launch *launch = NULL;

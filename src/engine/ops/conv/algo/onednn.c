@@ -581,7 +581,7 @@ static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_wa
         destroy(s);
         return status ? status : RMCP_E_NOMEM;
     }
-    record->host = (struct rmcp_host_call){ run, s, destroy };
+    record->host = (struct rmcp_host_call){ .function = run, .state = s, .destroy = destroy };
     return RMCP_OK;
 }
 
