@@ -503,8 +503,8 @@ RMCP_API rmcp_status rmcp_tensor_parse(const char *text, rmcp_tensor *tensor);
  * small; RMCP_CASE_MAX is always enough. Thread-safe. */
 RMCP_API rmcp_status rmcp_tensor_print(const rmcp_tensor *tensor, char *text, size_t size);
 
-/* As rmcp_plan_create and rmcp_plan_candidates, for a tensor operation. The plan is one for
- * rmcp_tensor_execute only. fixed_weights of the options must be zero. */
+/* Plans, as rmcp_conv_plan and rmcp_conv_candidates make and explain them. options->fixed_weights
+ * must be {NULL, 0}. */
 RMCP_API rmcp_status rmcp_tensor_plan(rmcp_device *device, const rmcp_tensor *tensor,
                                       const rmcp_plan_options *options, rmcp_plan **out);
 RMCP_API rmcp_status rmcp_tensor_candidates(rmcp_device *device, const rmcp_tensor *tensor,
@@ -522,7 +522,7 @@ typedef struct rmcp_tensor_operands {
     uint64_t workspace_bytes; /* size of it: at least rmcp_plan_workspace */
 } rmcp_tensor_operands;
 
-/* As rmcp_execute and rmcp_execute_timed. */
+/* Execute a plan of rmcp_tensor_plan, as rmcp_conv_execute and rmcp_conv_execute_timed. */
 RMCP_API rmcp_status rmcp_tensor_execute(const rmcp_plan *plan, void *stream,
                                          const rmcp_tensor_operands *operands);
 RMCP_API rmcp_status rmcp_tensor_execute_timed(const rmcp_plan *plan, void *stream,
