@@ -130,7 +130,7 @@ portable() {
 }
 
 # The kernels of all targets; about a minute of one core for each that is compiled the first time.
-targets=${RMCP_KERNEL_TARGETS-gfx803,gfx900,gfx906,gfx1010,gfx1030,gfx1102,gfx1200,nvptx}
+targets=${RMCP_KERNEL_TARGETS-$(sed -n "s/^  choices: \[\('gfx.*\)\],$/\1/p" meson_options.txt | tr -d "' ")}
 release() {
     say "building with kernels for ${targets:-no target}"
     # shellcheck disable=SC2046

@@ -28,11 +28,11 @@ static int read_target(const char *text, unsigned *chip)
         return status ? cli_failed("audit", status) : CLI_OK;
     }
     int found = audit_chip_parse(text);
-    if (found < 0)
-        return cli_complain("audit",
-                            "--target is '%.40s'; known are gfx1010, gfx1011, gfx1012, "
-                            "gfx1013, gfx1030 and auto",
-                            text);
+    if (found < 0) {
+        char known[128];
+        return cli_complain("audit", "--target is '%.40s'; known are %s and auto", text,
+                            cli_join(isa_chip_names, ", ", known, sizeof known));
+    }
     *chip = (unsigned)found;
     return CLI_OK;
 }

@@ -93,6 +93,9 @@ void cli_print_words(int width, int hang, const char *text);
  * '?'. */
 void cli_print_shortened(FILE *out, const char *text, int width);
 
+/* Words that end with NULL, with commas and before the last one `last`: "a, b and c". */
+const char *cli_join(const char *const *words, const char *last, char *text, size_t size);
+
 /* "1.5 GiB" */
 const char *cli_bytes(uint64_t bytes, char text[static 32]);
 /* "1.234 ms" */

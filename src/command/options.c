@@ -271,6 +271,19 @@ void cli_progress(size_t done, size_t total, const char *what)
     if (left > 8) cli_print_shortened(stderr, what, left < 48 ? left : 48);
 }
 
+const char *cli_join(const char *const *words, const char *last, char *text, size_t size)
+{
+    size_t used = 0;
+    if (size) *text = '\0';
+    for (size_t i = 0; words[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 !i             ? ""
+                                 : words[i + 1] ? ", "
+                                                : last,
+                                 words[i]);
+    return text;
+}
+
 const char *cli_bytes(uint64_t bytes, char text[static 32])
 {
     static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *const sim_chips[] = { "gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030", NULL };
-
 /* Whether --kernel stands before the command of a program. */
 static bool runs_kernel(int argc, char **argv)
 {
@@ -31,7 +29,7 @@ int cli_sim(int argc, char **argv)
         { "args", CLI_FLAG, &arguments, NULL, "the kernel's arguments follow, as they may anywhere",
           NULL },
         { "chip", CLI_CHOICE, &cli.chip, "CHIP", "gfx1010 (default), 1011, 1012, 1013 or gfx1030",
-          sim_chips },
+          isa_chip_names },
         { "wave", CLI_NUMBER, &cli.wave, "N", "refuse kernels whose waves are not 32 or 64 wide",
           NULL },
         { "lds", CLI_NUMBER, &cli.lds, "BYTES", "dynamic LDS of a workgroup", NULL },

@@ -9,7 +9,7 @@
 struct sim_cli {
     const char *kernel; /* file with the code object */
     const char *grid, *block, *checks, *act_out;
-    int chip; /* index into sim_chips */
+    int chip; /* enum isa_chip */
     uint64_t threads, wave, lds, limit, most_reports;
     bool json, stats, trace;
     bool timing, ranges;        /* model the time; by all readings of the sources          */
@@ -18,14 +18,12 @@ struct sim_cli {
     const char *card, *picture; /* card that is modelled; file of the drawing              */
 };
 
-extern const char *const sim_chips[];
-
 /* Run one kernel: words[0] is its name, the others are its arguments. Returns an exit status. */
 int sim_kernel(const struct sim_cli *cli, int n_words, char **words);
 
 /* ---- sim_object.c ---- */
 
-/* The code object in a file that has the kernel, that for the chip (index into sim_chips) if there
+/* The code object in a file that has the kernel, that for the chip (enum isa_chip) if there
  * is one. The caller frees the bytes. Returns 0, or an exit status after a complaint. */
 int sim_object_read(const char *path, const char *kernel, int chip, unsigned char **bytes,
                     size_t *n_bytes);

@@ -75,12 +75,13 @@ static int check_chips(const struct sim_machine *machine)
 {
     for (unsigned i = 0; i < machine->n; i++) {
         unsigned k = 0;
-        while (sim_chips[k] && strcmp(sim_chips[k], machine->cards[i].chip)) k++;
-        if (!sim_chips[k])
+        char known[128];
+        while (isa_chip_names[k] && strcmp(isa_chip_names[k], machine->cards[i].chip)) k++;
+        if (!isa_chip_names[k])
             return cli_complain("sim",
-                                "card %.60s: code for %.20s cannot be executed; for gfx1010, "
-                                "gfx1011, gfx1012, gfx1013 and gfx1030 it can",
-                                machine->cards[i].card, machine->cards[i].chip);
+                                "card %.60s: code for %.20s cannot be executed; for %s it can",
+                                machine->cards[i].card, machine->cards[i].chip,
+                                cli_join(isa_chip_names, " and ", known, sizeof known));
     }
     return CLI_OK;
 }

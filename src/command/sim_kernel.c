@@ -84,7 +84,7 @@ static int finish(struct sim_session *s, const struct sim_result *result, double
     int exit_status = result->completed && !result->n_reports ? CLI_OK : CLI_FINDINGS;
     if (cli->json) {
         cJSON *o = sim_result_json(result, seconds);
-        cJSON_AddStringToObject(o, "chip", sim_chips[cli->chip]);
+        cJSON_AddStringToObject(o, "chip", isa_chip_names[cli->chip]);
         cJSON_AddItemToObject(o, "reports", s->reports);
         if (cli->timing && result->completed)
             cJSON_AddItemToObject(o, "timing", sim_timing_json(&s->modelled, &s->card, cli->card));
@@ -103,7 +103,7 @@ static int finish(struct sim_session *s, const struct sim_result *result, double
     sim_print_acted_out(stdout, "", s->act_out, result->acted_out);
     printf("%s, %" PRIu64 " reports (simulated %s)\n",
            result->completed ? "completed" : sim_kind_name(result->fatal), result->n_reports,
-           sim_chips[cli->chip]);
+           isa_chip_names[cli->chip]);
     return exit_status;
 }
 

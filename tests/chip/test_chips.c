@@ -316,10 +316,25 @@ static void simulated_cards_agree(void **state)
     assert_true(n >= 4);
 }
 
+/* What a chip runs the code of is in the table, and runs its own. */
+static void siblings_agree(void **state)
+{
+    (void)state;
+    const struct rmcp_chip *chip;
+    for (size_t i = 0; (chip = rmcp_chip_at(i)); i++) {
+        if (!chip->sibling) continue;
+        const struct rmcp_chip *sibling = named(chip->sibling);
+        assert_non_null(sibling->sibling);
+        assert_string_equal(sibling->sibling, sibling->name);
+        assert_int_equal(chip->version / 10000, sibling->version / 10000);
+    }
+}
+
 int main(int argc, char **argv)
 {
     cards_folder = argc > 1 ? argv[1] : "data/cards";
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(siblings_agree),
         cmocka_unit_test(rows_agree),
         cmocka_unit_test(families_agree),
         cmocka_unit_test(versions_are_named),

@@ -28,9 +28,11 @@ struct rmcp_chip {
     uint32_t mach;    /* EF_AMDGPU_MACH, the low byte of a code object's e_flags                  */
     uint32_t version; /* gfx_target_version of the kernel driver, 100100; 0 for a generic target  */
     uint32_t flags;
-    const char *generic;                /* the generic target whose code it runs; NULL: none      */
-    const char *kernels;                /* the target that our kernels for it are compiled for;
-                                           NULL: there are none                                   */
+    const char *generic; /* the generic target whose code it runs; NULL: none      */
+    const char *kernels; /* the target that our kernels for it are compiled for;
+                            NULL: there are none                                   */
+    const char *sibling; /* the chip whose code it runs, or itself; NULL: none                    */
+    const char *wheel;   /* release of pytorch.org's wheels that serve it: "rocm6.4"; NULL: none  */
     const struct rmcp_chip_part *parts; /* ends with a NULL name; NULL: none                      */
     const char *const *words; /* as logs call its products; ends with NULL; NULL: no words        */
 };

@@ -398,7 +398,8 @@ uint64_t isa_constant(const struct isa_operand *op);
 /* The row of an id, or NULL for ISA_ILLEGAL and numbers out of range. */
 const struct isa_row *isa_row(unsigned id);
 
-const char *isa_chip_name(unsigned chip); /* "gfx1010"; NULL when there is none */
+const char *isa_chip_name(unsigned chip);                 /* "gfx1010"; NULL when there is none */
+extern const char *const isa_chip_names[ISA_N_CHIPS + 1]; /* of them all; ends with NULL */
 
 /* The chip of an ELF e_flags machine number (0x33 is gfx1010), or -1. */
 int isa_chip_of_mach(unsigned mach);

@@ -201,13 +201,13 @@ const struct isa_row *isa_row(unsigned id)
     return id > ISA_ILLEGAL && id < ISA_N_IDS ? &isa_rows[id] : NULL;
 }
 
-static const char *const chip_names[ISA_N_CHIPS] = { "gfx1010", "gfx1011", "gfx1012", "gfx1013",
-                                                     "gfx1030" };
+const char *const isa_chip_names[ISA_N_CHIPS + 1] = { "gfx1010", "gfx1011", "gfx1012",
+                                                      "gfx1013", "gfx1030", NULL };
 
 const char *isa_chip_name(unsigned chip)
 {
     chip &= ~(unsigned)ISA_WAVE64;
-    return chip < ISA_N_CHIPS ? chip_names[chip] : NULL;
+    return chip < ISA_N_CHIPS ? isa_chip_names[chip] : NULL;
 }
 
 int isa_chip_of_mach(unsigned mach)

@@ -24,24 +24,10 @@ void doctor_chip_from_pci(struct doctor_gpu *gpu)
     if (!gpu->version || !rmcp_chip_name(gpu->version, gpu->chip)) gpu->chip[0] = '\0';
 }
 
-/* The wheels of pytorch.org that serve a chip itself, by the release of ROCm. rocBLAS dropped
- * gfx900 and gfx906 after 6.3, although PyTorch's own kernels still have code for them; gfx1103,
- * gfx1150 and gfx1151 came with 7. */
-static const struct {
-    uint32_t version;
-    const char *release;
-} wheels[] = {
-    { 90000, "rocm6.3" },  { 90006, "rocm6.3" },  { 90008, "rocm6.4" },  { 90010, "rocm6.4" },
-    { 90402, "rocm6.4" },  { 90500, "rocm7.2" },  { 100300, "rocm6.4" }, { 110000, "rocm6.4" },
-    { 110001, "rocm6.4" }, { 110002, "rocm6.4" }, { 110003, "rocm7.2" }, { 110500, "rocm7.2" },
-    { 110501, "rocm7.2" }, { 120000, "rocm6.4" }, { 120001, "rocm6.4" },
-};
-
 static const char *wheel_of(uint32_t version)
 {
-    for (size_t i = 0; i < sizeof wheels / sizeof *wheels; i++)
-        if (wheels[i].version == version) return wheels[i].release;
-    return NULL;
+    const struct rmcp_chip *chip = rmcp_chip_by_version(version);
+    return chip ? chip->wheel : NULL;
 }
 
 const char *doctor_chip_wheel(uint32_t version)
@@ -61,27 +47,10 @@ enum doctor_service doctor_chip_service(uint32_t version)
 
 uint32_t doctor_chip_sibling(uint32_t version)
 {
-    /* Families that the compiler calls one: code for the sibling has nothing that the chip lacks.
-     * gfx1010 is the common part of gfx101x, gfx1030 all of gfx103x, gfx900 that of the first Vegas
-     * in processors. gfx1100's code asks for more registers than gfx1102 and gfx1103 have. */
-    switch (version) {
-    case 90000:
-    case 90002:
-    case 90009:
-    case 90012: return 90000;
-    case 110000:
-    case 110001: return 110000;
-    case 110500:
-    case 110501:
-    case 110502:
-    case 110503: return 110500;
-    default: break;
-    }
-    switch (version / 100) {
-    case 1001: return 100100;
-    case 1003: return 100300;
-    default: return 0;
-    }
+    const struct rmcp_chip *chip = rmcp_chip_by_version(version);
+    if (!chip || !chip->sibling) return 0;
+    chip = rmcp_chip_by_name(chip->sibling, strlen(chip->sibling));
+    return chip ? chip->version : 0;
 }
 
 bool doctor_chip_same_family(uint32_t left, uint32_t right)
