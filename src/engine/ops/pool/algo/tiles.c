@@ -19,7 +19,7 @@ static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_wa
 
 const struct rmcp_algo rmcp_algo_pool_tiles = {
     .name = "tiles",
-    .version = 4,
+    .version = 5,
     .kind = RMCP_LAUNCH_KERNEL,
     .refuse = refuse,
     .cost = rmcp_pool_known_cost,

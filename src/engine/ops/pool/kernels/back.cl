@@ -26,10 +26,10 @@ INLINE bool is_packed(const struct rmcp_pool_args *p)
     return p->index_bytes == 1 && !p->image;
 }
 
-/* The place in its window of an index; the window begins in row `top` and column `begin` of the image. */
-INLINE uint code_of(const struct rmcp_pool_args *p, uint index, uint top, uint begin)
+/* The place in its window of an index that counts in the image, where the window begins in row `top` and column
+ * `begin`. */
+INLINE uint code_in_image(const struct rmcp_pool_args *p, uint index, uint top, uint begin)
 {
-    if (!p->image) return smaller(index, 255);
     const uint rest = index - top * p->in[2];
     uint row = 0;
     UNROLL for (uint h = 1; h < WINDOW; h++) row += rest >= h * p->in[2];
@@ -37,21 +37,34 @@ INLINE uint code_of(const struct rmcp_pool_args *p, uint index, uint top, uint b
     return w < WINDOW && column < p->in[2] ? row * WINDOW + w : 255;
 }
 
-/* n indices, best of a size that is known, of which `left` exist, `apart` from each other. */
+/* The same of any index. */
+INLINE uint code_of(const struct rmcp_pool_args *p, uint index, uint top, uint begin)
+{
+    return p->image ? code_in_image(p, index, top, begin) : smaller(index, 255);
+}
+
+/* n indices of a size that is known, `apart` from each other, of which `left` exist, at least one: all loads are
+ * under way at once, those of indices that there are not from the last one. Branches for each index would make the
+ * compiler take twice as long. */
+INLINE void load_indices(uint *place, __global const char *index, uint at, uint apart, uint left, const uint bytes,
+                         const uint n)
+{
+    UNROLL for (uint i = 0; i < n; i++) place[i] = get_index(index, at + smaller(i, left - 1) * apart, bytes);
+}
+
 INLINE void get_indices(uint *place, const struct rmcp_pool_args *p, __global const char *index, uint at, uint apart,
                         uint left, const uint n)
 {
-    if (p->index_bytes == 8) {
-        UNROLL for (uint i = 0; i < n; i++) {
-            place[i] = 0;
-            if (i < left) place[i] = get_index(index, at + i * apart, 8);
-        }
-        return;
-    }
-    UNROLL for (uint i = 0; i < n; i++) {
-        place[i] = 0;
-        if (i < left) place[i] = get_index(index, at + i * apart, p->index_bytes);
-    }
+    UNROLL for (uint i = 0; i < n; i++) place[i] = 0;
+    if (left == 0) return;
+    if (p->index_bytes == 8)
+        load_indices(place, index, at, apart, left, 8, n);
+    else if (p->index_bytes == 4)
+        load_indices(place, index, at, apart, left, 4, n);
+    else if (p->index_bytes == 2)
+        load_indices(place, index, at, apart, left, 2, n);
+    else
+        load_indices(place, index, at, apart, left, 1, n);
 }
 
 /* The first of n windows begins in row `top` and column `begin` of the image, each `step` columns behind the one before. */
@@ -69,7 +82,12 @@ INLINE void get_places(uint *place, const struct rmcp_pool_args *p, __global con
         uint one[8];
         get_indices(one, p, index, at, apart, left, n);
         UNROLL for (uint i = 0; i < (n + 3) / 4; i++) place[i] = 0;
-        UNROLL for (uint i = 0; i < n; i++) place[i / 4] |= code_of(p, one[i], top, begin + i * step) << 8 * (i % 4);
+        if (p->image) {
+            UNROLL for (uint i = 0; i < n; i++) one[i] = code_in_image(p, one[i], top, begin + i * step);
+        } else {
+            UNROLL for (uint i = 0; i < n; i++) one[i] = smaller(one[i], 255);
+        }
+        UNROLL for (uint i = 0; i < n; i++) place[i / 4] |= one[i] << 8 * (i % 4);
     }
 }
 

@@ -122,8 +122,8 @@ INLINE bool is_even(const struct rmcp_pool_args *p, __global const char *base, u
                0;
 }
 
-/* alpha * v + beta * what was there, to n neighbours, 4 or 8, of which `left` exist. EVEN:
- * is_even(). EXACT: v are elements, alpha is 1 and beta 0. */
+/* alpha * v + beta * what was there, to n neighbours, 4 or 8, of which `left` exist, at least one.
+ * EVEN: is_even(). EXACT: v are elements, alpha is 1 and beta 0. */
 INLINE void put_some(const struct rmcp_pool_args *p, __global char *base, uint at, uint left,
                      float *v, const uint n, const bool even, const bool exact)
 {
@@ -131,7 +131,7 @@ INLINE void put_some(const struct rmcp_pool_args *p, __global char *base, uint a
         UNROLL for (uint k = 0; k < n; k++) v[k] *= p->alpha;
     }
     if (!even && !exact && p->beta != 0) {
-        UNROLL for (uint k = 0; k < n; k++) if (k < left) v[k] += p->beta * load(base, at + k);
+        UNROLL for (uint k = 0; k < n; k++) v[k] += p->beta * load(base, at + smaller(k, left - 1));
     }
     const bool whole = even || is_even(p, base, at, 0, left, n);
 #if TYPE == 0 || DRIVER_HALF
