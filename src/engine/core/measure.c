@@ -49,22 +49,23 @@ static rmcp_status time_choice(rmcp_device *device, const struct rmcp_request *r
     return status;
 }
 
-static void move_to_front(struct rmcp_choice *choices, size_t index)
+static void move_to_front(const struct rmcp_choice **choices, size_t index)
 {
-    struct rmcp_choice chosen = choices[index];
+    const struct rmcp_choice *chosen = choices[index];
     memmove(choices + 1, choices, index * sizeof *choices);
     choices[0] = chosen;
 }
 
 /* Time each choice with buffers that serve them all; `*fastest` receives the index of the best. */
 static rmcp_status time_all(rmcp_device *device, const struct rmcp_request *request,
-                            const struct rmcp_choice *choices, size_t n, size_t *fastest,
+                            const struct rmcp_choice *const *choices, size_t n, size_t *fastest,
                             double *seconds)
 {
     uint64_t bytes[RMCP_MOST_SLOTS], workspace = 0;
     rmcp_memory memory[RMCP_MOST_SLOTS] = { { 0 } };
     for (size_t i = 0; i < n; i++)
-        if (choices[i].way.workspace_bytes > workspace) workspace = choices[i].way.workspace_bytes;
+        if (choices[i]->way.workspace_bytes > workspace)
+            workspace = choices[i]->way.workspace_bytes;
     rmcp_slot_bytes(request->operation, request->problem, workspace, bytes);
 
     void *zeros = calloc(1, RMCP_PATTERN_BYTES);
@@ -76,7 +77,7 @@ static rmcp_status time_all(rmcp_device *device, const struct rmcp_request *requ
         *seconds = -1;
         for (size_t i = 0; i < n; i++) {
             double time = 0;
-            status = time_choice(device, request, &choices[i], memory, workspace, &time);
+            status = time_choice(device, request, choices[i], memory, workspace, &time);
             if (!status && (*seconds < 0 || time < *seconds)) *seconds = time, *fastest = i;
         }
         if (*seconds >= 0) status = RMCP_OK; /* else that of the last attempt, with its message */
@@ -86,39 +87,40 @@ static rmcp_status time_all(rmcp_device *device, const struct rmcp_request *requ
 }
 
 /* Move choice `index` behind all others. */
-static void move_to_end(struct rmcp_choice *choices, size_t n_choices, size_t index)
+static void move_to_end(const struct rmcp_choice **choices, size_t n_choices, size_t index)
 {
-    const struct rmcp_choice aside = choices[index];
+    const struct rmcp_choice *aside = choices[index];
     memmove(choices + index, choices + index + 1, (n_choices - 1 - index) * sizeof *choices);
     choices[n_choices - 1] = aside;
 }
 
 /* How many of the first `n_choices` are worth measuring. */
-static size_t promising(const struct rmcp_choice *choices, size_t n_choices)
+static size_t promising(const struct rmcp_choice *const *choices, size_t n_choices)
 {
     size_t n = 1;
     while (n < n_choices && n < MOST_MEASURED &&
-           choices[n].way.seconds < HOPELESS * choices[0].way.seconds)
+           choices[n]->way.seconds < HOPELESS * choices[0]->way.seconds)
         n++;
     return n;
 }
 
 /* The choice with the largest workspace; n when none needs any. */
-static size_t largest(const struct rmcp_choice *choices, size_t n)
+static size_t largest(const struct rmcp_choice *const *choices, size_t n)
 {
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
-        if (choices[i].way.workspace_bytes > choices[best].way.workspace_bytes) best = i;
-    return choices[best].way.workspace_bytes ? best : n;
+        if (choices[i]->way.workspace_bytes > choices[best]->way.workspace_bytes) best = i;
+    return choices[best]->way.workspace_bytes ? best : n;
 }
 
 rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *request,
-                              uint64_t max_workspace, struct rmcp_choice *choices, size_t n_choices)
+                              uint64_t max_workspace, const struct rmcp_choice **choices,
+                              size_t n_choices)
 {
     char known[32];
     if (rmcp_plan_cache_find(device, request, max_workspace, known))
         for (size_t i = 0; i < n_choices; i++)
-            if (!strcmp(choices[i].algo->name, known)) {
+            if (!strcmp(choices[i]->algo->name, known)) {
                 move_to_front(choices, i);
                 return RMCP_OK;
             }
@@ -139,7 +141,7 @@ rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *re
             return status;
         }
     }
-    rmcp_plan_cache_add(device, request, max_workspace, choices[fastest].algo->name, seconds);
+    rmcp_plan_cache_add(device, request, max_workspace, choices[fastest]->algo->name, seconds);
     move_to_front(choices, fastest);
     return RMCP_OK;
 }

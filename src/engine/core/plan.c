@@ -136,61 +136,79 @@ static void add_reason(struct reasons *reasons, const struct rmcp_algo *algo, co
 /* Drop those whose first use has failed: from the front up to one that may be taken, or all. The
  * record of first use is a file, so an estimate looks no further than it must. */
 static size_t drop_failed(const rmcp_device *device, const struct rmcp_request *request,
-                          struct rmcp_choice *choices, size_t n, bool all, struct reasons *reasons)
+                          const struct rmcp_choice **choices, size_t n, bool all,
+                          struct reasons *reasons)
 {
     char why[160];
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         const bool asked = all || !kept;
-        if (asked && failed_before(device, choices[i].algo, request, why, sizeof why))
-            add_reason(reasons, choices[i].algo, why);
+        if (asked && failed_before(device, choices[i]->algo, request, why, sizeof why))
+            add_reason(reasons, choices[i]->algo, why);
         else
             choices[kept++] = choices[i];
     }
     return kept;
 }
 
-/* Nothing is left: say why, asking again. */
-static rmcp_status fail_all(const rmcp_device *device, const struct rmcp_request *request,
-                            const rmcp_plan_options *options, struct reasons *reasons)
+/* What all algorithms of the request's operation say, in the operation's order. */
+struct answers {
+    struct rmcp_choice *each; /* to be freed */
+    size_t n;
+};
+
+static rmcp_status ask_all(const struct rmcp_request *request, const rmcp_plan_options *options,
+                           struct answers *answers)
 {
-    for (const struct rmcp_algo *const *algo = request->operation->algos; *algo; algo++) {
-        struct rmcp_choice choice;
-        const rmcp_status status = ask(*algo, request, options, &choice);
-        if (status) return status;
-        if (choice.way.refusal) add_reason(reasons, *algo, choice.way.refusal);
-    }
+    const struct rmcp_algo *const *algos = request->operation->algos;
+    *answers = (struct answers){ .n = 0 };
+    while (algos[answers->n]) answers->n++;
+    const size_t bytes = (answers->n + 1) * sizeof *answers->each;
+    answers->each = malloc(bytes);
+    rmcp_status status = answers->each ? RMCP_OK : rmcp_fail_memory("choices", bytes);
+    for (size_t i = 0; i < answers->n && !status; i++)
+        status = ask(algos[i], request, options, &answers->each[i]);
+    if (!status) return RMCP_OK;
+    free(answers->each);
+    answers->each = NULL;
+    return status;
+}
+
+/* Nothing is left: say why. */
+static rmcp_status fail_all(const rmcp_device *device, const struct answers *answers,
+                            struct reasons *reasons)
+{
+    for (size_t i = 0; i < answers->n; i++)
+        if (answers->each[i].way.refusal)
+            add_reason(reasons, answers->each[i].algo, answers->each[i].way.refusal);
     return rmcp_fail(RMCP_E_UNSUPPORTED, "no algorithm can do this on %s: %s", device->info.spec,
                      reasons->text);
 }
 
-/* The algorithms that apply, best first, to be freed; on error NULL. */
+/* The answers of the algorithms that apply, best first, to be freed; on error NULL. */
 static rmcp_status choose(rmcp_device *device, const struct rmcp_request *request,
-                          const rmcp_plan_options *options, struct rmcp_choice **out,
-                          size_t *n_choices)
+                          const rmcp_plan_options *options, const struct answers *answers,
+                          const struct rmcp_choice ***out, size_t *n_choices)
 {
-    const struct rmcp_algo *const *algos = request->operation->algos;
     struct reasons reasons = { .asked_for = options->algorithm };
     const bool measure = options->effort == RMCP_MEASURE;
-    size_t n_algos = 0, n = 0;
-    while (algos[n_algos]) n_algos++;
+    const size_t bytes = (answers->n + 1) * sizeof **out;
+    size_t n = 0;
     *out = NULL;
     *n_choices = 0;
-    struct rmcp_choice *choices = malloc((n_algos + 1) * sizeof *choices);
-    if (!choices) return rmcp_fail_memory("choices", (n_algos + 1) * sizeof *choices);
-    rmcp_status status = RMCP_OK;
-    for (size_t i = 0; i < n_algos && !status; i++) {
-        struct rmcp_choice *choice = &choices[n_algos]; /* the place behind all of them */
-        status = ask(algos[i], request, options, choice);
-        if (status || choice->way.refusal) continue;
+    const struct rmcp_choice **choices = malloc(bytes);
+    if (!choices) return rmcp_fail_memory("choices", bytes);
+    for (size_t i = 0; i < answers->n; i++) {
+        const struct rmcp_choice *choice = &answers->each[i];
+        if (choice->way.refusal) continue;
         size_t at = n++;
-        while (at > 0 && choices[at - 1].way.seconds > choice->way.seconds) at--;
+        while (at > 0 && choices[at - 1]->way.seconds > choice->way.seconds) at--;
         memmove(choices + at + 1, choices + at, (n - 1 - at) * sizeof *choices);
-        choices[at] = *choice;
+        choices[at] = choice;
     }
-    if (!status) n = drop_failed(device, request, choices, n, measure, &reasons);
-    if (!status && n == 0) status = fail_all(device, request, options, &reasons);
-    if (!status && measure && n > 1)
+    n = drop_failed(device, request, choices, n, measure, &reasons);
+    rmcp_status status = n ? RMCP_OK : fail_all(device, answers, &reasons);
+    if (measure && n > 1)
         status = rmcp_plan_measure(device, request, options->max_workspace, choices, n);
     if (status) {
         free(choices);
@@ -266,15 +284,18 @@ rmcp_status rmcp_plan_make(rmcp_device *device, const struct rmcp_operation *ope
     *out = NULL;
     rmcp_plan_options ours;
     struct rmcp_request request;
-    struct rmcp_choice *choices = NULL;
+    struct answers answers = { .n = 0 };
+    const struct rmcp_choice **choices = NULL;
     size_t n_choices = 0;
     rmcp_status status = read_options(options, &ours);
     if (!status) status = make_request(device, operation, problem, &ours, &request);
-    if (!status) status = choose(device, &request, &ours, &choices, &n_choices);
+    if (!status) status = ask_all(&request, &ours, &answers);
+    if (!status) status = choose(device, &request, &ours, &answers, &choices, &n_choices);
     /* One whose first use fails leaves the work to the next. */
     for (size_t i = 0; i < n_choices && (!i || status == RMCP_E_UNSUPPORTED); i++)
-        status = rmcp_plan_build(device, &request, &choices[i], out);
+        status = rmcp_plan_build(device, &request, choices[i], out);
     free(choices);
+    free(answers.each);
     return status;
 }
 
@@ -295,6 +316,24 @@ const char *rmcp_plan_algorithm(const rmcp_plan *plan)
     return plan ? plan->algo->name : "";
 }
 
+/* What is said of an answer to those who ask. */
+static void describe(const rmcp_device *device, const struct rmcp_request *request,
+                     struct rmcp_choice *choice, rmcp_candidate *candidate)
+{
+    struct rmcp_way *way = &choice->way;
+    if (!way->refusal &&
+        failed_before(device, choice->algo, request, way->text, sizeof way->text)) {
+        way->refusal = way->text;
+        way->workspace_bytes = 0;
+    }
+    *candidate = (rmcp_candidate){ .struct_size = sizeof *candidate };
+    snprintf(candidate->refusal, sizeof candidate->refusal, "%s", way->refusal ? way->refusal : "");
+    snprintf(candidate->algorithm, sizeof candidate->algorithm, "%s", choice->algo->name);
+    candidate->estimated_seconds = way->refusal ? 0 : way->seconds;
+    candidate->workspace_bytes = way->workspace_bytes;
+    candidate->error_factor = error_factor(choice->algo);
+}
+
 rmcp_status rmcp_plan_ask(rmcp_device *device, const struct rmcp_operation *operation,
                           const void *problem, const rmcp_plan_options *options,
                           rmcp_candidate *list, size_t *count)
@@ -302,47 +341,32 @@ rmcp_status rmcp_plan_ask(rmcp_device *device, const struct rmcp_operation *oper
     if (!count) return rmcp_fail(RMCP_E_ARG, "count is NULL");
     rmcp_plan_options ours;
     struct rmcp_request request;
+    struct answers answers = { .n = 0 };
     rmcp_status status = read_options(options, &ours);
     if (!status) status = make_request(device, operation, problem, &ours, &request);
+    if (!status) status = ask_all(&request, &ours, &answers);
     if (status) return status;
 
-    struct rmcp_choice *choices = NULL;
+    const struct rmcp_choice **choices = NULL;
     size_t n_choices = 0;
-    status = choose(device, &request, &ours, &choices, &n_choices);
-    if (status && status != RMCP_E_UNSUPPORTED) return status;
-    const struct rmcp_algo *chosen = status ? NULL : choices[0].algo;
+    status = choose(device, &request, &ours, &answers, &choices, &n_choices);
+    const struct rmcp_algo *chosen = status ? NULL : choices[0]->algo;
     free(choices);
+    if (status == RMCP_E_UNSUPPORTED) status = RMCP_OK;
 
     const size_t room = list ? *count : 0, step = room ? list->struct_size : 0;
-    size_t n = 0;
-    for (; operation->algos[n]; n++) {
-        if (n >= room) continue;
-        rmcp_candidate candidate = { .struct_size = sizeof candidate };
-        struct rmcp_choice choice;
-        status = ask(operation->algos[n], &request, &ours, &choice);
-        if (status) return status;
-        struct rmcp_way *way = &choice.way;
-        if (!way->refusal &&
-            failed_before(device, operation->algos[n], &request, way->text, sizeof way->text)) {
-            way->refusal = way->text;
-            way->seconds = 0;
-            way->workspace_bytes = 0;
-        }
-        snprintf(candidate.refusal, sizeof candidate.refusal, "%s",
-                 way->refusal ? way->refusal : "");
-        snprintf(candidate.algorithm, sizeof candidate.algorithm, "%s", operation->algos[n]->name);
-        candidate.chosen = operation->algos[n] == chosen;
-        candidate.estimated_seconds = way->refusal ? 0 : way->seconds;
-        candidate.workspace_bytes = way->workspace_bytes;
-        candidate.error_factor = error_factor(operation->algos[n]);
-        void *target = (char *)list + n * step;
+    for (size_t i = 0; i < answers.n && i < room && !status; i++) {
+        rmcp_candidate candidate;
+        describe(device, &request, &answers.each[i], &candidate);
+        candidate.chosen = answers.each[i].algo == chosen;
+        void *target = (char *)list + i * step;
         memcpy(target, &(uint32_t){ (uint32_t)step }, sizeof(uint32_t));
         status = rmcp_struct_write(&candidate, sizeof candidate, target, RMCP_FIRST_CANDIDATE,
                                    "rmcp_candidate");
-        if (status) return status;
     }
-    *count = n;
-    return RMCP_OK;
+    free(answers.each);
+    if (!status) *count = answers.n;
+    return status;
 }
 
 /* ---- execution ---- */

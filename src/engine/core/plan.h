@@ -84,7 +84,7 @@ rmcp_status rmcp_plan_build_unguarded(rmcp_device *device, const struct rmcp_req
 /* Move the algorithm that is fastest on the device to the front of `choices` (sorted by cost):
  * remembered, or measured now and remembered. */
 rmcp_status rmcp_plan_measure(rmcp_device *device, const struct rmcp_request *request,
-                              uint64_t max_workspace, struct rmcp_choice *choices,
+                              uint64_t max_workspace, const struct rmcp_choice **choices,
                               size_t n_choices);
 
 #endif
