@@ -30,13 +30,12 @@ rmcp_status rmcp_kernel_append(struct rmcp_launch_list *list, const char *stem, 
     struct rmcp_launch *record = rmcp_launch_append(list, RMCP_LAUNCH_KERNEL);
     if (!record) return RMCP_E_NOMEM;
 
-    const int64_t groups = rmcp_ceil_divide(work_items, kernel->block);
-    record->kernel = (struct rmcp_kernel_launch){
-        .kernel = kernel->name,
-        .grid = { (uint32_t)groups, 1, 1 },
-        .block = { kernel->block, 1, 1 },
-    };
-    *launch = &record->kernel;
+    /* A record is empty; all of it once more, with room for many arguments, would take long. */
+    struct rmcp_kernel_launch *k = *launch = &record->kernel;
+    k->kernel = kernel->name;
+    k->grid[0] = (uint32_t)rmcp_ceil_divide(work_items, kernel->block);
+    k->block[0] = kernel->block;
+    k->grid[1] = k->grid[2] = k->block[1] = k->block[2] = 1;
     return RMCP_OK;
 }
 

@@ -161,7 +161,7 @@ static size_t list_ways(const struct rmcp_request *request,
         for (int64_t splits = first; splits <= most && worse < STOP && n < RMCP_GEMM_MOST_WAYS;) {
             struct rmcp_gemm_way way = { .form = form, .tile = &tiles[i], .splits = splits };
             way.share = part_terms(products, &way);
-            way.seconds = rmcp_gemm_seconds(request, products, &way);
+            rmcp_gemm_estimate(request, products, &way);
             worse = way.seconds > before && before > 0 ? worse + 1 : 0;
             before = way.seconds;
             ways[n++] = way;
@@ -175,7 +175,8 @@ size_t rmcp_gemm_list(const struct rmcp_request *request, const struct rmcp_gemm
                       bool split, struct rmcp_gemm_way ways[static RMCP_GEMM_MOST_WAYS])
 {
     const size_t n = list_ways(request, products, split, ways);
-    for (size_t i = 0; i < n; i++) rmcp_gemm_fit(request, products, &ways[i]);
+    for (size_t i = 0; i < n; i++)
+        if (!ways[i].work_seconds) rmcp_gemm_fit(request, products, &ways[i]);
     return n;
 }
 
@@ -191,7 +192,7 @@ struct rmcp_gemm_way rmcp_gemm_choose(const struct rmcp_request *request,
             rmcp_gemm_parts_bytes(request->problem, &ways[i]) + products->arranged_bytes <=
                 request->caps->max_buffer_bytes)
             best = i;
-    rmcp_gemm_fit(request, products, &ways[best]);
+    if (!ways[best].work_seconds) rmcp_gemm_fit(request, products, &ways[best]);
     return ways[best];
 }
 

@@ -273,20 +273,32 @@ static double pair_seconds(const struct rmcp_request *request, const struct rmcp
     return seconds;
 }
 
-double rmcp_gemm_seconds(const struct rmcp_request *request, const struct rmcp_gemm_products *p,
-                         const struct rmcp_gemm_way *way)
+/* Products that neither of the two above was fitted to. */
+static double usual_seconds(const struct rmcp_request *request, const struct rmcp_gemm_products *p,
+                            const struct rmcp_gemm_way *way, double compute)
 {
     const struct rmcp_convolution *conv = request->problem;
     const struct rmcp_caps *caps = request->caps;
-    if (rmcp_figure_known(caps, RMCP_FIGURE_CONV_PAIR_TRAFFIC))
-        return pair_seconds(request, p, way);
-    if (is_crowd(conv, p)) return crowd_way_seconds(request, p, way);
     const double launches = (double)p->launches;
-    const double compute = rmcp_gemm_compute_seconds(request, p, way);
     double seconds =
         fmax(compute, traffic_seconds(request, p, 1)) + launches * caps->launch_seconds;
     if (way->splits > 1)
         seconds += caps->launch_seconds +
                    2.0 * (double)rmcp_gemm_parts_bytes(conv, way) / caps->bytes_per_second;
     return seconds;
+}
+
+void rmcp_gemm_estimate(const struct rmcp_request *request, const struct rmcp_gemm_products *p,
+                        struct rmcp_gemm_way *way)
+{
+    way->work_seconds = 0;
+    if (rmcp_figure_known(request->caps, RMCP_FIGURE_CONV_PAIR_TRAFFIC)) {
+        way->seconds = pair_seconds(request, p, way);
+    } else if (is_crowd(request->problem, p)) {
+        way->seconds = crowd_way_seconds(request, p, way);
+    } else {
+        const double compute = rmcp_gemm_compute_seconds(request, p, way);
+        way->seconds = usual_seconds(request, p, way, compute);
+        way->work_seconds = fmax(compute, rmcp_traffic_seconds(request->problem, request->caps));
+    }
 }

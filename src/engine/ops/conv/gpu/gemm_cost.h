@@ -27,11 +27,14 @@ int64_t rmcp_gemm_share_of(int64_t reduction, const struct rmcp_gemm_tile *tile,
 uint64_t rmcp_gemm_parts_bytes(const struct rmcp_convolution *conv,
                                const struct rmcp_gemm_way *way);
 
-/* Seconds of the products' arithmetic, and of everything. */
+/* Seconds of the products' arithmetic. */
 double rmcp_gemm_compute_seconds(const struct rmcp_request *request,
                                  const struct rmcp_gemm_products *p,
                                  const struct rmcp_gemm_way *way);
-double rmcp_gemm_seconds(const struct rmcp_request *request, const struct rmcp_gemm_products *p,
-                         const struct rmcp_gemm_way *way);
+
+/* Fill in way->seconds, those of everything; and way->work_seconds where they are found on the way,
+ * else 0. */
+void rmcp_gemm_estimate(const struct rmcp_request *request, const struct rmcp_gemm_products *p,
+                        struct rmcp_gemm_way *way);
 
 #endif
