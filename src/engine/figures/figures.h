@@ -29,10 +29,13 @@ static inline const struct rmcp_figure_row *rmcp_figure_row(enum rmcp_family fam
     return own->source ? own : &rmcp_figure_rows[RMCP_FAMILY_NVIDIA][figure];
 }
 
+/* The values of these rows, for estimates, which ask for hundreds. */
+extern const double rmcp_figure_values[RMCP_N_FAMILIES][RMCP_N_FIGURES];
+
 /* The figure of a device; 0 where nothing is known. */
 static inline double rmcp_figure(const struct rmcp_caps *caps, enum rmcp_figure figure)
 {
-    return rmcp_figure_row((enum rmcp_family)caps->family, figure)->value;
+    return rmcp_figure_values[caps->family][figure];
 }
 
 /* Whether there is one: some models of time are known for one family alone. */
