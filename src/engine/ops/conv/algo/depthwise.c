@@ -2,7 +2,7 @@
  * is read or written about once. Weight gradients are summed in slices, and these in a fixed order.
  */
 #include "engine/ops/conv/gpu/depthwise.h"
-#include "base/arith.h"
+#include "base/round.h"
 #include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"

@@ -1,6 +1,6 @@
 /* narrow: one output a work-item, for products of few rows, whose tiles would be mostly empty:
  * depthwise and other convolutions with few channels in a group, gradients of a first layer. */
-#include "base/arith.h"
+#include "base/round.h"
 #include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"

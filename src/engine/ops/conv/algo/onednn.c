@@ -7,6 +7,7 @@
  * a free list in the plan; the list grows only when more executions run at once than ever before.
  */
 #include "base/convert.h"
+#include "base/round.h"
 #include "engine/figures/figures.h"
 #include "engine/ops/conv/host/primitive.h"
 
@@ -229,7 +230,7 @@ static rmcp_onednn_md wanted_desc(const struct onednn_state *s, int slot)
 static uint64_t reserve(struct onednn_state *s, uint64_t bytes)
 {
     uint64_t offset = s->workspace_bytes;
-    s->workspace_bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    s->workspace_bytes += rmcp_round_up(bytes, ALIGNMENT);
     return offset;
 }
 
@@ -502,7 +503,7 @@ static rmcp_status prepare_weights(struct onednn_state *s, struct flight *f, rmc
     if (!bytes) return RMCP_OK; /* the caller's own memory is as good */
 
     void *copy = copy_bytes && o->reorder ? malloc(copy_bytes) : NULL;
-    void *prepared = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    void *prepared = aligned_alloc(ALIGNMENT, rmcp_round_up(bytes, ALIGNMENT));
     rmcp_status status = RMCP_OK;
     if (!prepared || (copy_bytes && o->reorder && !copy)) {
         status = rmcp_fail_memory("prepared weights", (size_t)(bytes + copy_bytes));

@@ -2,7 +2,7 @@
  * such as a 1-D filter of 128: cut along their dimensions into pieces that do, each a product of
  * its own. Their parts of a sum are added up in a fixed order; of a weight gradient each makes its
  * own taps. */
-#include "base/arith.h"
+#include "base/round.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/gemm.h"
 #include "engine/ops/conv/gpu/shape.h"

@@ -1,6 +1,6 @@
 /* pointwise: 1x1 filters with few products, such as those on a single pixel: a kernel with hardly
  * any index work, where a tile would decode indices for longer than it computes. */
-#include "base/arith.h"
+#include "base/round.h"
 #include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"

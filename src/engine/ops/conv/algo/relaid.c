@@ -1,7 +1,7 @@
 /* relaid: channels last as channels first: the tensors are turned in the workspace, and another
  * algorithm has the rest. Worth it where that one has no equal for channels last: few channels, and
  * data gradients with strides. */
-#include "base/arith.h"
+#include "base/round.h"
 #include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"
@@ -38,11 +38,6 @@ static struct matrices matrices_of(const struct rmcp_convolution *conv, unsigned
 static uint64_t bytes_of(const struct rmcp_convolution *conv, unsigned slot)
 {
     return (uint64_t)rmcp_conv_elements(conv, slot) * rmcp_type_bytes(conv->type);
-}
-
-static uint64_t aligned(uint64_t bytes)
-{
-    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 /* Whether the two layouts are different memory. */
@@ -103,12 +98,12 @@ static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way 
     if (!relaid->algo) return rmcp_refuse(way, "no algorithm for channels first does it");
 
     memcpy(relaid->details, best.details, sizeof relaid->details);
-    uint64_t bytes = aligned(best.workspace_bytes);
+    uint64_t bytes = rmcp_round_up(best.workspace_bytes, ALIGN);
     double seconds = best.seconds;
     for (unsigned slot = 0; slot < RMCP_CONV_BIAS; slot++) {
         if (!differs(conv, slot)) continue;
         relaid->places[slot] = bytes;
-        bytes += aligned(bytes_of(conv, slot));
+        bytes += rmcp_round_up(bytes_of(conv, slot), ALIGN);
         seconds += caps->launch_seconds +
                    turning * 2 * (double)bytes_of(conv, slot) / caps->bytes_per_second;
     }

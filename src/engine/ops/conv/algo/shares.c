@@ -2,7 +2,7 @@
  * (engine/ops/conv/kernels/shares.cl): forward and backward data in tiles of 49 columns, which
  * planes of 7 x 7, 14 x 14 and the like fill, and weight gradients of one image; a long sum needs
  * no second launch. */
-#include "base/arith.h"
+#include "base/round.h"
 #include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"

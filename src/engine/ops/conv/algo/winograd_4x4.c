@@ -2,7 +2,7 @@
  * gradients through F(3x3, 4x4) and F(5x5, 4x4): 4 and 6.25 times fewer multiplications, for
  * problems with enough channels to pay for the transforms' traffic. Tiles, filters and sums stand
  * in the workspace, a stretch of the tiles at a time. */
-#include "base/arith.h"
+#include "base/round.h"
 #include "engine/figures/figures.h"
 #include "engine/ops/conv/conv.h"
 #include "engine/ops/conv/gpu/shape.h"

@@ -1,7 +1,7 @@
 /* cells.c: strided data gradients in cells (cells.h), and the order of weights that they need. */
 #include "engine/ops/conv/gpu/cells.h"
 
-#include "base/arith.h"
+#include "base/round.h"
 #include "engine/ops/conv/gpu/shape.h"
 
 enum { CHUNK = 2048, ARRANGE_THREADS = 256 }; /* as in arrange.cl */

@@ -2,7 +2,7 @@
  * which arguments. */
 #include "engine/ops/conv/gpu/depthwise.h"
 
-#include "base/arith.h"
+#include "base/round.h"
 #include "engine/figures/figures.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* gemm.c: the host side of gemm.cl: which tile, how many splits, and the launches. */
 #include "engine/ops/conv/gpu/gemm.h"
 
-#include "base/arith.h"
+#include "base/round.h"
 #include "engine/ops/conv/gpu/gemm_cost.h"
 #include "engine/ops/conv/gpu/shape.h"
 
@@ -120,7 +120,7 @@ uint64_t rmcp_gemm_parts_bytes(const struct rmcp_convolution *conv, const struct
     enum { ALIGN = 256 };
     if (way->splits == 1) return 0;
     const int64_t elements = rmcp_conv_elements(conv, rmcp_conv_output_slot(conv));
-    return ((uint64_t)(way->splits * elements) * sizeof(float) + ALIGN - 1) / ALIGN * ALIGN;
+    return rmcp_round_up((uint64_t)(way->splits * elements) * sizeof(float), ALIGN);
 }
 
 uint64_t rmcp_gemm_workspace(const struct rmcp_convolution *conv, const struct rmcp_gemm_way *way)

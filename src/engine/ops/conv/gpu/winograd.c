@@ -1,7 +1,7 @@
 /* winograd.c: the host side of winograd.cl and winograd_fused.cl. */
 #include "engine/ops/conv/gpu/winograd.h"
 
-#include "base/arith.h"
+#include "base/round.h"
 #include "engine/figures/figures.h"
 #include "engine/ops/conv/gpu/shape.h"
 #include "engine/ops/conv/kernels/winograd.h"
@@ -67,7 +67,7 @@ static uint64_t parts_bytes(const struct rmcp_convolution *conv, int64_t splits)
 /* Transformed filters, then the parts of a split sum. */
 static uint64_t filter_bytes(const struct rmcp_convolution *conv, bool fused)
 {
-    return ((uint64_t)size_of(conv, fused).filter_floats * sizeof(float) + 255) / 256 * 256;
+    return rmcp_round_up((uint64_t)size_of(conv, fused).filter_floats * sizeof(float), 256);
 }
 
 uint64_t rmcp_winograd_workspace(const struct rmcp_convolution *conv,
