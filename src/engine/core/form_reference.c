@@ -4,6 +4,7 @@
 
 #include "base/convert.h"
 #include "base/random.h"
+#include "engine/figures/figures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -154,7 +155,10 @@ rmcp_status rmcp_form_reference_consider(const struct rmcp_request *request, str
     double elements = 0;
     for (unsigned slot = 0; form->rules->tensors[slot]; slot++)
         elements += (double)form->tensor[slot].elements;
-    way->seconds = elements * 2e-8 + form->rules->operation->flops(form) * 1e-9 + 1e-6;
+    way->seconds = elements * rmcp_figure(request->caps, RMCP_FIGURE_REFERENCE_ELEMENT) +
+                   form->rules->operation->flops(form) *
+                       rmcp_figure(request->caps, RMCP_FIGURE_REFERENCE_FLOP) +
+                   rmcp_figure(request->caps, RMCP_FIGURE_REFERENCE_START);
     return RMCP_OK;
 }
 

@@ -1,5 +1,6 @@
 /* lines.c: plans launches of kernels that go along lines of tensors. */
 #include "engine/gpu/lines.h"
+#include "base/round.h"
 
 #include <string.h>
 
@@ -14,11 +15,6 @@ enum {
         4, /* of `keep` chunks for each work-item, before a line is shared by workgroups  */
     UNIT_ITEMS = 2048, /* work-items of a compute unit */
 };
-
-static int64_t ceiling(int64_t n, int64_t divisor)
-{
-    return (n + divisor - 1) / divisor;
-}
 
 /* The least power of two that is not below n, but at most `most`. */
 static int64_t power_of_two(int64_t n, int64_t most)
@@ -41,7 +37,7 @@ static bool joins(const struct rmcp_line_loop *outer, const struct rmcp_line_loo
  * loop in all tensors are joined. */
 static void find_loops(struct rmcp_line_plan *plan)
 {
-    const struct rmcp_line_problem *p = plan->problem;
+    const struct rmcp_line_problem *p = &plan->problem;
     unsigned n = 0;
     for (unsigned d = 0; d < p->dims; d++) {
         if (p->size[d] == 1) continue;
@@ -83,8 +79,8 @@ static bool too_large(const struct rmcp_line_plan *plan, int64_t most)
 {
     int64_t elements = 1;
     for (unsigned t = 0; t < 4; t++)
-        if (plan->problem->bytes[t] &&
-            span_of(plan, t) > ((INT64_C(1) << 32) - 64) / (int64_t)plan->problem->bytes[t])
+        if (plan->problem.bytes[t] &&
+            span_of(plan, t) > ((INT64_C(1) << 32) - 64) / (int64_t)plan->problem.bytes[t])
             return true;
     for (unsigned i = 0; i < plan->n_loops; i++) elements *= plan->block[i];
     return elements > most;
@@ -107,7 +103,7 @@ static int widest(const struct rmcp_line_plan *plan)
 void rmcp_line_plan_make(struct rmcp_line_plan *plan, const struct rmcp_line_problem *problem,
                          const struct rmcp_request *request)
 {
-    *plan = (struct rmcp_line_plan){ .problem = problem,
+    *plan = (struct rmcp_line_plan){ .problem = *problem,
                                      .compute_units = (int64_t)request->caps->compute_units };
     find_loops(plan);
     plan->columns = !plan->loop[plan->n_loops - 1].along;
@@ -119,10 +115,10 @@ void rmcp_line_plan_make(struct rmcp_line_plan *plan, const struct rmcp_line_pro
     int64_t most = rmcp_launch_quota(all, plan->compute_units * UNIT_ITEMS, 2 * seconds);
     if (most > limit) most = limit;
     for (int i; too_large(plan, most) && (i = widest(plan)) >= 0;)
-        plan->block[i] = ceiling(plan->block[i], 2);
+        plan->block[i] = rmcp_ceil_divide(plan->block[i], 2);
     plan->count = 1;
     for (unsigned i = 0; i < plan->n_loops; i++)
-        plan->count *= ceiling(plan->loop[i].size, plan->block[i]);
+        plan->count *= rmcp_ceil_divide(plan->loop[i].size, plan->block[i]);
 }
 
 const char *rmcp_line_refuse(const struct rmcp_line_plan *plan)
@@ -161,18 +157,19 @@ static bool begins_anywhere(const struct rmcp_line_plan *plan, int64_t lanes)
 static void share_out(const struct rmcp_line_plan *plan, struct rmcp_line_piece *piece, bool split)
 {
     struct rmcp_lines *l = &piece->lines;
-    const int64_t count = l->count, lines = l->lines, keep = plan->problem->keep;
+    const int64_t count = l->count, lines = l->lines, keep = plan->problem.keep;
     const int64_t most = plan->columns ? THREADS / LEAST_OUTS : THREADS;
     const int64_t busy = plan->compute_units * UNIT_GROUPS;
     /* Work-items that take many chunks meet less often; a row still has whole lines of caches. */
-    const int64_t enough = plan->problem->passing && !plan->columns ? FEW_LANES : most;
-    int64_t lanes = power_of_two(ceiling(count, keep), enough);
+    const int64_t enough = plan->problem.passing && !plan->columns ? FEW_LANES : most;
+    int64_t lanes = power_of_two(rmcp_ceil_divide(count, keep), enough);
     if (plan->columns && lanes * keep < count) lanes = USUAL_LANES;
-    while (lanes < most && lanes < count && ceiling(lines * lanes, THREADS) < busy) lanes *= 2;
+    while (lanes < most && lanes < count && rmcp_ceil_divide(lines * lanes, THREADS) < busy)
+        lanes *= 2;
     int64_t outs = THREADS / lanes;
     if (outs > power_of_two(lines, THREADS))
         outs = power_of_two(lines, THREADS), lanes = THREADS / outs;
-    piece->groups = ceiling(lines, outs);
+    piece->groups = rmcp_ceil_divide(lines, outs);
     int64_t parts = 1;
     piece->once = count <= lanes * keep;
     if (split && !piece->once && piece->groups < busy) {
@@ -181,8 +178,8 @@ static void share_out(const struct rmcp_line_plan *plan, struct rmcp_line_piece 
         if (parts > worth) parts = worth;
         if (parts < 1) parts = 1;
     }
-    const int64_t share = ceiling(ceiling(count, parts), lanes) * lanes;
-    piece->parts = ceiling(count, share);
+    const int64_t share = rmcp_ceil_divide(rmcp_ceil_divide(count, parts), lanes) * lanes;
+    piece->parts = rmcp_ceil_divide(count, share);
     l->lanes = (unsigned)lanes;
     l->outs = (unsigned)outs;
     l->share = (unsigned)share;
@@ -196,7 +193,7 @@ struct rmcp_line_piece rmcp_line_piece_at(const struct rmcp_line_plan *plan, int
     int64_t size[RMCP_FORM_DIMS];
     for (unsigned i = plan->n_loops; i-- > 0;) {
         const struct rmcp_line_loop *whole = &plan->loop[i];
-        const int64_t blocks = ceiling(whole->size, plan->block[i]);
+        const int64_t blocks = rmcp_ceil_divide(whole->size, plan->block[i]);
         const int64_t first = index % blocks * plan->block[i], left = whole->size - first;
         index /= blocks;
         size[i] = left < plan->block[i] ? left : plan->block[i];
@@ -205,10 +202,10 @@ struct rmcp_line_piece rmcp_line_piece_at(const struct rmcp_line_plan *plan, int
 
     struct rmcp_lines *l = &piece.lines;
     const unsigned last = plan->n_loops - 1;
-    const int64_t lanes = plan->problem->lanes;
+    const int64_t lanes = plan->problem.lanes;
     l->vector = turn_of(&plan->loop[last], size[last]);
     l->align = !plan->columns && size[last] >= 16 * lanes && begins_anywhere(plan, lanes);
-    const int64_t chunks = ceiling(size[last] + (l->align ? lanes - 1 : 0), lanes);
+    const int64_t chunks = rmcp_ceil_divide(size[last] + (l->align ? lanes - 1 : 0), lanes);
     l->chunks = rmcp_divider_of(chunks);
     int64_t count = plan->columns ? 1 : chunks, lines = plan->columns ? chunks : 1;
     for (int along = 1; along >= 0; along--)

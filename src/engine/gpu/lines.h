@@ -27,7 +27,7 @@ struct rmcp_line_loop {
 /* Boxes of the loops across, so small that 32 bits hold every offset in bytes and that none runs
  * long. */
 struct rmcp_line_plan {
-    const struct rmcp_line_problem *problem;
+    struct rmcp_line_problem problem;
     unsigned n_loops; /* slowest first by the strides of a */
     struct rmcp_line_loop loop[RMCP_FORM_DIMS];
     int64_t block[RMCP_FORM_DIMS]; /* turns of each loop in one piece */

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/round.h"
 #include "engine/core/device.h"
+#include "engine/figures/figures.h"
 #include "engine/onednn/onednn.h"
 
 #include <errno.h>
@@ -86,10 +87,10 @@ static rmcp_status open_cpu(int index, const rmcp_device_options *options,
         .compute_units = threads,
         .family = RMCP_FAMILY_HOST,
         .max_buffer_bytes = device->info.memory_bytes,
-        /* Round figures of an AVX2 core: they only rank algorithms against each other. */
-        .flops_per_second = 50e9 * threads,
-        .bytes_per_second = 10e9,
     };
+    struct rmcp_caps *caps = &device->caps;
+    caps->flops_per_second = rmcp_figure(caps, RMCP_FIGURE_HOST_FLOPS) * threads;
+    caps->bytes_per_second = rmcp_figure(caps, RMCP_FIGURE_BANDWIDTH);
     return RMCP_OK;
 }
 

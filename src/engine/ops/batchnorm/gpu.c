@@ -1,5 +1,7 @@
 /* gpu.c: how batch normalisation is divided among workgroups, and launches of its kernels. */
 #include "engine/ops/batchnorm/gpu.h"
+#include "base/round.h"
+#include "engine/figures/figures.h"
 
 #include "engine/gpu/launch.h"
 
@@ -14,11 +16,6 @@ enum {
     MOST_SPLITS = 2048,
     MOST_LANES = 32, /* of columns.h: side by side                                 */
 };
-
-static int64_t ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -83,10 +80,10 @@ static struct rmcp_norm_walk walk_of(const struct rmcp_norm *norm, int64_t lanes
 static int64_t split(const struct rmcp_request *request, int64_t wanted, int64_t groups,
                      int64_t length, int64_t least, int64_t *share)
 {
-    int64_t parts = ceil_divide(units_of(request) * wanted, groups);
-    parts = smaller(smaller(parts, MOST_SPLITS), ceil_divide(length, least));
-    *share = ceil_divide(ceil_divide(length, parts), least) * least;
-    return ceil_divide(length, *share);
+    int64_t parts = rmcp_ceil_divide(units_of(request) * wanted, groups);
+    parts = smaller(smaller(parts, MOST_SPLITS), rmcp_ceil_divide(length, least));
+    *share = rmcp_ceil_divide(rmcp_ceil_divide(length, parts), least) * least;
+    return rmcp_ceil_divide(length, *share);
 }
 
 /* A channel has a workgroup or more of its own when it is large. Small ones share one, with as many
@@ -96,18 +93,18 @@ static void divide_rows(const struct rmcp_request *request, enum rmcp_norm_split
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
     const int64_t busy = units_of(request) * 4;
-    unsigned bits = bits_of(ceil_divide(norm->count, BLOCK), 8);
+    unsigned bits = bits_of(rmcp_ceil_divide(norm->count, BLOCK), 8);
     while (bits < 8 && (INT64_C(1) << bits) < norm->count &&
-           ceil_divide(norm->params << bits, THREADS) < busy)
+           rmcp_ceil_divide(norm->params << bits, THREADS) < busy)
         bits++;
     const int64_t lanes = INT64_C(1) << bits;
-    int64_t share = ceil_divide(norm->count, lanes * BLOCK) * lanes * BLOCK;
-    d->groups = ceil_divide(norm->params, THREADS / lanes);
+    int64_t share = rmcp_ceil_divide(norm->count, lanes * BLOCK) * lanes * BLOCK;
+    d->groups = rmcp_ceil_divide(norm->params, THREADS / lanes);
     d->splits = 1;
     if (purpose != RMCP_NORM_WHOLE && bits == 8)
         d->splits = split(request, WANTED, d->groups, norm->count, lanes * BLOCK, &share);
     d->share = share;
-    d->elements = ceil_divide(smaller(share, norm->count), lanes);
+    d->elements = rmcp_ceil_divide(smaller(share, norm->count), lanes);
     d->row_args = (struct rmcp_norm_rows){
         .walk = { walk_of(norm, lanes, share, 1), walk_of(norm, lanes, share, 4) },
         .image = norm->params * norm->inner,
@@ -124,14 +121,14 @@ static void divide_columns(const struct rmcp_request *request, enum rmcp_norm_sp
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
     const int64_t busy = units_of(request) * 2;
-    unsigned bits = bits_of(ceil_divide(norm->params, 4), 5);
+    unsigned bits = bits_of(rmcp_ceil_divide(norm->params, 4), 5);
     /* Without splits narrower workgroups are the way to have more of them: down to 128 bytes. */
     while (purpose == RMCP_NORM_WHOLE && bits > 3 &&
-           ceil_divide(norm->params, INT64_C(4) << bits) < busy)
+           rmcp_ceil_divide(norm->params, INT64_C(4) << bits) < busy)
         bits--;
     const int64_t lanes = INT64_C(1) << bits, levels = THREADS / lanes;
-    int64_t share = ceil_divide(norm->outer, levels * DEPTH) * levels * DEPTH;
-    d->groups = ceil_divide(norm->params, 4 * lanes);
+    int64_t share = rmcp_ceil_divide(norm->outer, levels * DEPTH) * levels * DEPTH;
+    d->groups = rmcp_ceil_divide(norm->params, 4 * lanes);
     d->splits = 1;
     /* As many workgroups as are on a compute unit at once: a second round would merge once more. */
     const int64_t at_once = norm->pass == RMCP_BATCHNORM_BACKWARD ? 3 : 2;
@@ -139,7 +136,7 @@ static void divide_columns(const struct rmcp_request *request, enum rmcp_norm_sp
     if (purpose != RMCP_NORM_WHOLE)
         d->splits = split(request, wanted, d->groups, norm->outer, levels * DEPTH, &share);
     d->share = share;
-    d->elements = 4 * ceil_divide(smaller(share, norm->outer), levels);
+    d->elements = 4 * rmcp_ceil_divide(smaller(share, norm->outer), levels);
     d->column_args = (struct rmcp_norm_columns){
         .rows = norm->outer,
         .params = norm->params,
@@ -161,14 +158,16 @@ struct rmcp_norm_division rmcp_norm_divide(const struct rmcp_request *request,
     return d;
 }
 
-const char *rmcp_norm_refuse(const struct rmcp_request *request, enum rmcp_norm_split purpose)
+const char *rmcp_norm_refuse(const struct rmcp_request *request, enum rmcp_norm_split purpose,
+                             struct rmcp_norm_division *division)
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
     if (norm->inner > INT32_MAX) return "a channel of one image has 2^31 elements or more";
     if (norm->inner > 1 && norm->params > INT32_MAX) return "2^31 channels or more";
-    const struct rmcp_norm_division d = rmcp_norm_divide(request, purpose);
-    if (d.groups > INT32_MAX) return "2^31 workgroups or more";
-    if (d.share > INT32_MAX) return "a workgroup would have 2^31 elements of a channel or more";
+    *division = rmcp_norm_divide(request, purpose);
+    if (division->groups > INT32_MAX) return "2^31 workgroups or more";
+    if (division->share > INT32_MAX)
+        return "a workgroup would have 2^31 elements of a channel or more";
     return NULL;
 }
 
@@ -178,10 +177,13 @@ double rmcp_norm_seconds(const struct rmcp_request *request,
                          const struct rmcp_norm_division *division, double passes)
 {
     enum { AT_ONCE = 8 }; /* workgroups on a compute unit */
-    const double wait = 1e-6, start = 2e-6, efficiency = 0.85;
+    const struct rmcp_caps *caps = request->caps;
+    const double wait = rmcp_figure(caps, RMCP_FIGURE_BATCHNORM_WAIT);
+    const double start = rmcp_figure(caps, RMCP_FIGURE_BATCHNORM_START);
+    const double efficiency = rmcp_figure(caps, RMCP_FIGURE_BATCHNORM_EFFICIENCY);
     const int64_t rounds =
-        ceil_divide(division->groups * division->splits, units_of(request) * AT_ONCE);
-    const double blocks = (double)ceil_divide(division->elements, BLOCK);
+        rmcp_ceil_divide(division->groups * division->splits, units_of(request) * AT_ONCE);
+    const double blocks = (double)rmcp_ceil_divide(division->elements, BLOCK);
     const double waiting = (double)rounds * (passes * blocks * wait + start);
     const double moving =
         rmcp_norm_bytes(request->problem) / (request->caps->bytes_per_second * efficiency);
@@ -231,7 +233,7 @@ rmcp_status rmcp_norm_append(const struct rmcp_request *request,
     const int64_t count = over_groups ? division->groups : division->splits;
     const int64_t other = over_groups ? division->splits : division->groups;
     const int64_t quota =
-        rmcp_launch_quota(count, ceil_divide(units_of(request) * 8, other), seconds);
+        rmcp_launch_quota(count, rmcp_ceil_divide(units_of(request) * 8, other), seconds);
     rmcp_status status = RMCP_OK;
     for (int64_t first = 0; first < count && !status; first += quota) {
         const int64_t n = smaller(quota, count - first);
@@ -257,8 +259,8 @@ rmcp_status rmcp_norm_append_finish(const struct rmcp_request *request,
     };
     const int64_t several = THREADS >> bits;
     struct rmcp_kernel_launch *launch = NULL;
-    rmcp_status status = rmcp_kernel_append(list, stem, RMCP_F32, "",
-                                            ceil_divide(norm->params, several) * THREADS, &launch);
+    rmcp_status status = rmcp_kernel_append(
+        list, stem, RMCP_F32, "", rmcp_ceil_divide(norm->params, several) * THREADS, &launch);
     if (status) return status;
     for (size_t i = 0; i < n_memory; i++) rmcp_arg_memory(launch, memory[i].slot, memory[i].offset);
     rmcp_arg_value(launch, &finish, sizeof finish);

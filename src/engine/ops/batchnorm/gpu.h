@@ -23,8 +23,9 @@ enum rmcp_norm_split { RMCP_NORM_WHOLE, RMCP_NORM_SUMS, RMCP_NORM_VALUES };
 struct rmcp_norm_division rmcp_norm_divide(const struct rmcp_request *request,
                                            enum rmcp_norm_split split);
 
-/* The reason when the kernels cannot do a problem so divided, else NULL. */
-const char *rmcp_norm_refuse(const struct rmcp_request *request, enum rmcp_norm_split split);
+/* The same where the kernels can do a problem so divided: NULL, else the reason why not. */
+const char *rmcp_norm_refuse(const struct rmcp_request *request, enum rmcp_norm_split split,
+                             struct rmcp_norm_division *division);
 
 /* Estimated seconds of one read or write of everything: `passes` over `bytes` in workgroups so
  * divided, the last of which may leave units idle. */

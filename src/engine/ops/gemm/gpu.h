@@ -2,6 +2,8 @@
 #ifndef RMCP_OPS_GEMM_GPU_H
 #define RMCP_OPS_GEMM_GPU_H
 
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/gemm/product.h"
 
 /* Which kernels. Each follows from the product and the device's figures alone. */
@@ -26,21 +28,16 @@ struct rmcp_matmul_way {
 struct rmcp_matmul_tile_kind {
     const char *name;
     int64_t rows, columns, threads, slices;
-    double efficiency; /* share of peak that full compute units reach                */
-    double at_once;    /* workgroups of a compute unit                               */
-    double busy;       /* work-items that keep a compute unit at that                */
-    double turn;       /* seconds of a turn of the loop in a workgroup that is alone */
+    enum rmcp_figure efficiency; /* share of peak that full compute units reach                */
+    enum rmcp_figure at_once;    /* workgroups of a compute unit                               */
+    enum rmcp_figure busy;       /* work-items that keep a compute unit at that                */
+    enum rmcp_figure turn;       /* seconds of a turn of the loop in a workgroup that is alone */
 };
 
 /* With k or alpha 0 there is nothing to multiply, only c to finish. */
 static inline int64_t rmcp_matmul_terms(const struct rmcp_matmul *p)
 {
     return p->alpha == 0 ? 0 : p->k;
-}
-
-static inline int64_t rmcp_ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
 }
 
 /* NULL when the family can do it, else the reason. */

@@ -5,6 +5,7 @@
 #include "engine/ops/gemm/host.h"
 
 #include "base/convert.h"
+#include "engine/figures/figures.h"
 #include "engine/onednn/onednn.h"
 
 double rmcp_matmul_host_seconds(const struct rmcp_matmul *p, const struct rmcp_caps *caps)
@@ -13,9 +14,11 @@ double rmcp_matmul_host_seconds(const struct rmcp_matmul *p, const struct rmcp_c
     const double elements =
         (double)p->batch * ((double)p->m * (double)p->k + (double)p->k * (double)p->n +
                             2 * (double)p->m * (double)p->n);
-    const double speed = rmcp_onednn_get(NULL) ? 0.6 : 0.05;
-    return 2e-6 + 2 * products / (speed * caps->flops_per_second) +
-           4 * elements / caps->bytes_per_second;
+    const double speed =
+        rmcp_figure(caps, rmcp_onednn_get(NULL) ? RMCP_FIGURE_GEMM_ONEDNN_EFFICIENCY
+                                                : RMCP_FIGURE_GEMM_PLAIN_EFFICIENCY);
+    return rmcp_figure(caps, RMCP_FIGURE_GEMM_HOST_START) +
+           2 * products / (speed * caps->flops_per_second) + 4 * elements / caps->bytes_per_second;
 }
 
 static uint64_t round_up(uint64_t bytes)

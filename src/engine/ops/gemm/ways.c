@@ -13,13 +13,16 @@ enum {
     THIN_MOST = 64, /* lines beyond which tiles are always better                        */
 };
 
-/* Efficiencies and turns as measured on an H200. */
+#define FIGURES(name)                                                                              \
+    RMCP_FIGURE_GEMM_EFFICIENCY_##name, RMCP_FIGURE_GEMM_AT_ONCE_##name,                           \
+        RMCP_FIGURE_GEMM_BUSY_##name, RMCP_FIGURE_GEMM_TURN_##name
 static const struct rmcp_matmul_tile_kind tiles[] = {
-    { "128x128", 128, 128, 256, 16, 0.79, 2, 384, 1.1e-6 },
-    { "128x64", 128, 64, 256, 16, 0.67, 2, 256, 1.0e-6 },
-    { "64x64", 64, 64, 128, 16, 0.66, 4, 256, 0.9e-6 },
-    { "64x64x4", 64, 64, 256, 32, 0.60, 1, 256, 0.9e-6 },
+    { "128x128", 128, 128, 256, 16, FIGURES(128X128) },
+    { "128x64", 128, 64, 256, 16, FIGURES(128X64) },
+    { "64x64", 64, 64, 128, 16, FIGURES(64X64) },
+    { "64x64x4", 64, 64, 256, 32, FIGURES(64X64X4) },
 };
+#undef FIGURES
 enum { N_TILES = sizeof tiles / sizeof *tiles };
 
 /* ---- refusals ---- */
@@ -120,20 +123,22 @@ static double finish_seconds(const struct rmcp_matmul *p, const struct rmcp_matm
 static double tile_seconds(const struct rmcp_matmul *p, const struct rmcp_matmul_way *way,
                            const struct rmcp_caps *caps)
 {
-    const double preamble = 3; /* turns' worth of work before the first and after the last */
     const struct rmcp_matmul_tile_kind *tile = way->tile;
+    const double preamble = rmcp_figure(caps, RMCP_FIGURE_GEMM_PREAMBLE);
+    const double efficiency = rmcp_figure(caps, tile->efficiency);
+    const double at_once = rmcp_figure(caps, tile->at_once);
     const double units = caps->compute_units ? caps->compute_units : 1;
     const double groups = (double)rmcp_ceil_divide(p->m, tile->rows) *
                           (double)rmcp_ceil_divide(p->n, tile->columns) * (double)p->batch *
                           (double)way->splits;
     const double turns = (double)rmcp_ceil_divide(way->share, tile->slices);
     const double each = 2.0 * (double)(tile->rows * tile->columns * tile->slices) *
-                        (turns + preamble) * units / (caps->flops_per_second * tile->efficiency);
-    const double rounds = floor(groups / (units * tile->at_once));
-    const double rest = ceil((groups - rounds * units * tile->at_once) / units);
-    const double busy = fmin(1, rest * (double)tile->threads / tile->busy);
-    const double compute = each * (rounds * tile->at_once + (rest > 0 ? rest / busy : 0));
-    const double waits = turns * tile->turn * fmax(1, rounds);
+                        (turns + preamble) * units / (caps->flops_per_second * efficiency);
+    const double rounds = floor(groups / (units * at_once));
+    const double rest = ceil((groups - rounds * units * at_once) / units);
+    const double busy = fmin(1, rest * (double)tile->threads / rmcp_figure(caps, tile->busy));
+    const double compute = each * (rounds * at_once + (rest > 0 ? rest / busy : 0));
+    const double waits = turns * rmcp_figure(caps, tile->turn) * fmax(1, rounds);
     return fmax(fmax(compute, waits), traffic_seconds(p, caps)) + caps->launch_seconds +
            finish_seconds(p, way, caps);
 }
@@ -142,12 +147,17 @@ static double tile_seconds(const struct rmcp_matmul *p, const struct rmcp_matmul
 static double thin_seconds(const struct rmcp_matmul *p, const struct rmcp_matmul_way *way,
                            const struct rmcp_caps *caps)
 {
-    const double at_once = 6, cached = 3, efficiency = 0.2;
+    const double at_once = rmcp_figure(caps, RMCP_FIGURE_GEMM_THIN_AT_ONCE);
+    const double cached = rmcp_figure(caps, RMCP_FIGURE_GEMM_THIN_CACHED);
+    const double efficiency = rmcp_figure(caps, RMCP_FIGURE_GEMM_THIN_EFFICIENCY);
     const int64_t lines = way->turned ? p->n : p->m, wide = way->turned ? p->m : p->n;
     const bool along_sum = way->turned ? !p->a.transposed : p->b.transposed;
     const bool few_along = way->turned ? p->b.transposed : !p->a.transposed;
-    const double apart = few_along ? 1 : 1 + 0.5 * (double)way->few; /* loads one by one */
-    const double turn = (way->few == 1 ? 0.35e-6 : 0.6e-6) * apart;
+    const double apart =
+        few_along ? 1 : 1 + rmcp_figure(caps, RMCP_FIGURE_GEMM_THIN_APART) * (double)way->few;
+    const double turn = rmcp_figure(caps, way->few == 1 ? RMCP_FIGURE_GEMM_THIN_TURN_OF_ONE
+                                                        : RMCP_FIGURE_GEMM_THIN_TURN) *
+                        apart;
     const int64_t width = along_sum ? 16 : 128, step = along_sum ? 128 : 16;
     const double units = caps->compute_units ? caps->compute_units : 1;
     const double chunks = (double)rmcp_ceil_divide(lines, way->few);

@@ -62,7 +62,16 @@ static inline int64_t rmcp_ln_weight(const struct rmcp_form *form, const struct 
                : i;
 }
 
-/* algo/whole.c: rows in registers; `rows` has its dx. */
+/* How `whole` shares the rows: workgroups of each launch, and launches. */
+struct rmcp_ln_shares {
+    int64_t threads;      /* of a workgroup                */
+    int64_t lanes, lines; /* rows of a workgroup at a time */
+    int64_t rows;         /* of a launch                   */
+    int64_t groups;       /* of a whole launch             */
+    int64_t launches;
+};
+
+/* algo/whole.c: rows in registers, whose ways have a struct rmcp_ln_shares; `rows` has its dx. */
 extern const struct rmcp_algo rmcp_algo_norm_whole;
 
 rmcp_status rmcp_ln_evaluate(const struct rmcp_form *form, const struct rmcp_form_values *values);

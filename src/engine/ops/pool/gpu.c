@@ -1,5 +1,7 @@
 /* gpu.c: pooling's launches. */
 #include "engine/ops/pool/gpu.h"
+#include "base/round.h"
+#include "engine/figures/figures.h"
 
 #include <stdio.h>
 
@@ -9,11 +11,6 @@ enum { MOST_LAUNCHES = 1024, UNIT_ITEMS = 2048 /* that keep a compute unit busy 
 struct block {
     int64_t n, c;
 };
-
-static int64_t ceiling(int64_t n, int64_t divisor)
-{
-    return (n + divisor - 1) / divisor;
-}
 
 static unsigned x_slot(const struct rmcp_pool *pool)
 {
@@ -29,7 +26,8 @@ static unsigned y_slot(const struct rmcp_pool *pool)
 static int64_t channel_items(const struct rmcp_pool *pool, const struct rmcp_pool_way *way)
 {
     const int64_t *size = pool->backward ? pool->in : pool->out;
-    return size[0] * ceiling(size[1] + way->before, way->rows) * ceiling(size[2], way->columns);
+    return size[0] * rmcp_ceil_divide(size[1] + way->before, way->rows) *
+           rmcp_ceil_divide(size[2], way->columns);
 }
 
 /* Whether 32 bits hold every offset in bytes. */
@@ -53,26 +51,22 @@ static struct block cut(const struct rmcp_request *request, const struct rmcp_po
     const int64_t busy = (int64_t)request->caps->compute_units * UNIT_ITEMS;
     struct block block = { pool.n, pool.c };
     const int64_t each = way->channels;
-    int64_t most = rmcp_launch_quota(items * pool.n * ceiling(pool.c, each), busy, way->seconds);
+    int64_t most =
+        rmcp_launch_quota(items * pool.n * rmcp_ceil_divide(pool.c, each), busy, way->seconds);
     if (most > limit) most = limit;
     while ((block.n > 1 || block.c > each) &&
-           (items * block.n * ceiling(block.c, each) > most || !fits(request->problem, block))) {
+           (items * block.n * rmcp_ceil_divide(block.c, each) > most ||
+            !fits(request->problem, block))) {
         if (block.n > 1)
-            block.n = ceiling(block.n, 2);
+            block.n = rmcp_ceil_divide(block.n, 2);
         else
-            block.c = ceiling(ceiling(block.c, each), 2) * each;
+            block.c = rmcp_ceil_divide(rmcp_ceil_divide(block.c, each), 2) * each;
     }
     return block;
 }
 
-int64_t rmcp_pool_launches(const struct rmcp_request *request, const struct rmcp_pool_way *way)
-{
-    const struct rmcp_pool pool = rmcp_pool_of(request->problem);
-    const struct block block = cut(request, way);
-    return ceiling(pool.n, block.n) * ceiling(pool.c, block.c);
-}
-
-const char *rmcp_pool_refuse(const struct rmcp_request *request, const struct rmcp_pool_way *way)
+rmcp_status rmcp_pool_consider(const struct rmcp_request *request, struct rmcp_way *way,
+                               struct rmcp_pool_way mine)
 {
     const struct rmcp_form *form = request->problem;
     const struct rmcp_pool pool = rmcp_pool_of(form);
@@ -80,15 +74,22 @@ const char *rmcp_pool_refuse(const struct rmcp_request *request, const struct rm
     for (int d = 0; d < 3; d++)
         if (pool.in[d] + pool.pad[d] > limit ||
             pool.out[d] * pool.stride[d] + pool.window[d] > limit)
-            return "coordinates beyond 2^30";
+            return rmcp_refuse(way, "coordinates beyond 2^30");
     if (pool.taps > limit || pool.in[0] * pool.in[1] > limit ||
         pool.in[0] * pool.in[1] * pool.in[2] > limit)
-        return "a window or an image of more than 2^30 elements";
-    if (channel_items(&pool, way) > limit) return "a channel of more than 2^30 work-items";
-    if (!fits(form, (struct block){ 1, way->channels }))
-        return "a channel that spans more than 4 GiB";
-    if (rmcp_pool_launches(request, way) > MOST_LAUNCHES) return "more than 1024 launches";
-    return NULL;
+        return rmcp_refuse(way, "a window or an image of more than 2^30 elements");
+    if (channel_items(&pool, &mine) > limit)
+        return rmcp_refuse(way, "a channel of more than 2^30 work-items");
+    if (!fits(form, (struct block){ 1, mine.channels }))
+        return rmcp_refuse(way, "a channel that spans more than 4 GiB");
+    const struct block block = cut(request, &mine);
+    const int64_t launches = rmcp_ceil_divide(pool.n, block.n) * rmcp_ceil_divide(pool.c, block.c);
+    if (launches > MOST_LAUNCHES) return rmcp_refuse(way, "more than 1024 launches");
+    mine.n = block.n;
+    mine.c = block.c;
+    *RMCP_WAY_DETAILS(way, struct rmcp_pool_way) = mine;
+    way->seconds = mine.seconds + (double)launches * request->caps->launch_seconds;
+    return RMCP_OK;
 }
 
 /* ---- arguments ---- */
@@ -123,9 +124,9 @@ static void set_turns(const struct rmcp_pool *pool, const struct strides *s, str
     const int64_t *written = pool->backward ? s->x : s->y;
     const int64_t step[] = { 1, way->channels, 1, way->rows, way->columns };
     const int64_t before = a->align ? way->columns - 1 : 0; /* elements that are not there */
-    const int64_t turns[] = { block.n, ceiling(block.c, way->channels), size[0],
-                              ceiling(size[1] + way->before, way->rows),
-                              ceiling(size[2] + before, way->columns) };
+    const int64_t turns[] = { block.n, rmcp_ceil_divide(block.c, way->channels), size[0],
+                              rmcp_ceil_divide(size[1] + way->before, way->rows),
+                              rmcp_ceil_divide(size[2] + before, way->columns) };
     unsigned order[5], n = 0;
     for (unsigned d = 0; d < 5; d++) {
         if (turns[d] == 1) continue;
@@ -227,23 +228,24 @@ static void add_memory(struct rmcp_kernel_launch *launch, const struct rmcp_form
                         rmcp_type_bytes((rmcp_type)t->type));
 }
 
-rmcp_status rmcp_pool_emit(const struct rmcp_request *request, const struct rmcp_pool_way *way,
-                           const char *stem, const char *rest, rmcp_pool_adjust *adjust,
+rmcp_status rmcp_pool_emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                           const char *stem, rmcp_pool_adjust *adjust,
                            struct rmcp_launch_list *list)
 {
+    const struct rmcp_pool_way *mine = RMCP_WAY_DETAILS_CONST(way, struct rmcp_pool_way);
     const struct rmcp_form *form = request->problem;
     const struct rmcp_pool pool = rmcp_pool_of(form);
-    const struct block most = cut(request, way);
+    const struct block most = { mine->n, mine->c };
     for (int64_t n = 0; n < pool.n; n += most.n)
         for (int64_t c = 0; c < pool.c; c += most.c) {
             const struct block block = { pool.n - n < most.n ? pool.n - n : most.n,
                                          pool.c - c < most.c ? pool.c - c : most.c };
-            struct rmcp_pool_args args = arguments(form, block, way);
+            struct rmcp_pool_args args = arguments(form, block, mine);
             int64_t items = args.count;
-            if (adjust) adjust(request, &args, &items);
+            if (adjust) adjust(request, mine, &args, &items);
             struct rmcp_kernel_launch *launch = NULL;
             rmcp_status status =
-                rmcp_kernel_append(list, stem, (rmcp_type)form->type, rest, items, &launch);
+                rmcp_kernel_append(list, stem, (rmcp_type)form->type, mine->rest, items, &launch);
             if (status) return status;
             const unsigned first = pool.backward ? RMCP_POOL_DY : RMCP_POOL_X;
             const unsigned second = pool.backward ? RMCP_POOL_INDEX : RMCP_POOL_Y;
@@ -261,7 +263,8 @@ rmcp_status rmcp_pool_emit(const struct rmcp_request *request, const struct rmcp
 double rmcp_pool_seconds(const struct rmcp_request *request, double instructions)
 {
     const double bytes = request->operation->bytes(request->problem);
-    const double memory = bytes / (0.85 * request->caps->bytes_per_second);
+    const double memory = bytes / (rmcp_figure(request->caps, RMCP_FIGURE_POOL_EFFICIENCY) *
+                                   request->caps->bytes_per_second);
     const double compute = request->operation->flops(request->problem) * 2 * instructions /
                            request->caps->flops_per_second;
     return memory > compute ? memory : compute;
@@ -280,24 +283,25 @@ int64_t rmcp_pool_step(const struct rmcp_form *form)
 
 /* ---- windows that are known ---- */
 
-const char *rmcp_pool_known(const struct rmcp_request *request, struct rmcp_pool_known *known)
+rmcp_status rmcp_pool_known(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = request->problem;
     const struct rmcp_pool pool = rmcp_pool_of(form);
     const struct strides s = strides_of(form, &pool);
     const int64_t window = pool.window[1], stride = pool.stride[1];
     if (pool.window[0] != 1 || pool.stride[0] != 1 || pool.pad[0] || pool.in[0] != pool.out[0])
-        return "windows of several layers";
+        return rmcp_refuse(way, "windows of several layers");
     if (pool.window[2] != window || pool.stride[2] != stride ||
         !(window == 3 ? stride == 1 || stride == 2 : window == 2 && stride == 2))
-        return "windows are neither 2 x 2 / 2, 3 x 3 / 2 nor 3 x 3 / 1";
+        return rmcp_refuse(way, "windows are neither 2 x 2 / 2, 3 x 3 / 2 nor 3 x 3 / 1");
     const bool last = pool.c > 1 && s.x[1] == 1 && s.y[1] == 1;
     const int64_t chunk = RMCP_POOL_CHANNELS((int64_t)rmcp_type_bytes((rmcp_type)form->type));
-    if (last && pool.c % chunk) return "channels last that are no chunks of 16 bytes";
+    if (last && pool.c % chunk)
+        return rmcp_refuse(way, "channels last that are no chunks of 16 bytes");
     if (!last && ((pool.in[2] > 1 && s.x[4] != 1) || (pool.out[2] > 1 && s.y[4] != 1)))
-        return "neither rows nor channels are neighbours in memory";
-    if (!last && pool.pad[2] > 1) return "padding of more than 1";
-    known->way = (struct rmcp_pool_way){
+        return rmcp_refuse(way, "neither rows nor channels are neighbours in memory");
+    if (!last && pool.pad[2] > 1) return rmcp_refuse(way, "padding of more than 1");
+    struct rmcp_pool_way mine = {
         .rows = pool.backward ? RMCP_POOL_HIGH_BACK(window, stride, last)
                               : RMCP_POOL_HIGH(16 / chunk, stride, last),
         .columns = last            ? 2
@@ -305,27 +309,11 @@ const char *rmcp_pool_known(const struct rmcp_request *request, struct rmcp_pool
                                    : RMCP_POOL_SPAN(16 / chunk, stride, false) / stride,
         .channels = last ? chunk : 1,
         .before = pool.backward ? pool.pad[1] % stride : 0,
-        .seconds = 0.9 * rmcp_pool_seconds(request, 2),
+        .seconds =
+            rmcp_figure(request->caps, RMCP_FIGURE_POOL_KNOWN) * rmcp_pool_seconds(request, 2),
         .fixed = true,
     };
-    snprintf(known->rest, sizeof known->rest, "_%d_%d%s", (int)window, (int)stride,
+    snprintf(mine.rest, sizeof mine.rest, "_%d_%d%s", (int)window, (int)stride,
              last ? "_last" : "");
-    return rmcp_pool_refuse(request, &known->way);
-}
-
-double rmcp_pool_known_cost(const struct rmcp_request *request)
-{
-    struct rmcp_pool_known known;
-    if (rmcp_pool_known(request, &known)) return 0; /* which nobody asks for */
-    return known.way.seconds +
-           (double)rmcp_pool_launches(request, &known.way) * request->caps->launch_seconds;
-}
-
-rmcp_status rmcp_pool_known_emit(const struct rmcp_request *request, const char *stem,
-                                 struct rmcp_launch_list *list)
-{
-    struct rmcp_pool_known known;
-    const char *why = rmcp_pool_known(request, &known);
-    if (why) return rmcp_fail(RMCP_E_INTERNAL, "%s: %s", stem, why);
-    return rmcp_pool_emit(request, &known.way, stem, known.rest, NULL, list);
+    return rmcp_pool_consider(request, way, mine);
 }

@@ -10,38 +10,32 @@
  * channels. */
 struct rmcp_pool_way {
     int64_t rows, columns, channels;
-    int64_t before; /* rows above the first that the first tile has */
-    double seconds; /* how long all of it takes, about */
-    bool fixed;     /* the kernel knows its window: dimensions must stay what they are */
+    int64_t before;     /* rows above the first that the first tile has */
+    double seconds;     /* how long all of it takes, about */
+    bool fixed;         /* the kernel knows its window: dimensions must stay what they are */
+    unsigned lane_bits; /* wide: work-items of an output, as a power of two          */
+    char rest[16];      /* the end of the kernel's name                              */
+    int64_t n, c;       /* images of a launch, and channels of them (rmcp_pool_consider) */
 };
 
-/* NULL, or the reason why kernels with 32-bit offsets cannot do it. */
-const char *rmcp_pool_refuse(const struct rmcp_request *request, const struct rmcp_pool_way *way);
+/* What an algorithm answers that divides the work so, whose own part of `way` is `mine`: kernels
+ * with 32-bit offsets may not do it. Cuts it into launches. */
+rmcp_status rmcp_pool_consider(const struct rmcp_request *request, struct rmcp_way *way,
+                               struct rmcp_pool_way mine);
 
-/* The launches that it takes. */
-int64_t rmcp_pool_launches(const struct rmcp_request *request, const struct rmcp_pool_way *way);
-
-/* Append them, of the kernel whose name begins with `stem` and ends with `rest`. `adjust` may
- * change arguments and work-items of each. */
-typedef void rmcp_pool_adjust(const struct rmcp_request *request, struct rmcp_pool_args *args,
-                              int64_t *work_items);
-rmcp_status rmcp_pool_emit(const struct rmcp_request *request, const struct rmcp_pool_way *way,
-                           const char *stem, const char *rest, rmcp_pool_adjust *adjust,
+/* Append them, of the kernel whose name begins with `stem`. `adjust` may change arguments and
+ * work-items of each. */
+typedef void rmcp_pool_adjust(const struct rmcp_request *request, const struct rmcp_pool_way *way,
+                              struct rmcp_pool_args *args, int64_t *work_items);
+rmcp_status rmcp_pool_emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                           const char *stem, rmcp_pool_adjust *adjust,
                            struct rmcp_launch_list *list);
 
 /* Seconds to move all bytes, or to compute with `instructions` for each element of each window. */
 double rmcp_pool_seconds(const struct rmcp_request *request, double instructions);
 
-/* Whether kernels for windows that are known (tiles.cl, back.cl) take it: NULL, and `way` and the
- * end of the kernel's name; or why not. */
-struct rmcp_pool_known {
-    struct rmcp_pool_way way;
-    char rest[16];
-};
-const char *rmcp_pool_known(const struct rmcp_request *request, struct rmcp_pool_known *known);
-double rmcp_pool_known_cost(const struct rmcp_request *request);
-rmcp_status rmcp_pool_known_emit(const struct rmcp_request *request, const char *stem,
-                                 struct rmcp_launch_list *list);
+/* The same for kernels whose windows are known (tiles.cl, back.cl). */
+rmcp_status rmcp_pool_known(const struct rmcp_request *request, struct rmcp_way *way);
 
 /* Elements of x between those of two work-items side by side in forward. */
 int64_t rmcp_pool_step(const struct rmcp_form *form);

@@ -1,6 +1,8 @@
 /* products: scores as matrices in the workspace, some heads at a time: a product, softmax of the
  * rows, a product; backward five products and one pass over rows. With factors one more pass over
  * the results. */
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/gpu/launch.h"
 #include "engine/ops/attention/attention.h"
 #include "engine/ops/gemm/product.h"
@@ -51,7 +53,7 @@ static bool is_result(const struct walk *w, unsigned slot)
 
 static int64_t result_groups(const struct walk *w, unsigned slot)
 {
-    return (w->form->tensor[slot].elements + RMCP_ATT_RESULTS - 1) / RMCP_ATT_RESULTS;
+    return rmcp_ceil_divide(w->form->tensor[slot].elements, RMCP_ATT_RESULTS);
 }
 
 static void arrange(struct walk *w)
@@ -82,7 +84,9 @@ static struct rmcp_kernel_launch *launch_of(struct walk *w, const char *stem, rm
                                             int64_t work_items, double bytes)
 {
     const struct rmcp_caps *caps = w->request->caps;
-    w->seconds += caps->launch_seconds + bytes / (0.7 * caps->bytes_per_second);
+    w->seconds +=
+        caps->launch_seconds +
+        bytes / (rmcp_figure(caps, RMCP_FIGURE_ATTENTION_EFFICIENCY) * caps->bytes_per_second);
     if (!w->list || w->status) return NULL;
     struct rmcp_kernel_launch *launch = NULL;
     w->status = rmcp_kernel_append(w->list, stem, type, "", work_items, &launch);
@@ -274,29 +278,23 @@ static struct walk walk(const struct rmcp_request *request, struct rmcp_launch_l
 
 /* ---- the algorithm ---- */
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
     const struct rmcp_att_sizes s = rmcp_att_sizes(form);
     for (unsigned slot = 0; slot < RMCP_ATT_SLOTS; slot++) {
         if (form->tensor[slot].dims && !rmcp_form_packed(&form->tensor[slot]))
-            return "a tensor is not packed";
-        if (form->tensor[slot].elements > INT32_MAX) return "2^31 elements of a tensor or more";
+            return rmcp_refuse(way, "a tensor is not packed");
+        if (form->tensor[slot].elements > INT32_MAX)
+            return rmcp_refuse(way, "2^31 elements of a tensor or more");
     }
-    if (s.queries > INT32_MAX / s.keys) return "2^31 scores of a head or more";
-    if (s.heads * s.queries > INT32_MAX / 256) return "2^23 queries of all heads or more";
-    return walk(request, NULL).refusal;
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    return walk(request, NULL).seconds;
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
+    if (s.queries > INT32_MAX / s.keys) return rmcp_refuse(way, "2^31 scores of a head or more");
+    if (s.heads * s.queries > INT32_MAX / 256)
+        return rmcp_refuse(way, "2^23 queries of all heads or more");
     const struct walk w = walk(request, NULL);
-    *bytes = w.end + w.product_bytes;
+    if (w.refusal) return rmcp_refuse(way, w.refusal);
+    way->seconds = w.seconds;
+    way->workspace_bytes = w.end + w.product_bytes;
     return RMCP_OK;
 }
 
@@ -312,8 +310,6 @@ const struct rmcp_algo rmcp_algo_attention_products = {
     .name = "products",
     .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

@@ -2,25 +2,21 @@
  * time. */
 #include "engine/ops/batchnorm/gpu.h"
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     enum { MOST_ELEMENTS = 1 << 14 }; /* of a work-item: a few ms at the most */
-    if (rmcp_norm_of(request)->pass == RMCP_BATCHNORM_INFER)
-        return "inference is one launch anyway";
-    const char *reason = rmcp_norm_refuse(request, RMCP_NORM_WHOLE);
-    if (reason) return reason;
-    if (rmcp_norm_divide(request, RMCP_NORM_WHOLE).elements > MOST_ELEMENTS)
-        return "too many elements of a channel for one workgroup";
-    return NULL;
-}
-
-static double cost(const struct rmcp_request *request)
-{
     const struct rmcp_norm *norm = rmcp_norm_of(request);
-    const struct rmcp_norm_division d = rmcp_norm_divide(request, RMCP_NORM_WHOLE);
+    struct rmcp_norm_division *d = RMCP_WAY_DETAILS(way, struct rmcp_norm_division);
+    if (norm->pass == RMCP_BATCHNORM_INFER)
+        return rmcp_refuse(way, "inference is one launch anyway");
+    const char *why = rmcp_norm_refuse(request, RMCP_NORM_WHOLE, d);
+    if (why) return rmcp_refuse(way, why);
+    if (d->elements > MOST_ELEMENTS)
+        return rmcp_refuse(way, "too many elements of a channel for one workgroup");
     const bool backward = norm->pass == RMCP_BATCHNORM_BACKWARD;
     const double passes = backward ? (rmcp_norm_computes(norm) ? 5 : 4) : 2;
-    return rmcp_norm_seconds(request, &d, passes) + request->caps->launch_seconds;
+    way->seconds = rmcp_norm_seconds(request, d, passes) + request->caps->launch_seconds;
+    return RMCP_OK;
 }
 
 static struct rmcp_norm_memory slot(unsigned number, bool used)
@@ -31,9 +27,8 @@ static struct rmcp_norm_memory slot(unsigned number, bool used)
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
     const struct rmcp_norm *norm = rmcp_norm_of(request);
-    const struct rmcp_norm_division d = rmcp_norm_divide(request, RMCP_NORM_WHOLE);
+    const struct rmcp_norm_division *d = RMCP_WAY_DETAILS_CONST(way, struct rmcp_norm_division);
     const bool runs = rmcp_norm_runs(norm), saves = rmcp_norm_saves(norm);
     const bool biased = rmcp_norm_biased(norm);
     const struct rmcp_norm_memory train[] = {
@@ -58,15 +53,14 @@ static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_wa
         slot(RMCP_NORM_DBIAS, true),
     };
     return norm->pass == RMCP_BATCHNORM_TRAIN
-               ? rmcp_norm_append(request, &d, "train", train, 8, false, list)
-               : rmcp_norm_append(request, &d, "backward", backward, 9, false, list);
+               ? rmcp_norm_append(request, d, "train", train, 8, false, list)
+               : rmcp_norm_append(request, d, "backward", backward, 9, false, list);
 }
 
 const struct rmcp_algo rmcp_algo_batchnorm_fused = {
     .name = "fused",
     .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

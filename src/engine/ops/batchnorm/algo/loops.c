@@ -1,6 +1,8 @@
 /* loops: batch normalisation on the host's threads, any problem. A channel is read again while it
  * is in the cache, where there are channels for all threads; else threads share channels. */
 #include "base/convert.h"
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/batchnorm/host.h"
 
 #include <math.h>
@@ -25,11 +27,6 @@ struct norm_run {
     double *first, *second; /* [splits][params]: mean and m2, or sum and product */
 };
 
-static int64_t ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -43,12 +40,14 @@ static void divide(struct norm_loops *s)
     const int64_t least = s->columns ? 4 * DEPTH : 4 * BLOCK;
     int64_t parts = 1;
     if (s->columns || norm->params < 2 * threads)
-        parts = smaller(s->columns ? threads : 4 * threads, ceil_divide(length, least));
-    s->share = ceil_divide(length, parts);
-    s->splits = ceil_divide(length, s->share);
-    const int64_t wanted = s->columns && s->splits < threads ? ceil_divide(threads, s->splits) : 1;
-    s->piece = ceil_divide(norm->params, smaller(wanted, ceil_divide(norm->params, TILE)));
-    s->pieces = ceil_divide(norm->params, s->piece);
+        parts = smaller(s->columns ? threads : 4 * threads, rmcp_ceil_divide(length, least));
+    s->share = rmcp_ceil_divide(length, parts);
+    s->splits = rmcp_ceil_divide(length, s->share);
+    const int64_t wanted =
+        s->columns && s->splits < threads ? rmcp_ceil_divide(threads, s->splits) : 1;
+    s->piece =
+        rmcp_ceil_divide(norm->params, smaller(wanted, rmcp_ceil_divide(norm->params, TILE)));
+    s->pieces = rmcp_ceil_divide(norm->params, s->piece);
 }
 
 /* Elements as floats: where they are, or in `room` after a conversion. */
@@ -237,7 +236,7 @@ static void stream_values(const struct norm_run *r)
 {
     enum { RUN = 16 * BLOCK };
     const struct rmcp_norm *norm = &r->s->norm;
-    const int64_t runs = ceil_divide(norm->inner, RUN);
+    const int64_t runs = rmcp_ceil_divide(norm->inner, RUN);
 #pragma omp parallel for num_threads(r->s->threads) schedule(static)
     for (int64_t task = 0; task < norm->outer * norm->params * runs; task++) {
         const int64_t row = task / runs, end = smaller((task % runs + 1) * RUN, norm->inner);
@@ -392,38 +391,28 @@ static struct norm_loops state_of(const struct rmcp_request *request)
     return s;
 }
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    (void)request;
-    return NULL;
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    return rmcp_norm_bytes(request->problem) / request->caps->bytes_per_second + 2e-6;
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    const struct norm_loops s = state_of(request);
-    *bytes = workspace_bytes(&s);
+    struct norm_loops *s = RMCP_WAY_DETAILS(way, struct norm_loops);
+    *s = state_of(request);
+    way->seconds = rmcp_norm_bytes(request->problem) / request->caps->bytes_per_second +
+                   rmcp_figure(request->caps, RMCP_FIGURE_BATCHNORM_LOOPS_START);
+    way->workspace_bytes = workspace_bytes(s);
     return RMCP_OK;
 }
 
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
-    const struct norm_loops state = state_of(request);
-    return rmcp_launch_host(list, run, &state, sizeof state);
+    (void)request;
+    const struct norm_loops *state = RMCP_WAY_DETAILS_CONST(way, struct norm_loops);
+    return rmcp_launch_host(list, run, state, sizeof *state);
 }
 
 const struct rmcp_algo rmcp_algo_batchnorm_loops = {
     .name = "loops",
     .version = 2,
     .kind = RMCP_LAUNCH_HOST_CALL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,5 +1,6 @@
 /* staged: statistics of parts by as many workgroups as the device needs, a small launch that merges
  * them, then the values; inference needs the last alone. */
+#include "engine/figures/figures.h"
 #include "engine/ops/batchnorm/gpu.h"
 
 /* The workspace, in arrays of params floats: means, inverses, products, then parts. */
@@ -16,33 +17,31 @@ static struct rmcp_norm_memory slot(unsigned number)
     return (struct rmcp_norm_memory){ number, 0 };
 }
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    const char *reason = rmcp_norm_refuse(request, RMCP_NORM_SUMS);
-    return reason ? reason : rmcp_norm_refuse(request, RMCP_NORM_VALUES);
-}
-
 static unsigned n_launches(const struct rmcp_norm *norm)
 {
     if (norm->pass == RMCP_BATCHNORM_INFER) return 1;
     return norm->pass == RMCP_BATCHNORM_BACKWARD && rmcp_norm_computes(norm) ? 5 : 3;
 }
 
-static double cost(const struct rmcp_request *request)
-{
-    const struct rmcp_norm_division d = rmcp_norm_divide(request, RMCP_NORM_VALUES);
-    const unsigned launches = n_launches(rmcp_norm_of(request));
-    const double merging = 3e-6; /* a launch of its own, which waits for others and is waited for */
-    return rmcp_norm_seconds(request, &d, (launches + 1) / 2) + launches / 2 * merging +
-           launches * request->caps->launch_seconds;
-}
+struct staged_way {
+    struct rmcp_norm_division sums, values;
+};
 
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
-    const struct rmcp_norm_division d = rmcp_norm_divide(request, RMCP_NORM_SUMS);
-    const uint64_t arrays = PARTS + FIGURES * (uint64_t)d.splits;
-    *bytes =
+    const struct rmcp_caps *caps = request->caps;
+    struct staged_way *mine = RMCP_WAY_DETAILS(way, struct staged_way);
+    const char *why = rmcp_norm_refuse(request, RMCP_NORM_SUMS, &mine->sums);
+    if (!why) why = rmcp_norm_refuse(request, RMCP_NORM_VALUES, &mine->values);
+    if (why) return rmcp_refuse(way, why);
+    const unsigned launches = n_launches(norm);
+    /* A launch that merges waits for others and is waited for. */
+    const double merging = rmcp_figure(caps, RMCP_FIGURE_BATCHNORM_MERGE);
+    way->seconds = rmcp_norm_seconds(request, &mine->values, (launches + 1) / 2) +
+                   launches / 2 * merging + launches * caps->launch_seconds;
+    const uint64_t arrays = PARTS + FIGURES * (uint64_t)mine->sums.splits;
+    way->workspace_bytes =
         norm->pass == RMCP_BATCHNORM_INFER ? 0 : arrays * (uint64_t)norm->params * sizeof(float);
     return RMCP_OK;
 }
@@ -116,22 +115,20 @@ static rmcp_status emit_gradients(const struct rmcp_request *request,
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
     const struct rmcp_norm *norm = rmcp_norm_of(request);
-    const struct rmcp_norm_division sums = rmcp_norm_divide(request, RMCP_NORM_SUMS);
-    const struct rmcp_norm_division values = rmcp_norm_divide(request, RMCP_NORM_VALUES);
-    rmcp_status status = rmcp_norm_computes(norm) ? emit_statistics(request, &sums, list) : RMCP_OK;
+    const struct staged_way *mine = RMCP_WAY_DETAILS_CONST(way, struct staged_way);
+    rmcp_status status =
+        rmcp_norm_computes(norm) ? emit_statistics(request, &mine->sums, list) : RMCP_OK;
     if (status) return status;
-    return norm->pass == RMCP_BATCHNORM_BACKWARD ? emit_gradients(request, &sums, &values, list)
-                                                 : emit_values(request, &values, list);
+    return norm->pass == RMCP_BATCHNORM_BACKWARD
+               ? emit_gradients(request, &mine->sums, &mine->values, list)
+               : emit_values(request, &mine->values, list);
 }
 
 const struct rmcp_algo rmcp_algo_batchnorm_staged = {
     .name = "staged",
     .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,5 +1,6 @@
 /* walk: one workgroup for each sequence, forward and back through its steps, in numbers whose
  * exponents do not end; what each step has for itself before and behind, over the whole device. */
+#include "engine/figures/figures.h"
 #include "engine/gpu/launch.h"
 #include "engine/ops/ctc/ctc.h"
 #include "engine/ops/ctc/kernels/args.h"
@@ -33,24 +34,15 @@ static struct places places_of(const struct rmcp_form *form)
     return p;
 }
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    const struct rmcp_form *form = rmcp_form_of(request);
-    if (2 * form->number[RMCP_CTC_LABELS] + 1 > RMCP_CTC_MOST_STATES)
-        return "more than 1023 labels of a sequence";
-    if (form->size[RMCP_CTC_STEPS] * form->size[RMCP_CTC_BATCH] > INT32_MAX / 2)
-        return "2^30 steps of all sequences or more";
-    if (request->caps->local_bytes < 16 * RMCP_CTC_MOST_STATES) return "too little local memory";
-    return NULL;
-}
-
 /* A step waits for its neighbours and for memory, whatever there is to compute. */
 static double step_seconds(const struct rmcp_request *request)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
     const double units = request->caps->compute_units ? request->caps->compute_units : 1;
     const double each = ceil((2 * form->number[RMCP_CTC_LABELS] + 1) / THREADS);
-    return ceil((double)form->size[RMCP_CTC_BATCH] / units) * (1e-6 + 0.3e-6 * each);
+    return ceil((double)form->size[RMCP_CTC_BATCH] / units) *
+           (rmcp_figure(request->caps, RMCP_FIGURE_CTC_STEP) +
+            rmcp_figure(request->caps, RMCP_FIGURE_CTC_STATE) * each);
 }
 
 static double row_seconds(const struct rmcp_request *request)
@@ -62,17 +54,26 @@ static double row_seconds(const struct rmcp_request *request)
     return bytes / request->caps->bytes_per_second;
 }
 
-static double cost(const struct rmcp_request *request)
+struct walk_way {
+    struct places places;
+    double step_seconds, row_seconds;
+};
+
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
+    struct walk_way *mine = RMCP_WAY_DETAILS(way, struct walk_way);
+    if (2 * form->number[RMCP_CTC_LABELS] + 1 > RMCP_CTC_MOST_STATES)
+        return rmcp_refuse(way, "more than 1023 labels of a sequence");
+    if (form->size[RMCP_CTC_STEPS] * form->size[RMCP_CTC_BATCH] > INT32_MAX / 2)
+        return rmcp_refuse(way, "2^30 steps of all sequences or more");
+    if (request->caps->local_bytes < 16 * RMCP_CTC_MOST_STATES)
+        return rmcp_refuse(way, "too little local memory");
+    *mine = (struct walk_way){ places_of(form), step_seconds(request), row_seconds(request) };
     const double steps = (double)form->size[RMCP_CTC_STEPS];
-    return 4 * request->caps->launch_seconds + 2 * steps * step_seconds(request) +
-           2 * steps * (double)form->size[RMCP_CTC_BATCH] * row_seconds(request);
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    *bytes = places_of(rmcp_form_of(request)).end;
+    way->seconds = 4 * request->caps->launch_seconds + 2 * steps * mine->step_seconds +
+                   2 * steps * (double)form->size[RMCP_CTC_BATCH] * mine->row_seconds;
+    way->workspace_bytes = mine->places.end;
     return RMCP_OK;
 }
 
@@ -104,11 +105,11 @@ static void in_workspace(struct rmcp_kernel_launch *launch, uint64_t offset)
 }
 
 static rmcp_status emit_rows(const struct rmcp_request *request, struct rmcp_ctc_args args,
-                             const struct places *p, struct rmcp_launch_list *list)
+                             const struct walk_way *way, struct rmcp_launch_list *list)
 {
     const rmcp_type type = (rmcp_type)rmcp_form_of(request)->type;
     const int64_t rows = (int64_t)args.steps * args.batch, several = THREADS >> args.lane_bits;
-    const int64_t quota = rmcp_launch_quota(rows, 1 << 14, (double)rows * row_seconds(request));
+    const int64_t quota = rmcp_launch_quota(rows, 1 << 14, (double)rows * way->row_seconds);
     rmcp_status status = RMCP_OK;
     for (int64_t first = 0; first < rows && !status; first += quota) {
         struct rmcp_kernel_launch *launch = NULL;
@@ -119,7 +120,7 @@ static rmcp_status emit_rows(const struct rmcp_request *request, struct rmcp_ctc
         if (status) return status;
         rmcp_arg_memory(launch, RMCP_CTC_X, 0);
         rmcp_arg_memory(launch, RMCP_CTC_LENGTHS, 0);
-        in_workspace(launch, p->sums);
+        in_workspace(launch, way->places.sums);
         rmcp_arg_memory(launch, RMCP_CTC_DX, 0);
         rmcp_arg_value(launch, &args, sizeof args);
     }
@@ -127,10 +128,10 @@ static rmcp_status emit_rows(const struct rmcp_request *request, struct rmcp_ctc
 }
 
 static rmcp_status emit_walk(const struct rmcp_request *request, struct rmcp_ctc_args args,
-                             const struct places *p, struct rmcp_launch_list *list)
+                             const struct walk_way *way, struct rmcp_launch_list *list)
 {
     const rmcp_type type = (rmcp_type)rmcp_form_of(request)->type;
-    const int64_t quota = rmcp_launch_quota(args.steps, 64, args.steps * step_seconds(request));
+    const int64_t quota = rmcp_launch_quota(args.steps, 64, args.steps * way->step_seconds);
     rmcp_status status = RMCP_OK;
     for (int64_t first = 0; first < args.steps && !status; first += quota) {
         struct rmcp_kernel_launch *launch = NULL;
@@ -142,11 +143,11 @@ static rmcp_status emit_walk(const struct rmcp_request *request, struct rmcp_ctc
         rmcp_arg_memory(launch, RMCP_CTC_X, 0);
         rmcp_arg_memory(launch, RMCP_CTC_TARGETS, 0);
         rmcp_arg_memory(launch, RMCP_CTC_LENGTHS, 0);
-        in_workspace(launch, p->sums);
-        in_workspace(launch, p->states);
-        in_workspace(launch, p->carry);
-        in_workspace(launch, p->total);
-        in_workspace(launch, p->links);
+        in_workspace(launch, way->places.sums);
+        in_workspace(launch, way->places.states);
+        in_workspace(launch, way->places.carry);
+        in_workspace(launch, way->places.total);
+        in_workspace(launch, way->places.links);
         rmcp_arg_memory(launch, RMCP_CTC_LOSS, 0);
         rmcp_arg_value(launch, &args, sizeof args);
     }
@@ -154,11 +155,11 @@ static rmcp_status emit_walk(const struct rmcp_request *request, struct rmcp_ctc
 }
 
 static rmcp_status emit_labels(const struct rmcp_request *request, struct rmcp_ctc_args args,
-                               const struct places *p, struct rmcp_launch_list *list)
+                               const struct walk_way *way, struct rmcp_launch_list *list)
 {
     const rmcp_type type = (rmcp_type)rmcp_form_of(request)->type;
     const int64_t rows = (int64_t)args.steps * args.batch;
-    const int64_t quota = rmcp_launch_quota(rows, 1 << 14, (double)rows * row_seconds(request));
+    const int64_t quota = rmcp_launch_quota(rows, 1 << 14, (double)rows * way->row_seconds);
     rmcp_status status = RMCP_OK;
     for (int64_t first = 0; first < rows && !status; first += quota) {
         struct rmcp_kernel_launch *launch = NULL;
@@ -170,9 +171,9 @@ static rmcp_status emit_labels(const struct rmcp_request *request, struct rmcp_c
         rmcp_arg_memory(launch, RMCP_CTC_X, 0);
         rmcp_arg_memory(launch, RMCP_CTC_TARGETS, 0);
         rmcp_arg_memory(launch, RMCP_CTC_LENGTHS, 0);
-        in_workspace(launch, p->sums);
-        in_workspace(launch, p->states);
-        in_workspace(launch, p->links);
+        in_workspace(launch, way->places.sums);
+        in_workspace(launch, way->places.states);
+        in_workspace(launch, way->places.links);
         rmcp_arg_memory(launch, RMCP_CTC_DX, 0);
         rmcp_arg_value(launch, &args, sizeof args);
     }
@@ -182,15 +183,13 @@ static rmcp_status emit_labels(const struct rmcp_request *request, struct rmcp_c
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
-    const struct rmcp_form *form = rmcp_form_of(request);
-    const struct places p = places_of(form);
-    struct rmcp_ctc_args args = args_of(form);
-    rmcp_status status = emit_rows(request, args, &p, list);
-    if (!status) status = emit_walk(request, args, &p, list);
+    const struct walk_way *mine = RMCP_WAY_DETAILS_CONST(way, struct walk_way);
+    struct rmcp_ctc_args args = args_of(rmcp_form_of(request));
+    rmcp_status status = emit_rows(request, args, mine, list);
+    if (!status) status = emit_walk(request, args, mine, list);
     args.reverse = 1;
-    if (!status) status = emit_walk(request, args, &p, list);
-    return status ? status : emit_labels(request, args, &p, list);
+    if (!status) status = emit_walk(request, args, mine, list);
+    return status ? status : emit_labels(request, args, mine, list);
 }
 
 extern const struct rmcp_algo rmcp_algo_ctc_walk;
@@ -198,8 +197,6 @@ const struct rmcp_algo rmcp_algo_ctc_walk = {
     .name = "walk",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

@@ -3,21 +3,13 @@
 #include "engine/ops/gemm/gemm.h"
 #include "engine/ops/gemm/host.h"
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    (void)request;
+    const struct rmcp_matmul *product = &rmcp_gemm_of(request)->product;
     const char *why = NULL;
-    return rmcp_onednn_get(&why) ? NULL : why;
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    return rmcp_matmul_host_seconds(&rmcp_gemm_of(request)->product, request->caps);
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    *bytes = rmcp_matmul_host_workspace(&rmcp_gemm_of(request)->product);
+    if (!rmcp_onednn_get(&why)) return rmcp_refuse(way, why);
+    way->seconds = rmcp_matmul_host_seconds(product, request->caps);
+    way->workspace_bytes = rmcp_matmul_host_workspace(product);
     return RMCP_OK;
 }
 
@@ -33,8 +25,6 @@ const struct rmcp_algo rmcp_algo_gemm_onednn = {
     .name = "onednn",
     .version = 1,
     .kind = RMCP_LAUNCH_HOST_CALL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

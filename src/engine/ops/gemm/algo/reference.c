@@ -1,19 +1,17 @@
 /* reference: the plain loops as an algorithm of the CPU device: any matrix product, slowly. */
 #include "base/convert.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/gemm/gemm.h"
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    (void)request;
-    return NULL;
-}
-
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_gemm_form *form = rmcp_gemm_of(request);
-    const double terms_per_second = 1e8; /* of one thread */
+    const double terms_per_second = rmcp_figure(request->caps, RMCP_FIGURE_GEMM_REFERENCE_TERMS);
     const double threads = request->caps->threads ? request->caps->threads : 1;
-    return (double)form->outputs * (double)(form->terms + 1) / (terms_per_second * threads) + 1e-6;
+    way->seconds =
+        (double)form->outputs * (double)(form->terms + 1) / (terms_per_second * threads) +
+        rmcp_figure(request->caps, RMCP_FIGURE_REFERENCE_START);
+    return RMCP_OK;
 }
 
 struct loops {
@@ -60,7 +58,6 @@ const struct rmcp_algo rmcp_algo_gemm_reference = {
     .version = 1,
     .kind = RMCP_LAUNCH_HOST_CALL,
     .judge = true,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

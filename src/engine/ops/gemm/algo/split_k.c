@@ -3,36 +3,25 @@
 #include "engine/ops/gemm/gemm.h"
 #include "engine/ops/gemm/gpu.h"
 
-static struct rmcp_matmul_way choose(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    return rmcp_matmul_choose(&rmcp_gemm_of(request)->product, request->caps, RMCP_MATMUL_SPLIT);
-}
-
-static const char *refuse(const struct rmcp_request *request)
-{
-    const char *why = rmcp_matmul_family_refuse(&rmcp_gemm_of(request)->product, RMCP_MATMUL_SPLIT);
-    if (why) return why;
-    return choose(request).splits ? NULL : "two parts exceed the device's largest buffer";
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    return choose(request).seconds;
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    const struct rmcp_matmul_way way = choose(request);
-    *bytes = rmcp_matmul_parts_bytes(&rmcp_gemm_of(request)->product, &way);
+    const struct rmcp_matmul *product = &rmcp_gemm_of(request)->product;
+    struct rmcp_matmul_way *mine = RMCP_WAY_DETAILS(way, struct rmcp_matmul_way);
+    const char *why = rmcp_matmul_family_refuse(product, RMCP_MATMUL_SPLIT);
+    if (why) return rmcp_refuse(way, why);
+    *mine = rmcp_matmul_choose(product, request->caps, RMCP_MATMUL_SPLIT);
+    if (!mine->splits) return rmcp_refuse(way, "two parts exceed the device's largest buffer");
+    way->seconds = mine->seconds;
+    way->workspace_bytes = rmcp_matmul_parts_bytes(product, mine);
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)asked;
-    const struct rmcp_matmul_way way = choose(request);
-    return rmcp_matmul_emit_way(&rmcp_gemm_of(request)->product, &way, request->caps, 0, list);
+    return rmcp_matmul_emit_way(&rmcp_gemm_of(request)->product,
+                                RMCP_WAY_DETAILS_CONST(way, struct rmcp_matmul_way), request->caps,
+                                0, list);
 }
 
 extern const struct rmcp_algo rmcp_algo_gemm_split_k;
@@ -40,8 +29,6 @@ const struct rmcp_algo rmcp_algo_gemm_split_k = {
     .name = "split_k",
     .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

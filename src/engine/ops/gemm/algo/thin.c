@@ -3,34 +3,24 @@
 #include "engine/ops/gemm/gemm.h"
 #include "engine/ops/gemm/gpu.h"
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    return rmcp_matmul_family_refuse(&rmcp_gemm_of(request)->product, RMCP_MATMUL_THIN);
-}
-
-static struct rmcp_matmul_way choose(const struct rmcp_request *request)
-{
-    return rmcp_matmul_choose(&rmcp_gemm_of(request)->product, request->caps, RMCP_MATMUL_THIN);
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    return choose(request).seconds;
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    const struct rmcp_matmul_way way = choose(request);
-    *bytes = rmcp_matmul_parts_bytes(&rmcp_gemm_of(request)->product, &way);
+    const struct rmcp_matmul *product = &rmcp_gemm_of(request)->product;
+    struct rmcp_matmul_way *mine = RMCP_WAY_DETAILS(way, struct rmcp_matmul_way);
+    const char *why = rmcp_matmul_family_refuse(product, RMCP_MATMUL_THIN);
+    if (why) return rmcp_refuse(way, why);
+    *mine = rmcp_matmul_choose(product, request->caps, RMCP_MATMUL_THIN);
+    way->seconds = mine->seconds;
+    way->workspace_bytes = rmcp_matmul_parts_bytes(product, mine);
     return RMCP_OK;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)asked;
-    const struct rmcp_matmul_way way = choose(request);
-    return rmcp_matmul_emit_way(&rmcp_gemm_of(request)->product, &way, request->caps, 0, list);
+    return rmcp_matmul_emit_way(&rmcp_gemm_of(request)->product,
+                                RMCP_WAY_DETAILS_CONST(way, struct rmcp_matmul_way), request->caps,
+                                0, list);
 }
 
 extern const struct rmcp_algo rmcp_algo_gemm_thin;
@@ -38,8 +28,6 @@ const struct rmcp_algo rmcp_algo_gemm_thin = {
     .name = "thin",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

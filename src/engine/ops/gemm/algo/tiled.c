@@ -2,27 +2,23 @@
 #include "engine/ops/gemm/gemm.h"
 #include "engine/ops/gemm/gpu.h"
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    return rmcp_matmul_family_refuse(&rmcp_gemm_of(request)->product, RMCP_MATMUL_TILED);
+    const struct rmcp_matmul *product = &rmcp_gemm_of(request)->product;
+    struct rmcp_matmul_way *mine = RMCP_WAY_DETAILS(way, struct rmcp_matmul_way);
+    const char *why = rmcp_matmul_family_refuse(product, RMCP_MATMUL_TILED);
+    if (why) return rmcp_refuse(way, why);
+    *mine = rmcp_matmul_choose(product, request->caps, RMCP_MATMUL_TILED);
+    way->seconds = mine->seconds;
+    return RMCP_OK;
 }
 
-static struct rmcp_matmul_way choose(const struct rmcp_request *request)
-{
-    return rmcp_matmul_choose(&rmcp_gemm_of(request)->product, request->caps, RMCP_MATMUL_TILED);
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    return choose(request).seconds;
-}
-
-static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)asked;
-    const struct rmcp_matmul_way way = choose(request);
-    return rmcp_matmul_emit_way(&rmcp_gemm_of(request)->product, &way, request->caps, 0, list);
+    return rmcp_matmul_emit_way(&rmcp_gemm_of(request)->product,
+                                RMCP_WAY_DETAILS_CONST(way, struct rmcp_matmul_way), request->caps,
+                                0, list);
 }
 
 extern const struct rmcp_algo rmcp_algo_gemm_tiled;
@@ -30,7 +26,6 @@ const struct rmcp_algo rmcp_algo_gemm_tiled = {
     .name = "tiled",
     .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -7,29 +7,21 @@
 
 enum { MOST = 1 << 17 };
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = request->problem;
-    if (rmcp_getitem_length(form) > MOST)
-        return "each index is compared with all others: no more than 2^17";
+    const int64_t indices = rmcp_getitem_length(form);
+    if (indices > MOST)
+        return rmcp_refuse(way, "each index is compared with all others: no more than 2^17");
     for (unsigned slot = 0; form->rules->tensors[slot]; slot++)
         if (form->tensor[slot].span > (INT64_C(1) << 31) / 4)
-            return "a tensor reaches over more than 2 GiB";
-    return NULL;
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    *bytes = (uint64_t)rmcp_getitem_length(request->problem) * 3 * sizeof(int32_t);
+            return rmcp_refuse(way, "a tensor reaches over more than 2 GiB");
+    const double length = (double)indices;
+    way->seconds = 2 * request->operation->bytes(form) / request->caps->bytes_per_second +
+                   4 * length * length / request->caps->flops_per_second +
+                   3 * request->caps->launch_seconds;
+    way->workspace_bytes = (uint64_t)indices * 3 * sizeof(int32_t);
     return RMCP_OK;
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    const double length = (double)rmcp_getitem_length(request->problem);
-    return 2 * request->operation->bytes(request->problem) / request->caps->bytes_per_second +
-           4 * length * length / request->caps->flops_per_second +
-           3 * request->caps->launch_seconds;
 }
 
 static struct rmcp_getitem_targets targets_of(const struct rmcp_form *form)
@@ -103,8 +95,6 @@ const struct rmcp_algo rmcp_algo_getitem_chains = {
     .name = "chains",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

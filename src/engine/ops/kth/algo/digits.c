@@ -1,4 +1,5 @@
 /* digits: k-th values on a GPU by counting digits, a workgroup for each line of any strides. */
+#include "engine/figures/figures.h"
 #include "engine/gpu/lines.h"
 #include "engine/ops/kth/kernels/args.h"
 #include "engine/ops/kth/kth.h"
@@ -19,26 +20,22 @@ static struct rmcp_line_problem problem_of(const struct rmcp_form *form)
     return p;
 }
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = request->problem;
+    const struct rmcp_caps *caps = request->caps;
     if (form->size[rmcp_kth_dimension(form)] > 1 << 24)
-        return "one workgroup would take long for a line of more than "
-               "2^24 elements";
+        return rmcp_refuse(way, "one workgroup would take long for a line of more than "
+                                "2^24 elements");
     const struct rmcp_line_problem problem = problem_of(form);
-    struct rmcp_line_plan plan;
-    rmcp_line_plan_make(&plan, &problem, request);
-    return rmcp_line_refuse(&plan);
-}
-
-/* Most of the times that a line is read it is in a cache. */
-static double cost(const struct rmcp_request *request)
-{
-    const struct rmcp_line_problem problem = problem_of(request->problem);
-    struct rmcp_line_plan plan;
-    rmcp_line_plan_make(&plan, &problem, request);
-    return 4 * request->operation->bytes(request->problem) / request->caps->bytes_per_second +
-           (double)plan.count * request->caps->launch_seconds;
+    struct rmcp_line_plan *plan = RMCP_WAY_DETAILS(way, struct rmcp_line_plan);
+    rmcp_line_plan_make(plan, &problem, request);
+    const char *why = rmcp_line_refuse(plan);
+    if (why) return rmcp_refuse(way, why);
+    way->seconds = rmcp_figure(caps, RMCP_FIGURE_KTH_READS) * request->operation->bytes(form) /
+                       caps->bytes_per_second +
+                   (double)plan->count * caps->launch_seconds;
+    return RMCP_OK;
 }
 
 static rmcp_status append(const struct rmcp_form *form, const struct rmcp_line_plan *plan,
@@ -59,8 +56,8 @@ static rmcp_status append(const struct rmcp_form *form, const struct rmcp_line_p
     if (status) return status;
     const unsigned slots[] = { RMCP_KTH_X, RMCP_KTH_X, RMCP_KTH_Y, RMCP_KTH_INDICES };
     for (unsigned t = 0; t < 4; t++)
-        if (plan->problem->bytes[t])
-            rmcp_arg_memory(launch, slots[t], (uint64_t)piece->offset[t] * plan->problem->bytes[t]);
+        if (plan->problem.bytes[t])
+            rmcp_arg_memory(launch, slots[t], (uint64_t)piece->offset[t] * plan->problem.bytes[t]);
     rmcp_arg_value(launch, &args, sizeof args);
     return RMCP_OK;
 }
@@ -68,14 +65,12 @@ static rmcp_status append(const struct rmcp_form *form, const struct rmcp_line_p
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
-    const struct rmcp_line_problem problem = problem_of(request->problem);
-    struct rmcp_line_plan plan;
-    rmcp_line_plan_make(&plan, &problem, request);
+    const struct rmcp_form *form = request->problem;
+    const struct rmcp_line_plan *plan = RMCP_WAY_DETAILS_CONST(way, struct rmcp_line_plan);
     rmcp_status status = RMCP_OK;
-    for (int64_t i = 0; i < plan.count && !status; i++) {
-        const struct rmcp_line_piece piece = rmcp_line_piece_at(&plan, i, false);
-        status = append(request->problem, &plan, &piece, list);
+    for (int64_t i = 0; i < plan->count && !status; i++) {
+        const struct rmcp_line_piece piece = rmcp_line_piece_at(plan, i, false);
+        status = append(form, plan, &piece, list);
     }
     return status;
 }
@@ -85,7 +80,6 @@ const struct rmcp_algo rmcp_algo_kth_digits = {
     .name = "digits",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

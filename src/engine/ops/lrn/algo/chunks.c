@@ -1,5 +1,7 @@
 /* chunks: local response normalisation with the usual window of tensors that lie alike, four
  * neighbours in memory a work-item, at the memory's speed. */
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/gpu/launch.h"
 #include "engine/ops/lrn/kernels/args.h"
 #include "engine/ops/lrn/lrn.h"
@@ -17,11 +19,6 @@ struct planes {
     int64_t most; /* rows of a work-item */
     bool meet;    /* the kernel's MEET */
 };
-
-static int64_t ceiling(int64_t n, int64_t divisor)
-{
-    return (n + divisor - 1) / divisor;
-}
 
 /* Whether channels are neighbours and nothing else is between or around the elements. */
 static bool is_last(const struct rmcp_form_tensor *t)
@@ -65,60 +62,64 @@ static struct planes planes_of(const struct rmcp_form *form)
     return p;
 }
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    const struct rmcp_form *form = request->problem;
-    const struct planes p = planes_of(form);
-    if (rmcp_lrn_of(form).n != USUAL) return "a window of another size than 5";
-    if (!p.rest) return "tensors have gaps or different orders";
-    if (p.width % WIDTH) return "rows that are no whole chunks of 4 elements";
-    if (p.rows * p.width > INT64_C(1) << 29) return "a plane of more than 2^29 elements";
-    return NULL;
-}
-
-static double seconds(const struct rmcp_request *request)
-{
-    return request->operation->bytes(request->problem) / (0.85 * request->caps->bytes_per_second) +
-           1e-6;
-}
-
 /* How the planes are cut: rows of a work-item, and planes of a launch. */
 struct cut {
     int64_t strip, strips, planes;
 };
 
-static struct cut cut(const struct rmcp_request *request, const struct planes *p)
+static struct cut cut(const struct rmcp_request *request, const struct planes *p, double seconds)
 {
     const int64_t busy = (int64_t)request->caps->compute_units * UNIT_ITEMS,
                   chunks = p->width / WIDTH;
     struct cut c = { .strip = p->most };
-    while (c.strip > 4 && ceiling(p->rows, c.strip) * chunks * p->planes < busy) c.strip /= 2;
+    while (c.strip > 4 && rmcp_ceil_divide(p->rows, c.strip) * chunks * p->planes < busy)
+        c.strip /= 2;
     /* Of equal length, in as many rows as are loaded at once. */
-    c.strips = ceiling(p->rows, c.strip);
-    c.strip = ceiling(ceiling(p->rows, c.strips), 4) * 4;
-    c.strips = ceiling(p->rows, c.strip);
+    c.strips = rmcp_ceil_divide(p->rows, c.strip);
+    c.strip = rmcp_ceil_divide(rmcp_ceil_divide(p->rows, c.strips), 4) * 4;
+    c.strips = rmcp_ceil_divide(p->rows, c.strip);
     const int64_t each = c.strips * chunks, limit = INT64_C(1) << 30;
-    c.planes = rmcp_launch_quota(p->planes, ceiling(busy, each), seconds(request));
+    c.planes = rmcp_launch_quota(p->planes, rmcp_ceil_divide(busy, each), seconds);
     if (c.planes * each > limit) c.planes = limit / each > 0 ? limit / each : 1;
     if (c.planes > p->planes) c.planes = p->planes;
     return c;
 }
 
-static double cost(const struct rmcp_request *request)
+struct chunks_way {
+    struct planes planes;
+    struct cut cut;
+};
+
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    const struct planes p = planes_of(request->problem);
-    return seconds(request) +
-           (double)ceiling(p.planes, cut(request, &p).planes) * request->caps->launch_seconds;
+    const struct rmcp_form *form = request->problem;
+    const struct rmcp_caps *caps = request->caps;
+    struct chunks_way *mine = RMCP_WAY_DETAILS(way, struct chunks_way);
+    mine->planes = planes_of(form);
+    const struct planes *p = &mine->planes;
+    if (rmcp_lrn_of(form).n != USUAL) return rmcp_refuse(way, "a window of another size than 5");
+    if (!p->rest) return rmcp_refuse(way, "tensors have gaps or different orders");
+    if (p->width % WIDTH) return rmcp_refuse(way, "rows that are no whole chunks of 4 elements");
+    if (p->rows * p->width > INT64_C(1) << 29)
+        return rmcp_refuse(way, "a plane of more than 2^29 elements");
+    const double seconds =
+        request->operation->bytes(form) /
+            (rmcp_figure(caps, RMCP_FIGURE_LRN_CHUNKS_EFFICIENCY) * caps->bytes_per_second) +
+        rmcp_figure(caps, RMCP_FIGURE_LRN_CHUNKS_START);
+    mine->cut = cut(request, p, seconds);
+    way->seconds =
+        seconds + (double)rmcp_ceil_divide(p->planes, mine->cut.planes) * caps->launch_seconds;
+    return RMCP_OK;
 }
 
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
+    const struct chunks_way *mine = RMCP_WAY_DETAILS_CONST(way, struct chunks_way);
     const struct rmcp_form *form = request->problem;
     const struct rmcp_lrn lrn = rmcp_lrn_of(form);
-    const struct planes p = planes_of(form);
-    const struct cut c = cut(request, &p);
+    const struct planes p = mine->planes;
+    const struct cut c = mine->cut;
     for (int64_t first = 0; first < p.planes; first += c.planes) {
         const int64_t planes = p.planes - first < c.planes ? p.planes - first : c.planes;
         const struct rmcp_lrn_chunks args = {
@@ -135,7 +136,7 @@ static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_wa
             .k = (float)lrn.k,
         };
         const int64_t items =
-            p.meet ? ceiling(args.count, RMCP_LRN_LANES - 2) * RMCP_LRN_LANES : args.count;
+            p.meet ? rmcp_ceil_divide(args.count, RMCP_LRN_LANES - 2) * RMCP_LRN_LANES : args.count;
         struct rmcp_kernel_launch *launch = NULL;
         const rmcp_status status =
             rmcp_kernel_append(list, "lrn_chunks", (rmcp_type)form->type, p.rest, items, &launch);
@@ -155,7 +156,6 @@ const struct rmcp_algo rmcp_algo_lrn_chunks = {
     .name = "chunks",
     .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,19 +1,17 @@
 /* strips: local response normalisation, a few rows of the window's dimension a work-item. */
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/gpu/launch.h"
 #include "engine/ops/lrn/kernels/args.h"
 #include "engine/ops/lrn/lrn.h"
 
 enum { UNIT_ITEMS = 2048 /* that keep a compute unit busy */, MOST_LAUNCHES = 1024 };
 
-static int64_t ceiling(int64_t n, int64_t divisor)
-{
-    return (n + divisor - 1) / divisor;
-}
-
 static double seconds(const struct rmcp_request *request)
 {
-    const double memory =
-        request->operation->bytes(request->problem) / (0.8 * request->caps->bytes_per_second);
+    const double memory = request->operation->bytes(request->problem) /
+                          (rmcp_figure(request->caps, RMCP_FIGURE_LRN_STRIPS_EFFICIENCY) *
+                           request->caps->bytes_per_second);
     const double compute =
         request->operation->flops(request->problem) * 6 / request->caps->flops_per_second;
     return memory > compute ? memory : compute;
@@ -25,7 +23,8 @@ static int64_t image_items(const struct rmcp_form *form)
     const struct rmcp_lrn lrn = rmcp_lrn_of(form);
     int64_t items = 1;
     for (unsigned d = 1; d < form->dims; d++)
-        items *= d == lrn.strip_axis ? ceiling(form->size[d], RMCP_LRN_STRIP) : form->size[d];
+        items *=
+            d == lrn.strip_axis ? rmcp_ceil_divide(form->size[d], RMCP_LRN_STRIP) : form->size[d];
     return items;
 }
 
@@ -44,33 +43,36 @@ static bool fits(const struct rmcp_form *form, int64_t images)
 }
 
 /* Images of one launch. */
-static int64_t cut(const struct rmcp_request *request)
+static int64_t cut(const struct rmcp_request *request, double seconds)
 {
     const struct rmcp_form *form = request->problem;
     const int64_t items = image_items(form), limit = INT64_C(1) << 30;
     const int64_t busy = (int64_t)request->caps->compute_units * UNIT_ITEMS;
-    int64_t most = rmcp_launch_quota(items * form->size[0], busy, seconds(request));
+    int64_t most = rmcp_launch_quota(items * form->size[0], busy, seconds);
     int64_t images = form->size[0];
     if (most > limit) most = limit;
     while (images > 1 && (items * images > most || !fits(form, images)))
-        images = ceiling(images, 2);
+        images = rmcp_ceil_divide(images, 2);
     return images;
 }
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    const struct rmcp_form *form = request->problem;
-    if (!fits(form, 1)) return "an image that spans more than 4 GiB";
-    if (image_items(form) > INT64_C(1) << 30) return "an image of more than 2^30 work-items";
-    if (ceiling(form->size[0], cut(request)) > MOST_LAUNCHES) return "more than 1024 launches";
-    return NULL;
-}
+struct strips_way {
+    int64_t images; /* of a launch */
+};
 
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = request->problem;
-    return seconds(request) +
-           (double)ceiling(form->size[0], cut(request)) * request->caps->launch_seconds;
+    struct strips_way *mine = RMCP_WAY_DETAILS(way, struct strips_way);
+    if (!fits(form, 1)) return rmcp_refuse(way, "an image that spans more than 4 GiB");
+    if (image_items(form) > INT64_C(1) << 30)
+        return rmcp_refuse(way, "an image of more than 2^30 work-items");
+    const double busy = seconds(request);
+    mine->images = cut(request, busy);
+    const int64_t launches = rmcp_ceil_divide(form->size[0], mine->images);
+    if (launches > MOST_LAUNCHES) return rmcp_refuse(way, "more than 1024 launches");
+    way->seconds = busy + (double)launches * request->caps->launch_seconds;
+    return RMCP_OK;
 }
 
 /* ---- arguments ---- */
@@ -116,7 +118,7 @@ static void set_turns(const struct rmcp_form *form, const struct rmcp_lrn *lrn, 
         const bool plain = i && !strip && !column && before != lrn->strip_axis &&
                            !(lrn->within && before == lrn->column_axis) && before != 0;
         const int64_t step = strip ? RMCP_LRN_STRIP : 1;
-        const int64_t size = d == 0 ? images : ceiling(form->size[d], step);
+        const int64_t size = d == 0 ? images : rmcp_ceil_divide(form->size[d], step);
         a->count *= (unsigned)size;
         if (plain && joins(form, before, d)) {
             turns *= size;
@@ -157,10 +159,9 @@ static struct rmcp_lrn_args arguments(const struct rmcp_form *form, int64_t imag
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
     const struct rmcp_form *form = request->problem;
     const struct rmcp_lrn lrn = rmcp_lrn_of(form);
-    const int64_t most = cut(request);
+    const int64_t most = RMCP_WAY_DETAILS_CONST(way, struct strips_way)->images;
     for (int64_t n = 0; n < form->size[0]; n += most) {
         const int64_t images = form->size[0] - n < most ? form->size[0] - n : most;
         const struct rmcp_lrn_args args = arguments(form, images);
@@ -183,7 +184,6 @@ const struct rmcp_algo rmcp_algo_lrn_strips = {
     .name = "strips",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,57 +1,48 @@
 /* rows: the multi margin loss on a GPU: 32 work-items share a row; sums of rows by workgroup, then
  * their sum. */
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/gpu/launch.h"
 #include "engine/ops/multimargin/multimargin.h"
 
 enum { THREADS = 256, ROWS = THREADS / RMCP_MULTIMARGIN_WIDTH, MOST = 1024 };
 
-/* Workgroups, and how many times each takes ROWS rows. */
-static int64_t groups_of(const struct rmcp_form *form, int64_t *each)
-{
-    const int64_t turns = (form->size[0] + ROWS - 1) / ROWS;
-    *each = rmcp_multimargin_reduction(form) ? (turns + MOST - 1) / MOST : 1;
-    return (turns + *each - 1) / *each;
-}
+struct rows_way {
+    int64_t groups, each; /* workgroups, and how many times each takes ROWS rows */
+};
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
+    struct rows_way *mine = RMCP_WAY_DETAILS(way, struct rows_way);
     for (unsigned slot = 0; slot < RMCP_MULTIMARGIN_SLOTS; slot++)
         if (form->tensor[slot].span >= INT64_C(1) << 31)
-            return "tensors that reach beyond 2^31 elements";
-    return NULL;
-}
-
-/* Where rows do not lie one after the other, most of each sector is fetched in vain. */
-static double cost(const struct rmcp_request *request)
-{
-    const struct rmcp_form *form = rmcp_form_of(request);
-    const double waste = form->tensor[RMCP_MULTIMARGIN_X].stride[1] > 1 ? 8 : 1;
-    return request->operation->bytes(form) * waste / request->caps->bytes_per_second +
-           2 * request->caps->launch_seconds;
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    int64_t each;
-    const int64_t groups = groups_of(rmcp_form_of(request), &each);
-    *bytes = rmcp_multimargin_reduction(rmcp_form_of(request)) ? (uint64_t)groups * 4 : 0;
+            return rmcp_refuse(way, "tensors that reach beyond 2^31 elements");
+    const bool summed = rmcp_multimargin_reduction(form) != RMCP_MULTIMARGIN_NONE;
+    const int64_t turns = rmcp_ceil_divide(form->size[0], ROWS);
+    mine->each = summed ? rmcp_ceil_divide(turns, MOST) : 1;
+    mine->groups = rmcp_ceil_divide(turns, mine->each);
+    const double waste = form->tensor[RMCP_MULTIMARGIN_X].stride[1] > 1
+                             ? rmcp_figure(request->caps, RMCP_FIGURE_MULTIMARGIN_APART)
+                             : 1;
+    way->seconds = request->operation->bytes(form) * waste / request->caps->bytes_per_second +
+                   2 * request->caps->launch_seconds;
+    way->workspace_bytes = summed ? (uint64_t)mine->groups * sizeof(float) : 0;
     return RMCP_OK;
 }
 
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
+    const struct rows_way *mine = RMCP_WAY_DETAILS_CONST(way, struct rows_way);
     const struct rmcp_form *form = rmcp_form_of(request);
     const rmcp_type type = (rmcp_type)form->type;
     const unsigned reduction = rmcp_multimargin_reduction(form);
-    int64_t each;
-    const int64_t groups = groups_of(form, &each);
+    const int64_t groups = mine->groups;
     const struct rmcp_multimargin_math math = {
         .rows = (unsigned)form->size[0],
         .classes = (unsigned)form->size[1],
-        .each = (unsigned)each,
+        .each = (unsigned)mine->each,
         .summed = reduction != RMCP_MULTIMARGIN_NONE,
         .square = rmcp_multimargin_square(form),
         .x_row = (unsigned)form->tensor[RMCP_MULTIMARGIN_X].stride[0],
@@ -88,8 +79,6 @@ const struct rmcp_algo rmcp_algo_multimargin_rows = {
     .name = "rows",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

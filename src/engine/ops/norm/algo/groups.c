@@ -1,6 +1,8 @@
 /* groups: group normalisation of long rows, a workgroup a group and some of its work-items a
  * channel: what fits into registers is read once, and sums of channels are all that gradients of
  * weights need. */
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/gpu/launch.h"
 #include "engine/ops/norm/kernels/args.h"
 #include "engine/ops/norm/norm.h"
@@ -9,11 +11,6 @@ enum {
     THREADS = RMCP_LN_THREADS,
     MOST_SAMPLES = 4096, /* of one sum, so that it keeps its digits */
 };
-
-static int64_t ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static bool is_backward(const struct rmcp_form *form)
 {
@@ -45,55 +42,48 @@ static struct shares divide(const struct rmcp_request *request)
     const int64_t kept = is_backward(form) ? RMCP_LN_GROUP_KEPT_BACKWARD : RMCP_LN_GROUP_KEPT;
     if (s.each * s.chunks > THREADS * kept && request->caps->max_block >= many) s.threads = many;
     while (s.lanes < s.chunks && s.lanes * 2 * s.each <= s.threads) s.lanes *= 2;
-    s.steps = ceil_divide(s.chunks, s.lanes);
+    s.steps = rmcp_ceil_divide(s.chunks, s.lanes);
     return s;
 }
 
-static const char *refuse(const struct rmcp_request *request)
+struct groups_way {
+    struct shares shares;
+    int64_t quota; /* rows of a launch */
+};
+
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
+    const struct rmcp_caps *caps = request->caps;
     const struct rmcp_ln_rows r = rmcp_ln_rows(form);
     const int64_t bytes = (int64_t)rmcp_type_bytes((rmcp_type)form->type);
-    if (form->word[RMCP_LN_KIND] != RMCP_LN_GROUP) return "no groups";
+    const bool sums = sums_of(form);
+    if (form->word[RMCP_LN_KIND] != RMCP_LN_GROUP) return rmcp_refuse(way, "no groups");
     for (unsigned slot = 0; slot < RMCP_LN_SLOTS; slot++)
         if (form->tensor[slot].dims && !rmcp_form_packed(&form->tensor[slot]))
-            return "a tensor is not packed";
-    if (form->word[RMCP_LN_INPUT]) return "a second tensor";
-    if (r.space * bytes % 16) return "channels that are no whole chunks of 16 bytes";
-    if (r.channels / r.groups > RMCP_LN_GROUP_EACH) return "more than 128 channels of a group";
-    if (r.inner * bytes > INT64_C(1) << 31) return "2 GiB of a group or more";
-    if (r.rows > INT32_MAX) return "2^31 rows or more";
-    if (sums_of(form) && form->size[0] > MOST_SAMPLES) return "more than 4096 samples";
-    const struct shares s = divide(request);
-    if (s.each * s.lanes * 4 < s.threads) return "groups that leave most work-items idle";
-    return NULL;
-}
-
-static double seconds_of(const struct rmcp_request *request)
-{
-    return rmcp_form_bytes(request->problem) / (0.83 * request->caps->bytes_per_second) + 1e-6;
-}
-
-/* Rows of a launch. */
-static int64_t quota_of(const struct rmcp_request *request)
-{
-    const int64_t rows = rmcp_ln_rows(request->problem).rows;
-    return rmcp_launch_quota(rows, (int64_t)request->caps->compute_units * 2, seconds_of(request));
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    const struct rmcp_form *form = rmcp_form_of(request);
-    *bytes = sums_of(form) ? (uint64_t)(form->size[0] * form->size[1]) * 2 * sizeof(float) : 0;
+            return rmcp_refuse(way, "a tensor is not packed");
+    if (form->word[RMCP_LN_INPUT]) return rmcp_refuse(way, "a second tensor");
+    if (r.space * bytes % 16)
+        return rmcp_refuse(way, "channels that are no whole chunks of 16 bytes");
+    if (r.channels / r.groups > RMCP_LN_GROUP_EACH)
+        return rmcp_refuse(way, "more than 128 channels of a group");
+    if (r.inner * bytes > INT64_C(1) << 31) return rmcp_refuse(way, "2 GiB of a group or more");
+    if (r.rows > INT32_MAX) return rmcp_refuse(way, "2^31 rows or more");
+    if (sums && form->size[0] > MOST_SAMPLES) return rmcp_refuse(way, "more than 4096 samples");
+    struct groups_way *mine = RMCP_WAY_DETAILS(way, struct groups_way);
+    mine->shares = divide(request);
+    const struct shares *s = &mine->shares;
+    if (s->each * s->lanes * 4 < s->threads)
+        return rmcp_refuse(way, "groups that leave most work-items idle");
+    const double seconds =
+        rmcp_form_bytes(form) /
+            (rmcp_figure(caps, RMCP_FIGURE_NORM_GROUPS_EFFICIENCY) * caps->bytes_per_second) +
+        rmcp_figure(caps, RMCP_FIGURE_NORM_GROUPS_START);
+    mine->quota = rmcp_launch_quota(r.rows, (int64_t)caps->compute_units * 2, seconds);
+    const double launches = (double)rmcp_ceil_divide(r.rows, mine->quota) + sums;
+    way->seconds = seconds + launches * caps->launch_seconds;
+    way->workspace_bytes = sums ? (uint64_t)(form->size[0] * form->size[1]) * 2 * sizeof(float) : 0;
     return RMCP_OK;
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    const int64_t rows = rmcp_ln_rows(request->problem).rows;
-    const double launches =
-        (double)ceil_divide(rows, quota_of(request)) + sums_of(request->problem);
-    return seconds_of(request) + launches * request->caps->launch_seconds;
 }
 
 static rmcp_status finish(const struct rmcp_form *form, struct rmcp_launch_list *list)
@@ -106,7 +96,7 @@ static rmcp_status finish(const struct rmcp_form *form, struct rmcp_launch_list 
     struct rmcp_kernel_launch *launch = NULL;
     const rmcp_status status =
         rmcp_kernel_append(list, "norm_finish", (rmcp_type)form->type, "",
-                           ceil_divide(s.inner, RMCP_LN_FINISH) * THREADS, &launch);
+                           rmcp_ceil_divide(s.inner, RMCP_LN_FINISH) * THREADS, &launch);
     if (status) return status;
     rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
     rmcp_arg_memory(launch, RMCP_LN_DWEIGHT, 0);
@@ -118,10 +108,10 @@ static rmcp_status finish(const struct rmcp_form *form, struct rmcp_launch_list 
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
+    const struct groups_way *mine = RMCP_WAY_DETAILS_CONST(way, struct groups_way);
     const struct rmcp_form *form = rmcp_form_of(request);
     const struct rmcp_ln_rows r = rmcp_ln_rows(form);
-    const struct shares s = divide(request);
+    const struct shares s = mine->shares;
     const bool backward = is_backward(form), sums = sums_of(form);
     static const unsigned forwards[] = { RMCP_LN_X, RMCP_LN_WEIGHT, RMCP_LN_BIAS,
                                          RMCP_LN_Y, RMCP_LN_MEAN,   RMCP_LN_RSTD };
@@ -129,7 +119,7 @@ static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_wa
                                           RMCP_LN_MEAN, RMCP_LN_RSTD, RMCP_LN_DX };
     static const char *const rest[2][2] = { { "_forward", "_forward_long" },
                                             { "_backward", "_backward_long" } };
-    const int64_t quota = quota_of(request);
+    const int64_t quota = mine->quota;
     for (int64_t first = 0; first < r.rows; first += quota) {
         const int64_t count = r.rows - first < quota ? r.rows - first : quota;
         const struct rmcp_ln_groups a = {
@@ -171,8 +161,6 @@ const struct rmcp_algo rmcp_algo_norm_groups = {
     .name = "groups",
     .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,33 +1,16 @@
 /* rows: as many work-items for each row as keep it in registers, one workgroup at most; gradients
  * of weights as sums over parts of the rows, and dx beside them by `whole` where it can. */
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/gpu/launch.h"
 #include "engine/ops/norm/kernels/args.h"
 #include "engine/ops/norm/norm.h"
 
 enum { THREADS = RMCP_LN_THREADS, WIDE = 32, MOST_SPLITS = 512 };
 
-static int64_t ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static int64_t units_of(const struct rmcp_request *request)
 {
     return request->caps->compute_units ? request->caps->compute_units : 1;
-}
-
-static const char *refuse(const struct rmcp_request *request)
-{
-    const struct rmcp_form *form = rmcp_form_of(request);
-    const struct rmcp_ln_rows r = rmcp_ln_rows(form);
-    for (unsigned slot = 0; slot < RMCP_LN_SLOTS; slot++)
-        if (form->tensor[slot].dims && !rmcp_form_packed(&form->tensor[slot]))
-            return "a tensor is not packed";
-    if (r.inner > INT32_MAX / 2) return "2^30 elements of a row or more";
-    if (r.rows > INT32_MAX) return "2^31 rows or more";
-    if (form->word[RMCP_LN_KIND] == RMCP_LN_GROUP && form->size[0] * r.space > INT32_MAX)
-        return "2^31 elements of a channel or more";
-    return NULL;
 }
 
 static bool sums_of(const struct rmcp_form *form)
@@ -38,13 +21,20 @@ static bool sums_of(const struct rmcp_form *form)
 
 static double seconds_of(const struct rmcp_request *request)
 {
-    return rmcp_form_bytes(request->problem) / (0.8 * request->caps->bytes_per_second) + 2e-6;
+    return rmcp_form_bytes(request->problem) /
+               (rmcp_figure(request->caps, RMCP_FIGURE_NORM_ROWS_EFFICIENCY) *
+                request->caps->bytes_per_second) +
+           rmcp_figure(request->caps, RMCP_FIGURE_NORM_ROWS_START);
 }
 
-static double cost(const struct rmcp_request *request)
+/* dx alone, which `whole` may compute: it reads rows once. `data` is where its problem goes. */
+static struct rmcp_request data_alone(const struct rmcp_request *request, struct rmcp_form *data)
 {
-    const bool sums = sums_of(request->problem);
-    return (sums ? 1.7 : 1) * seconds_of(request) + (sums ? 3 : 1) * request->caps->launch_seconds;
+    struct rmcp_request alone = *request;
+    *data = *rmcp_form_of(request);
+    data->word[RMCP_LN_GRADIENTS] = RMCP_LN_DATA;
+    alone.problem = data;
+    return alone;
 }
 
 /* ---- sums ---- */
@@ -63,32 +53,63 @@ static struct rmcp_ln_sums divide(const struct rmcp_request *request)
         .groups = (unsigned)r.groups,
         .space = rmcp_divider_of(r.space),
     };
-    const int64_t tiles = group ? r.channels : ceil_divide(r.weights, WIDE * (s.fours ? 4 : 1));
+    const int64_t tiles =
+        group ? r.channels : rmcp_ceil_divide(r.weights, WIDE * (s.fours ? 4 : 1));
     const int64_t least = group ? 1 : 64;
-    int64_t splits = ceil_divide(units_of(request) * 8, tiles);
+    int64_t splits = rmcp_ceil_divide(units_of(request) * 8, tiles);
     if (splits > MOST_SPLITS) splits = MOST_SPLITS;
-    if (splits > ceil_divide(s.rows, least)) splits = ceil_divide(s.rows, least);
-    s.share = ceil_divide(s.rows, splits);
-    s.splits = (unsigned)ceil_divide(s.rows, s.share);
+    if (splits > rmcp_ceil_divide(s.rows, least)) splits = rmcp_ceil_divide(s.rows, least);
+    s.share = rmcp_ceil_divide(s.rows, splits);
+    s.splits = (unsigned)rmcp_ceil_divide(s.rows, s.share);
     return s;
 }
 
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
+struct rows_way {
+    double seconds;           /* without launches                                       */
+    struct rmcp_ln_sums sums; /* of gradients of weights, where they are wanted         */
+    bool by_whole;            /* dx beside them is by `whole`, so shared                */
+    struct rmcp_ln_shares whole;
+};
+
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    const struct rmcp_ln_sums s = divide(request);
-    *bytes = sums_of(request->problem) ? (uint64_t)s.splits * s.inner * 2 * sizeof(float) : 0;
-    return RMCP_OK;
+    const struct rmcp_form *form = rmcp_form_of(request);
+    const struct rmcp_caps *caps = request->caps;
+    const struct rmcp_ln_rows r = rmcp_ln_rows(form);
+    const bool sums = sums_of(form);
+    for (unsigned slot = 0; slot < RMCP_LN_SLOTS; slot++)
+        if (form->tensor[slot].dims && !rmcp_form_packed(&form->tensor[slot]))
+            return rmcp_refuse(way, "a tensor is not packed");
+    if (r.inner > INT32_MAX / 2) return rmcp_refuse(way, "2^30 elements of a row or more");
+    if (r.rows > INT32_MAX) return rmcp_refuse(way, "2^31 rows or more");
+    if (form->word[RMCP_LN_KIND] == RMCP_LN_GROUP && form->size[0] * r.space > INT32_MAX)
+        return rmcp_refuse(way, "2^31 elements of a channel or more");
+    struct rows_way *mine = RMCP_WAY_DETAILS(way, struct rows_way);
+    *mine = (struct rows_way){ .seconds = seconds_of(request) };
+    way->seconds = (sums ? rmcp_figure(caps, RMCP_FIGURE_NORM_ROWS_SUMS) : 1) * mine->seconds +
+                   (sums ? 3 : 1) * caps->launch_seconds;
+    if (!sums) return RMCP_OK;
+    mine->sums = divide(request);
+    way->workspace_bytes = (uint64_t)mine->sums.splits * mine->sums.inner * 2 * sizeof(float);
+    struct rmcp_form data;
+    struct rmcp_way whole;
+    const struct rmcp_request alone = data_alone(request, &data);
+    const rmcp_status status = rmcp_algo_consider(&rmcp_algo_norm_whole, &alone, &whole);
+    mine->by_whole = !status && !whole.refusal;
+    if (mine->by_whole) mine->whole = *RMCP_WAY_DETAILS(&whole, struct rmcp_ln_shares);
+    return status;
 }
 
-static rmcp_status emit_sums(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static rmcp_status emit_sums(const struct rmcp_request *request, const struct rows_way *way,
+                             struct rmcp_launch_list *list)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
     const rmcp_type type = (rmcp_type)form->type;
     const bool group = form->word[RMCP_LN_KIND] == RMCP_LN_GROUP;
-    struct rmcp_ln_sums s = divide(request);
-    const int64_t tiles = group ? s.inner : ceil_divide(s.inner, WIDE * (s.fours ? 4 : 1));
+    struct rmcp_ln_sums s = way->sums;
+    const int64_t tiles = group ? s.inner : rmcp_ceil_divide(s.inner, WIDE * (s.fours ? 4 : 1));
     const int64_t quota =
-        rmcp_launch_quota(s.splits, ceil_divide(units_of(request) * 8, tiles), seconds_of(request));
+        rmcp_launch_quota(s.splits, rmcp_ceil_divide(units_of(request) * 8, tiles), way->seconds);
     struct rmcp_kernel_launch *launch = NULL;
     for (int64_t first = 0; first < s.splits; first += quota) {
         rmcp_status status = rmcp_kernel_append(list, group ? "norm_channels" : "norm_columns",
@@ -103,8 +124,9 @@ static rmcp_status emit_sums(const struct rmcp_request *request, struct rmcp_lau
         rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
         rmcp_arg_value(launch, &s, sizeof s);
     }
-    rmcp_status status = rmcp_kernel_append(
-        list, "norm_finish", type, "", ceil_divide(s.inner, RMCP_LN_FINISH) * THREADS, &launch);
+    rmcp_status status =
+        rmcp_kernel_append(list, "norm_finish", type, "",
+                           rmcp_ceil_divide(s.inner, RMCP_LN_FINISH) * THREADS, &launch);
     if (status) return status;
     rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
     rmcp_arg_memory(launch, RMCP_LN_DWEIGHT, 0);
@@ -153,35 +175,31 @@ static unsigned slot_or(const struct rmcp_form *form, unsigned slot, unsigned ot
     return form->tensor[slot].dims ? slot : other;
 }
 
-/* dx by `whole`, which reads rows once, where its workgroups have registers for that. */
-static bool emit_whole(const struct rmcp_request *request, struct rmcp_launch_list *list,
-                       rmcp_status *status)
+static rmcp_status emit_whole(const struct rmcp_request *request, const struct rows_way *way,
+                              struct rmcp_launch_list *list)
 {
-    struct rmcp_form data = *rmcp_form_of(request);
-    struct rmcp_request alone = *request;
-    data.word[RMCP_LN_GRADIENTS] = RMCP_LN_DATA;
-    alone.problem = &data;
-    struct rmcp_way way;
-    if (!sums_of(request->problem)) return false;
-    *status = rmcp_algo_consider(&rmcp_algo_norm_whole, &alone, &way);
-    if (*status || way.refusal) return *status != RMCP_OK;
-    *status = rmcp_algo_norm_whole.emit(&alone, &way, list);
-    return true;
+    struct rmcp_form data;
+    struct rmcp_way whole;
+    const struct rmcp_request alone = data_alone(request, &data);
+    *RMCP_WAY_DETAILS(&whole, struct rmcp_ln_shares) = way->whole;
+    return rmcp_algo_norm_whole.emit(&alone, &whole, list);
 }
 
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
+    const struct rows_way *mine = RMCP_WAY_DETAILS_CONST(way, struct rows_way);
     const struct rmcp_form *form = rmcp_form_of(request);
     const bool backward = form->word[RMCP_LN_PASS] == RMCP_LN_BACKWARD;
-    rmcp_status whole = RMCP_OK;
-    if (emit_whole(request, list, &whole)) return whole ? whole : emit_sums(request, list);
+    if (mine->by_whole) {
+        const rmcp_status status = emit_whole(request, mine, list);
+        return status ? status : emit_sums(request, mine, list);
+    }
     struct rmcp_ln_args a = args_of(request);
     const int64_t several = THREADS >> a.lane_bits;
-    const int64_t quota = rmcp_launch_quota(ceil_divide(a.rows, several), units_of(request) * 8,
-                                            seconds_of(request)) *
-                          several;
+    const int64_t quota =
+        rmcp_launch_quota(rmcp_ceil_divide(a.rows, several), units_of(request) * 8, mine->seconds) *
+        several;
     static const unsigned forwards[] = { RMCP_LN_X, RMCP_LN_X2,   RMCP_LN_WEIGHT, RMCP_LN_BIAS,
                                          RMCP_LN_Y, RMCP_LN_MEAN, RMCP_LN_RSTD };
     static const unsigned backwards[] = { RMCP_LN_X,    RMCP_LN_DY,   RMCP_LN_WEIGHT,
@@ -193,15 +211,15 @@ static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_wa
         struct rmcp_kernel_launch *launch = NULL;
         a.first = (unsigned)first;
         a.count = (unsigned)(a.rows - first < quota ? a.rows - first : quota);
-        rmcp_status status = rmcp_kernel_append(list, backward ? "norm_backward" : "norm_forward",
-                                                (rmcp_type)form->type, "",
-                                                ceil_divide(a.count, several) * THREADS, &launch);
+        rmcp_status status = rmcp_kernel_append(
+            list, backward ? "norm_backward" : "norm_forward", (rmcp_type)form->type, "",
+            rmcp_ceil_divide(a.count, several) * THREADS, &launch);
         if (status) return status;
         for (size_t i = 0; i < n_slots; i++)
             rmcp_arg_memory(launch, slot_or(form, slots[i], slots[backward ? 5 : 4]), 0);
         rmcp_arg_value(launch, &a, sizeof a);
     }
-    return sums_of(form) ? emit_sums(request, list) : RMCP_OK;
+    return sums_of(form) ? emit_sums(request, mine, list) : RMCP_OK;
 }
 
 extern const struct rmcp_algo rmcp_algo_norm_rows;
@@ -209,8 +227,6 @@ const struct rmcp_algo rmcp_algo_norm_rows = {
     .name = "rows",
     .version = 3, /* raise it with that of `whole`, whose launches it may have */
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,5 +1,7 @@
 /* whole: normalisation of rows that work-items keep in registers: every tensor is read once. A
  * workgroup adds up its rows' gradients of weights and leaves them as one part. */
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/gpu/launch.h"
 #include "engine/ops/norm/kernels/args.h"
 #include "engine/ops/norm/norm.h"
@@ -9,11 +11,6 @@ enum {
     MOST_ROWS = 256, /* of one sum, so that it keeps its digits */
     WIDE = RMCP_LN_FINISH,
 };
-
-static int64_t ceil_divide(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static int64_t units_of(const struct rmcp_request *request)
 {
@@ -60,45 +57,17 @@ static int64_t threads_of(const struct rmcp_request *request)
     return many ? RMCP_LN_MANY : THREADS;
 }
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    const struct rmcp_form *form = rmcp_form_of(request);
-    const struct rmcp_ln_rows r = rmcp_ln_rows(form);
-    for (unsigned slot = 0; slot < RMCP_LN_SLOTS; slot++)
-        if (form->tensor[slot].dims && !rmcp_form_packed(&form->tensor[slot]))
-            return "a tensor is not packed";
-    if (is_group(form) && sums_of(form)) return "gradients of channels";
-    if ((is_group(form) ? r.space : r.inner) % (16 / bytes_of(form)))
-        return "rows or channels that are no whole chunks of 16 bytes";
-    if (r.inner > kept(form, threads_of(request))) return "rows that do not fit into registers";
-    if (r.rows > INT32_MAX) return "2^31 rows or more";
-    return NULL;
-}
-
-/* How the rows are shared: workgroups of each launch, and launches. */
-struct shares {
-    int64_t threads;      /* of a workgroup                */
-    int64_t lanes, lines; /* rows of a workgroup at a time */
-    int64_t rows;         /* of a launch                   */
-    int64_t groups;       /* of a whole launch             */
-    int64_t launches;
-};
-
-static double seconds_of(const struct rmcp_request *request)
-{
-    return rmcp_form_bytes(request->problem) / (0.85 * request->caps->bytes_per_second) + 1e-6;
-}
-
 /* Workgroups of a compute unit that stay, for sums. */
 static int64_t stay_of(int64_t threads)
 {
     return 2 * THREADS / threads;
 }
 
-static struct shares divide(const struct rmcp_request *request)
+static struct rmcp_ln_shares divide(const struct rmcp_request *request, int64_t threads,
+                                    double seconds)
 {
     const struct rmcp_ln_rows r = rmcp_ln_rows(rmcp_form_of(request));
-    struct shares s = { .threads = threads_of(request), .lanes = 1 };
+    struct rmcp_ln_shares s = { .threads = threads, .lanes = 1 };
     while (s.lanes < s.threads && kept(request->problem, s.threads) / s.threads * s.lanes < r.inner)
         s.lanes *= 2;
     /* More where the device would be idle. */
@@ -106,14 +75,13 @@ static struct shares divide(const struct rmcp_request *request)
            r.rows * s.lanes < units_of(request) * 4 * THREADS)
         s.lanes *= 2;
     s.lines = s.threads / s.lanes;
-    s.rows = rmcp_launch_quota(ceil_divide(r.rows, s.lines), units_of(request) * 8,
-                               seconds_of(request)) *
+    s.rows = rmcp_launch_quota(rmcp_ceil_divide(r.rows, s.lines), units_of(request) * 8, seconds) *
              s.lines;
     if (s.rows > r.rows) s.rows = r.rows;
-    s.launches = ceil_divide(r.rows, s.rows);
-    s.groups = ceil_divide(s.rows, s.lines);
+    s.launches = rmcp_ceil_divide(r.rows, s.rows);
+    s.groups = rmcp_ceil_divide(s.rows, s.lines);
     if (sums_of(request->problem)) {
-        const int64_t least = ceil_divide(s.groups, MOST_ROWS),
+        const int64_t least = rmcp_ceil_divide(s.groups, MOST_ROWS),
                       wanted = units_of(request) * stay_of(s.threads), most = s.groups;
         s.groups = wanted > least ? wanted : least;
         if (s.groups > most) s.groups = most;
@@ -121,26 +89,38 @@ static struct shares divide(const struct rmcp_request *request)
     return s;
 }
 
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
-    const struct shares s = divide(request);
-    *bytes = sums_of(form)
-                 ? (uint64_t)(s.launches * s.groups * rmcp_ln_rows(form).inner) * 2 * sizeof(float)
-                 : 0;
+    const struct rmcp_caps *caps = request->caps;
+    const struct rmcp_ln_rows r = rmcp_ln_rows(form);
+    const bool sums = sums_of(form);
+    for (unsigned slot = 0; slot < RMCP_LN_SLOTS; slot++)
+        if (form->tensor[slot].dims && !rmcp_form_packed(&form->tensor[slot]))
+            return rmcp_refuse(way, "a tensor is not packed");
+    if (is_group(form) && sums) return rmcp_refuse(way, "gradients of channels");
+    if ((is_group(form) ? r.space : r.inner) % (16 / bytes_of(form)))
+        return rmcp_refuse(way, "rows or channels that are no whole chunks of 16 bytes");
+    const int64_t threads = threads_of(request);
+    if (r.inner > kept(form, threads))
+        return rmcp_refuse(way, "rows that do not fit into registers");
+    if (r.rows > INT32_MAX) return rmcp_refuse(way, "2^31 rows or more");
+    const double seconds =
+        rmcp_form_bytes(form) /
+            (rmcp_figure(caps, RMCP_FIGURE_NORM_WHOLE_EFFICIENCY) * caps->bytes_per_second) +
+        rmcp_figure(caps, RMCP_FIGURE_NORM_WHOLE_START);
+    struct rmcp_ln_shares *s = RMCP_WAY_DETAILS(way, struct rmcp_ln_shares);
+    *s = divide(request, threads, seconds);
+    /* Finding the channels of a long group takes longer than algo/groups.c does. */
+    const bool slow = is_group(form) && threads > THREADS;
+    way->seconds = seconds * (slow ? rmcp_figure(caps, RMCP_FIGURE_NORM_WHOLE_LONG_GROUPS) : 1) +
+                   (double)(s->launches + (sums ? 1 : 0)) * caps->launch_seconds;
+    way->workspace_bytes =
+        sums ? (uint64_t)(s->launches * s->groups * r.inner) * 2 * sizeof(float) : 0;
     return RMCP_OK;
 }
 
-static double cost(const struct rmcp_request *request)
-{
-    /* Finding the channels of a long group takes longer than algo/groups.c does. */
-    const bool slow = is_group(request->problem) && threads_of(request) > THREADS;
-    return seconds_of(request) * (slow ? 1.15 : 1) +
-           (double)(divide(request).launches + (sums_of(request->problem) ? 1 : 0)) *
-               request->caps->launch_seconds;
-}
-
-static rmcp_status finish(const struct rmcp_request *request, const struct shares *shares,
+static rmcp_status finish(const struct rmcp_request *request, const struct rmcp_ln_shares *shares,
                           struct rmcp_launch_list *list)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
@@ -151,8 +131,9 @@ static rmcp_status finish(const struct rmcp_request *request, const struct share
         .space = rmcp_divider_of(1),
     };
     struct rmcp_kernel_launch *launch = NULL;
-    const rmcp_status status = rmcp_kernel_append(list, "norm_finish", (rmcp_type)form->type, "",
-                                                  ceil_divide(s.inner, WIDE) * THREADS, &launch);
+    const rmcp_status status =
+        rmcp_kernel_append(list, "norm_finish", (rmcp_type)form->type, "",
+                           rmcp_ceil_divide(s.inner, WIDE) * THREADS, &launch);
     if (status) return status;
     rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
     rmcp_arg_memory(launch, RMCP_LN_DWEIGHT, 0);
@@ -171,10 +152,9 @@ static void add_memory(struct rmcp_kernel_launch *launch, const struct rmcp_form
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
     const struct rmcp_form *form = rmcp_form_of(request);
     const struct rmcp_ln_rows r = rmcp_ln_rows(form);
-    const struct shares s = divide(request);
+    const struct rmcp_ln_shares s = *RMCP_WAY_DETAILS_CONST(way, struct rmcp_ln_shares);
     const bool backward = is_backward(form), sums = sums_of(form);
     static const unsigned forwards[] = { RMCP_LN_X, RMCP_LN_X2,   RMCP_LN_WEIGHT, RMCP_LN_BIAS,
                                          RMCP_LN_Y, RMCP_LN_MEAN, RMCP_LN_RSTD };
@@ -223,8 +203,6 @@ const struct rmcp_algo rmcp_algo_norm_whole = {
     .name = "whole",
     .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

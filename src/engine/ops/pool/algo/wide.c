@@ -1,4 +1,6 @@
 /* wide: pooling forward with large windows, several work-items for each. */
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/pool/gpu.h"
 
 enum { THREADS = 256, LEAST_TAPS = 16 };
@@ -18,61 +20,54 @@ static unsigned lane_bits(const struct rmcp_request *request)
     return bits;
 }
 
-static double seconds(const struct rmcp_request *request)
+static double seconds(const struct rmcp_request *request, unsigned bits)
 {
     const struct rmcp_form *form = request->problem;
     const struct rmcp_pool pool = rmcp_pool_of(form);
-    const double lanes = 1 << lane_bits(request);
+    const double lanes = 1 << bits;
     const double groups = (double)form->tensor[RMCP_POOL_Y].elements * lanes / THREADS;
     const double rounds = groups / (request->caps->compute_units * 8.0) + 1;
-    return rmcp_pool_seconds(request, 12) + rounds * ((double)pool.taps / lanes * 5e-9 + 2e-7);
+    return rmcp_pool_seconds(request, 12) +
+           rounds * ((double)pool.taps / lanes * rmcp_figure(request->caps, RMCP_FIGURE_POOL_TAP) +
+                     rmcp_figure(request->caps, RMCP_FIGURE_POOL_WIDE_START));
 }
 
-static struct rmcp_pool_way way_of(const struct rmcp_request *request)
-{
-    return (struct rmcp_pool_way){
-        .rows = 1, .columns = 1, .channels = 1, .seconds = seconds(request)
-    };
-}
-
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_pool pool = rmcp_pool_of(request->problem);
-    if (pool.backward) return "forward only";
-    if (pool.taps < LEAST_TAPS) return "windows of fewer than 16 elements";
-    if (pool.taps / 4 > pool.seen) return "windows that are mostly padding";
-    const struct rmcp_pool_way way = way_of(request);
-    return rmcp_pool_refuse(request, &way);
+    if (pool.backward) return rmcp_refuse(way, "forward only");
+    if (pool.taps < LEAST_TAPS) return rmcp_refuse(way, "windows of fewer than 16 elements");
+    if (pool.taps / 4 > pool.seen) return rmcp_refuse(way, "windows that are mostly padding");
+    const unsigned bits = lane_bits(request);
+    return rmcp_pool_consider(request, way,
+                              (struct rmcp_pool_way){
+                                  .rows = 1,
+                                  .columns = 1,
+                                  .channels = 1,
+                                  .seconds = seconds(request, bits),
+                                  .lane_bits = bits,
+                              });
 }
 
-static double cost(const struct rmcp_request *request)
+static void adjust(const struct rmcp_request *request, const struct rmcp_pool_way *way,
+                   struct rmcp_pool_args *args, int64_t *work_items)
 {
-    const struct rmcp_pool_way way = way_of(request);
-    return way.seconds + (double)rmcp_pool_launches(request, &way) * request->caps->launch_seconds;
-}
-
-static void adjust(const struct rmcp_request *request, struct rmcp_pool_args *args,
-                   int64_t *work_items)
-{
-    args->lane_bits = lane_bits(request);
+    args->lane_bits = way->lane_bits;
     args->along = rmcp_pool_step(request->problem) != 1;
     const int64_t outputs = THREADS >> args->lane_bits;
-    *work_items = (args->count + outputs - 1) / outputs * THREADS;
+    *work_items = rmcp_ceil_divide(args->count, outputs) * THREADS;
 }
 
-static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *asked,
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)asked;
-    const struct rmcp_pool_way way = way_of(request);
-    return rmcp_pool_emit(request, &way, "pool_wide", "", adjust, list);
+    return rmcp_pool_emit(request, way, "pool_wide", adjust, list);
 }
 
 const struct rmcp_algo rmcp_algo_pool_wide = {
     .name = "wide",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -33,33 +33,21 @@ static struct rmcp_line_problem problem_of(const struct rmcp_form *form)
     return p;
 }
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    const struct rmcp_line_problem problem = problem_of(request->problem);
-    struct rmcp_line_plan plan;
-    rmcp_line_plan_make(&plan, &problem, request);
-    return rmcp_line_refuse(&plan);
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = request->problem;
     const struct rmcp_line_problem problem = problem_of(form);
-    struct rmcp_line_plan plan;
-    rmcp_line_plan_make(&plan, &problem, request);
-    *bytes = (uint64_t)rmcp_line_parts(&plan) * sizeof(float) *
-             (form->tensor[RMCP_REDUCE_I].dims ? 2 : 1);
+    struct rmcp_line_plan *plan = RMCP_WAY_DETAILS(way, struct rmcp_line_plan);
+    rmcp_line_plan_make(plan, &problem, request);
+    const char *why = rmcp_line_refuse(plan);
+    if (why) return rmcp_refuse(way, why);
+    const struct rmcp_line_piece piece = rmcp_line_piece_at(plan, 0, true);
+    way->seconds =
+        request->operation->bytes(form) / request->caps->bytes_per_second +
+        (double)(plan->count * (piece.parts > 1 ? 2 : 1)) * request->caps->launch_seconds;
+    way->workspace_bytes = (uint64_t)rmcp_line_parts(plan) * sizeof(float) *
+                           (form->tensor[RMCP_REDUCE_I].dims ? 2 : 1);
     return RMCP_OK;
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    const struct rmcp_line_problem problem = problem_of(request->problem);
-    struct rmcp_line_plan plan;
-    rmcp_line_plan_make(&plan, &problem, request);
-    const struct rmcp_line_piece piece = rmcp_line_piece_at(&plan, 0, true);
-    return request->operation->bytes(request->problem) / request->caps->bytes_per_second +
-           (double)(plan.count * (piece.parts > 1 ? 2 : 1)) * request->caps->launch_seconds;
 }
 
 static struct rmcp_reduce_args args_of(const struct rmcp_form *form)
@@ -112,7 +100,7 @@ static rmcp_status append(const struct rmcp_form *form, const struct rmcp_line_p
     if (stage == RMCP_REDUCE_PARTS) launch->grid[1] = (uint32_t)piece->parts;
     const unsigned c = args.values ? RMCP_REDUCE_C : RMCP_REDUCE_I,
                    i = args.indices ? RMCP_REDUCE_I : c;
-    const struct rmcp_line_problem *p = plan->problem;
+    const struct rmcp_line_problem *p = &plan->problem;
     rmcp_arg_memory(launch, RMCP_REDUCE_A, (uint64_t)piece->offset[0] * p->bytes[0]);
     rmcp_arg_memory(launch, c, args.values ? (uint64_t)piece->offset[2] * p->bytes[2] : 0);
     rmcp_arg_memory(launch, i, args.indices ? (uint64_t)piece->offset[3] * p->bytes[3] : 0);
@@ -124,20 +112,17 @@ static rmcp_status append(const struct rmcp_form *form, const struct rmcp_line_p
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
     const struct rmcp_form *form = request->problem;
-    const struct rmcp_line_problem problem = problem_of(form);
-    struct rmcp_line_plan plan;
-    rmcp_line_plan_make(&plan, &problem, request);
+    const struct rmcp_line_plan *plan = RMCP_WAY_DETAILS_CONST(way, struct rmcp_line_plan);
     rmcp_status status = RMCP_OK;
-    for (int64_t i = 0; i < plan.count && !status; i++) {
-        const struct rmcp_line_piece piece = rmcp_line_piece_at(&plan, i, true);
+    for (int64_t i = 0; i < plan->count && !status; i++) {
+        const struct rmcp_line_piece piece = rmcp_line_piece_at(plan, i, true);
         if (piece.parts == 1) {
-            status = append(form, &plan, &piece, RMCP_REDUCE_ALL, list);
+            status = append(form, plan, &piece, RMCP_REDUCE_ALL, list);
             continue;
         }
-        status = append(form, &plan, &piece, RMCP_REDUCE_PARTS, list);
-        if (!status) status = append(form, &plan, &piece, RMCP_REDUCE_APPLY, list);
+        status = append(form, plan, &piece, RMCP_REDUCE_PARTS, list);
+        if (!status) status = append(form, plan, &piece, RMCP_REDUCE_APPLY, list);
     }
     return status;
 }
@@ -147,8 +132,6 @@ const struct rmcp_algo rmcp_algo_reduce_lines = {
     .name = "lines",
     .version = 2,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

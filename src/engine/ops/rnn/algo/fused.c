@@ -1,19 +1,9 @@
 /* fused: each step is one launch, Wh h and the gates together: for few sequences. */
 #include "engine/ops/rnn/gpu/walk.h"
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    return rmcp_rnn_refuse(request, true);
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    return rmcp_rnn_cost(request, true);
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    return rmcp_rnn_workspace(request, true, bytes);
+    return rmcp_rnn_consider(request, true, way);
 }
 
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
@@ -27,8 +17,6 @@ const struct rmcp_algo rmcp_algo_rnn_fused = {
     .name = "fused",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

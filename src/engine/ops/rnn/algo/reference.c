@@ -1,16 +1,14 @@
 /* reference: the judge's own loops as an algorithm of the CPU device: any problem, slow. */
 #include "base/convert.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/rnn/rnn.h"
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    (void)request;
-    return NULL;
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    return rmcp_rec_flops(request->problem) / 0.2e9 + 1e-5;
+    way->seconds = rmcp_rec_flops(request->problem) /
+                       rmcp_figure(request->caps, RMCP_FIGURE_RNN_REFERENCE_FLOPS) +
+                   rmcp_figure(request->caps, RMCP_FIGURE_RNN_REFERENCE_START);
+    return RMCP_OK;
 }
 
 static rmcp_status run(const void *state, const rmcp_memory *memory)
@@ -45,7 +43,6 @@ const struct rmcp_algo rmcp_algo_rnn_reference = {
     .version = 1,
     .kind = RMCP_LAUNCH_HOST_CALL,
     .judge = true,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -2,6 +2,7 @@
  */
 #include "engine/ops/rnn/gpu/walk.h"
 
+#include "engine/figures/figures.h"
 #include "engine/gpu/launch.h"
 
 #include <math.h>
@@ -187,7 +188,7 @@ int64_t rmcp_rnn_rows(int64_t batch)
     return batch <= 1 ? 1 : batch <= 4 ? 4 : 8;
 }
 
-/* As measured on an H200: a work-item waits about 0.8 us for its terms and 1.5 us at the end; the
+/* A work-item waits for its terms and at the end; the
  * fewer sequences a workgroup has, the more of them are on a compute unit. */
 double rmcp_rnn_waiting_bytes(const struct rmcp_rnn_walk *walk, int64_t groups, int64_t terms,
                               int64_t lanes, int64_t rows)
@@ -197,7 +198,10 @@ double rmcp_rnn_waiting_bytes(const struct rmcp_rnn_walk *walk, int64_t groups, 
     const int64_t at_once = rows > 4 ? 2 : rows > 1 ? 4 : 8;
     const double rounds = ceil((double)groups / (double)(at_once * units));
     const double turns = ceil((double)terms / (double)(ahead * lanes));
-    return rounds * (turns * 0.8e-6 + 1.5e-6) * walk->caps->bytes_per_second;
+    return rounds *
+           (turns * rmcp_figure(walk->caps, RMCP_FIGURE_RNN_TURN) +
+            rmcp_figure(walk->caps, RMCP_FIGURE_RNN_END)) *
+           walk->caps->bytes_per_second;
 }
 
 void rmcp_rnn_mask(struct rmcp_rnn_walk *walk, int64_t layer, struct rmcp_rnn_place from,
@@ -270,35 +274,25 @@ void rmcp_rnn_walk(struct rmcp_rnn_walk *walk, const struct rmcp_request *reques
 
 /* ---- for the algorithms ---- */
 
-const char *rmcp_rnn_refuse(const struct rmcp_request *request, bool fused)
+rmcp_status rmcp_rnn_consider(const struct rmcp_request *request, bool fused, struct rmcp_way *way)
 {
     const struct rmcp_recurrence *rec = rmcp_rec_of(request);
     const rmcp_rnn *p = &rec->problem;
     if (fused && rec->pass == RMCP_RNN_BACKWARD_WEIGHTS)
-        return "gradients of weights have no steps";
-    if (fused && p->batch > 256) return "more than 256 sequences";
+        return rmcp_refuse(way, "gradients of weights have no steps");
+    if (fused && p->batch > 256) return rmcp_refuse(way, "more than 256 sequences");
     for (unsigned slot = 0; slot < RMCP_REC_RESERVE; slot++)
         if (rmcp_rec_slot(rec, slot).elements > INT32_MAX)
-            return "2^31 elements or more in a tensor";
-    if (rec->rows * rec->width * rec->gates > INT32_MAX) return "2^31 gates or more in a layer";
-    if (p->steps * (int64_t)p->layers > 1 << 18) return "more than 2^18 steps of all layers";
+            return rmcp_refuse(way, "2^31 elements or more in a tensor");
+    if (rec->rows * rec->width * rec->gates > INT32_MAX)
+        return rmcp_refuse(way, "2^31 gates or more in a layer");
+    if (p->steps * (int64_t)p->layers > 1 << 18)
+        return rmcp_refuse(way, "more than 2^18 steps of all layers");
     struct rmcp_rnn_walk walk;
     rmcp_rnn_walk(&walk, request, fused, NULL);
-    return walk.refusal;
-}
-
-double rmcp_rnn_cost(const struct rmcp_request *request, bool fused)
-{
-    struct rmcp_rnn_walk walk;
-    rmcp_rnn_walk(&walk, request, fused, NULL);
-    return walk.seconds;
-}
-
-rmcp_status rmcp_rnn_workspace(const struct rmcp_request *request, bool fused, uint64_t *bytes)
-{
-    struct rmcp_rnn_walk walk;
-    rmcp_rnn_walk(&walk, request, fused, NULL);
-    *bytes = walk.workspace + walk.product_bytes;
+    if (walk.refusal) return rmcp_refuse(way, walk.refusal);
+    way->seconds = walk.seconds;
+    way->workspace_bytes = walk.workspace + walk.product_bytes;
     return RMCP_OK;
 }
 

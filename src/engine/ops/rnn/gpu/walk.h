@@ -94,9 +94,7 @@ void rmcp_rnn_walk_backward(struct rmcp_rnn_walk *walk);
 void rmcp_rnn_walk_weights(struct rmcp_rnn_walk *walk);
 
 /* ---- for the algorithms ---- */
-const char *rmcp_rnn_refuse(const struct rmcp_request *request, bool fused);
-double rmcp_rnn_cost(const struct rmcp_request *request, bool fused);
-rmcp_status rmcp_rnn_workspace(const struct rmcp_request *request, bool fused, uint64_t *bytes);
+rmcp_status rmcp_rnn_consider(const struct rmcp_request *request, bool fused, struct rmcp_way *way);
 rmcp_status rmcp_rnn_emit(const struct rmcp_request *request, bool fused,
                           struct rmcp_launch_list *list);
 

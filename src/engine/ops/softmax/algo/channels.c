@@ -1,5 +1,7 @@
 /* channels: softmax on a GPU along lines whose neighbours lie side by side (over channels of
  * pixels), at the memory's speed. */
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/gpu/launch.h"
 #include "engine/ops/softmax/kernels/packed_args.h"
 #include "engine/ops/softmax/softmax.h"
@@ -26,7 +28,7 @@ static int64_t lines_of(const struct rmcp_form *form)
 /* Columns of an image: the last one begins earlier where lines are left over. */
 static int64_t columns_of(const struct rmcp_form *form, const struct rmcp_softmax_box *box)
 {
-    return (box->inner + lines_of(form) - 1) / lines_of(form);
+    return rmcp_ceil_divide(box->inner, lines_of(form));
 }
 
 /* How columns are shared: work-items of a workgroup, and of a column. */
@@ -76,49 +78,51 @@ static unsigned log_of(int64_t power)
     return log;
 }
 
-static const char *refuse(const struct rmcp_request *request)
+struct channels_way {
+    struct rmcp_softmax_box box;
+    struct shares shares;
+    double seconds; /* without launches */
+};
+
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = request->problem;
-    struct rmcp_softmax_box box;
-    if (!rmcp_softmax_box_of(form, &box)) return "tensors have gaps or different orders";
-    if (box.length == 1 || box.inner == 1) return "lines lie one behind the other";
-    if (box.inner < lines_of(form)) return "2 or 3 pixels of 16 bits";
-    if (box.length * box.inner > INT64_C(1) << 30) return "an image of more than 2^30 elements";
-    if (box.outer * columns_of(form, &box) > INT32_MAX) return "2^31 columns or more";
-    if (rmcp_softmax_is_steep(request->problem)) return "an alpha beyond 2^32";
-    return NULL;
-}
-
-static double seconds(const struct rmcp_request *request, const struct rmcp_softmax_box *box)
-{
-    const struct shares s = shares_of(request, box);
-    const int64_t columns = box->outer * columns_of(request->problem, box);
-    const bool whole = box->inner % lines_of(request->problem) == 0;
-    return rmcp_softmax_seconds(request, s.once && whole ? 1 : 1.3,
-                                (double)(columns * s.lanes) / THREADS);
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    struct rmcp_softmax_box box;
-    if (!rmcp_softmax_box_of(request->problem, &box)) return 0;
-    return seconds(request, &box) + request->caps->launch_seconds;
+    struct channels_way *mine = RMCP_WAY_DETAILS(way, struct channels_way);
+    struct rmcp_softmax_box *box = &mine->box;
+    if (!rmcp_softmax_box_of(form, box))
+        return rmcp_refuse(way, "tensors have gaps or different orders");
+    if (box->length == 1 || box->inner == 1)
+        return rmcp_refuse(way, "lines lie one behind the other");
+    if (box->inner < lines_of(form)) return rmcp_refuse(way, "2 or 3 pixels of 16 bits");
+    if (box->length * box->inner > INT64_C(1) << 30)
+        return rmcp_refuse(way, "an image of more than 2^30 elements");
+    const int64_t columns = box->outer * columns_of(form, box);
+    if (columns > INT32_MAX) return rmcp_refuse(way, "2^31 columns or more");
+    if (rmcp_softmax_is_steep(form)) return rmcp_refuse(way, "an alpha beyond 2^32");
+    mine->shares = shares_of(request, box);
+    const bool whole = box->inner % lines_of(form) == 0;
+    mine->seconds = rmcp_softmax_seconds(
+        request,
+        mine->shares.once && whole ? 1
+                                   : rmcp_figure(request->caps, RMCP_FIGURE_SOFTMAX_CHANNELS_LONG),
+        (double)(columns * mine->shares.lanes) / THREADS);
+    way->seconds = mine->seconds + request->caps->launch_seconds;
+    return RMCP_OK;
 }
 
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
+    const struct channels_way *mine = RMCP_WAY_DETAILS_CONST(way, struct channels_way);
     const struct rmcp_form *form = request->problem;
     const bool forward = is_forward(form);
-    struct rmcp_softmax_box box;
-    if (!rmcp_softmax_box_of(form, &box)) return rmcp_fail(RMCP_E_INTERNAL, "softmax: no lines");
-    const struct shares s = shares_of(request, &box);
+    const struct rmcp_softmax_box box = mine->box;
+    const struct shares s = mine->shares;
     const int64_t columns = columns_of(form, &box), across = s.threads / s.lanes;
     const int64_t all = box.outer * columns;
     const int64_t quota = rmcp_launch_quota(
         all, (int64_t)request->caps->compute_units * RMCP_SOFTMAX_UNIT_GROUPS * THREADS / s.lanes,
-        seconds(request, &box));
+        mine->seconds);
     for (int64_t first = 0; first < all; first += quota) {
         const int64_t now = all - first < quota ? all - first : quota;
         const struct rmcp_softmax_channels args = {
@@ -138,7 +142,7 @@ static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_wa
         struct rmcp_kernel_launch *launch = NULL;
         const rmcp_status status =
             rmcp_kernel_append(list, "softmax_channels", (rmcp_type)form->type, s.variant,
-                               (now + across - 1) / across * s.threads, &launch);
+                               rmcp_ceil_divide(now, across) * s.threads, &launch);
         if (status) return status;
         for (unsigned t = 0; t < (forward ? 2u : 3u); t++)
             rmcp_arg_memory(launch, slots[forward][t], 0);
@@ -152,7 +156,6 @@ const struct rmcp_algo rmcp_algo_softmax_channels = {
     .name = "channels",
     .version = 3,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,5 +1,6 @@
 /* lines: softmax on a GPU along lines of any strides, some of them shared by workgroups. */
 #include "engine/gpu/lines.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/softmax/kernels/args.h"
 #include "engine/ops/softmax/softmax.h"
 
@@ -34,34 +35,23 @@ static struct rmcp_line_problem problem_of(const struct rmcp_form *form)
     return p;
 }
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    const struct rmcp_line_problem problem = problem_of(request->problem);
-    struct rmcp_line_plan plan;
-    rmcp_line_plan_make(&plan, &problem, request);
-    return rmcp_line_refuse(&plan);
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    const struct rmcp_line_problem problem = problem_of(request->problem);
-    struct rmcp_line_plan plan;
-    rmcp_line_plan_make(&plan, &problem, request);
-    const uint64_t values = is_forward(request->problem) ? 2 : 1;
-    *bytes = (uint64_t)rmcp_line_parts(&plan) * values * sizeof(float);
+    const struct rmcp_form *form = request->problem;
+    const struct rmcp_caps *caps = request->caps;
+    const struct rmcp_line_problem problem = problem_of(form);
+    struct rmcp_line_plan *plan = RMCP_WAY_DETAILS(way, struct rmcp_line_plan);
+    rmcp_line_plan_make(plan, &problem, request);
+    const char *why = rmcp_line_refuse(plan);
+    if (why) return rmcp_refuse(way, why);
+    const struct rmcp_line_piece piece = rmcp_line_piece_at(plan, 0, true);
+    const double once = request->operation->bytes(form) / caps->bytes_per_second;
+    way->seconds = once * rmcp_figure(caps, piece.once ? RMCP_FIGURE_SOFTMAX_LINES_KEPT
+                                                       : RMCP_FIGURE_SOFTMAX_LINES_LONG) +
+                   (double)(plan->count * (piece.parts > 1 ? 2 : 1)) * caps->launch_seconds;
+    way->workspace_bytes =
+        (uint64_t)rmcp_line_parts(plan) * (is_forward(form) ? 2 : 1) * sizeof(float);
     return RMCP_OK;
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    const struct rmcp_line_problem problem = problem_of(request->problem);
-    struct rmcp_line_plan plan;
-    rmcp_line_plan_make(&plan, &problem, request);
-    const struct rmcp_line_piece piece = rmcp_line_piece_at(&plan, 0, true);
-    const double once =
-        request->operation->bytes(request->problem) / request->caps->bytes_per_second;
-    return once * (piece.once ? 3 : 3.5) + /* as an H200 took, by what its memory could do */
-           (double)(plan.count * (piece.parts > 1 ? 2 : 1)) * request->caps->launch_seconds;
 }
 
 static rmcp_status append(const struct rmcp_form *form, const struct rmcp_line_plan *plan,
@@ -85,7 +75,7 @@ static rmcp_status append(const struct rmcp_form *form, const struct rmcp_line_p
     launch->grid[1] = (uint32_t)piece->parts;
     const unsigned *slots = slots_of(form);
     for (unsigned t = forward; t < 3; t++)
-        rmcp_arg_memory(launch, slots[t], (uint64_t)piece->offset[t] * plan->problem->bytes[t]);
+        rmcp_arg_memory(launch, slots[t], (uint64_t)piece->offset[t] * plan->problem.bytes[t]);
     if (piece->parts > 1)
         rmcp_arg_memory(launch, RMCP_SLOT_WORKSPACE, 0);
     else
@@ -97,20 +87,17 @@ static rmcp_status append(const struct rmcp_form *form, const struct rmcp_line_p
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
     const struct rmcp_form *form = request->problem;
-    const struct rmcp_line_problem problem = problem_of(form);
-    struct rmcp_line_plan plan;
-    rmcp_line_plan_make(&plan, &problem, request);
+    const struct rmcp_line_plan *plan = RMCP_WAY_DETAILS_CONST(way, struct rmcp_line_plan);
     rmcp_status status = RMCP_OK;
-    for (int64_t i = 0; i < plan.count && !status; i++) {
-        const struct rmcp_line_piece piece = rmcp_line_piece_at(&plan, i, true);
+    for (int64_t i = 0; i < plan->count && !status; i++) {
+        const struct rmcp_line_piece piece = rmcp_line_piece_at(plan, i, true);
         if (piece.parts == 1) {
-            status = append(form, &plan, &piece, RMCP_SOFTMAX_ALL, list);
+            status = append(form, plan, &piece, RMCP_SOFTMAX_ALL, list);
             continue;
         }
-        status = append(form, &plan, &piece, RMCP_SOFTMAX_PARTS, list);
-        if (!status) status = append(form, &plan, &piece, RMCP_SOFTMAX_APPLY, list);
+        status = append(form, plan, &piece, RMCP_SOFTMAX_PARTS, list);
+        if (!status) status = append(form, plan, &piece, RMCP_SOFTMAX_APPLY, list);
     }
     return status;
 }
@@ -120,8 +107,6 @@ const struct rmcp_algo rmcp_algo_softmax_lines = {
     .name = "lines",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

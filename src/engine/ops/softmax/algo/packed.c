@@ -1,4 +1,5 @@
 /* packed: softmax on a GPU along lines that lie one behind the other, at the memory's speed. */
+#include "engine/figures/figures.h"
 #include "engine/gpu/launch.h"
 #include "engine/ops/softmax/kernels/packed_args.h"
 #include "engine/ops/softmax/softmax.h"
@@ -47,44 +48,46 @@ static bool box_of(const struct rmcp_form *form, struct rmcp_softmax_box *box)
     return box->inner == 1;
 }
 
-static const char *refuse(const struct rmcp_request *request)
-{
+struct packed_way {
     struct rmcp_softmax_box box;
-    if (!box_of(request->problem, &box))
-        return "tensors have gaps or different orders, or elements of a line are not neighbours";
-    if (box.length > INT32_MAX / 2) return "a line has 2^30 elements or more";
-    if (box.outer > INT32_MAX) return "2^31 lines or more";
-    if (rmcp_softmax_is_steep(request->problem)) return "an alpha beyond 2^32";
-    return NULL;
-}
+    struct shares shares;
+    double seconds; /* without launches */
+};
 
-static double seconds(const struct rmcp_request *request, const struct rmcp_softmax_box *box)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    const struct shares s = shares_of(request, box->length);
-    return rmcp_softmax_seconds(request, box->length <= s.keep * s.lanes ? 1 : 1.5,
-                                (double)(box->outer * s.lanes) / THREADS);
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    struct rmcp_softmax_box box;
-    if (!box_of(request->problem, &box)) return 0;
-    return seconds(request, &box) + request->caps->launch_seconds;
+    struct packed_way *mine = RMCP_WAY_DETAILS(way, struct packed_way);
+    struct rmcp_softmax_box *box = &mine->box;
+    if (!box_of(request->problem, box))
+        return rmcp_refuse(way, "tensors have gaps or different orders, or elements of a line are "
+                                "not neighbours");
+    if (box->length > INT32_MAX / 2) return rmcp_refuse(way, "a line has 2^30 elements or more");
+    if (box->outer > INT32_MAX) return rmcp_refuse(way, "2^31 lines or more");
+    if (rmcp_softmax_is_steep(request->problem)) return rmcp_refuse(way, "an alpha beyond 2^32");
+    mine->shares = shares_of(request, box->length);
+    const struct shares *s = &mine->shares;
+    mine->seconds =
+        rmcp_softmax_seconds(request,
+                             box->length <= s->keep * s->lanes
+                                 ? 1
+                                 : rmcp_figure(request->caps, RMCP_FIGURE_SOFTMAX_PACKED_LONG),
+                             (double)(box->outer * s->lanes) / THREADS);
+    way->seconds = mine->seconds + request->caps->launch_seconds;
+    return RMCP_OK;
 }
 
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
+    const struct packed_way *mine = RMCP_WAY_DETAILS_CONST(way, struct packed_way);
     const struct rmcp_form *form = request->problem;
     const bool forward = is_forward(form);
-    struct rmcp_softmax_box box;
-    if (!box_of(form, &box)) return rmcp_fail(RMCP_E_INTERNAL, "softmax: no lines");
-    const struct shares shares = shares_of(request, box.length);
+    const struct rmcp_softmax_box box = mine->box;
+    const struct shares shares = mine->shares;
     const int64_t quota = rmcp_launch_quota(box.outer,
                                             (int64_t)request->caps->compute_units *
                                                 RMCP_SOFTMAX_UNIT_GROUPS * THREADS / shares.lanes,
-                                            seconds(request, &box));
+                                            mine->seconds);
     const uint64_t line_bytes = (uint64_t)box.length * rmcp_type_bytes((rmcp_type)form->type);
     rmcp_status status = RMCP_OK;
     for (int64_t first = 0; first < box.outer && !status; first += quota) {
@@ -119,7 +122,6 @@ const struct rmcp_algo rmcp_algo_softmax_packed = {
     .name = "packed",
     .version = 4,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

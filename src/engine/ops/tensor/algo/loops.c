@@ -1,21 +1,21 @@
 /* loops: element by element on the host: blocks along the fastest loop are converted, computed and
  * converted back while they are in the first cache, on all threads. */
 #include "base/convert.h"
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/tensor/host/lanes.h"
 
 #include <string.h>
 
 enum { BLOCK = 1024, STRIDED_BLOCK = 256 }; /* elements; those that lie apart fill a line each */
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_tensor_form *form = request->problem;
-    return form->kind == RMCP_TENSOR_SUM ? "does not sum" : NULL;
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    return 5e-7 + request->operation->bytes(request->problem) / request->caps->bytes_per_second;
+    if (form->kind == RMCP_TENSOR_SUM) return rmcp_refuse(way, "does not sum");
+    way->seconds = rmcp_figure(request->caps, RMCP_FIGURE_TENSOR_LOOPS_START) +
+                   request->operation->bytes(form) / request->caps->bytes_per_second;
+    return RMCP_OK;
 }
 
 /* ---- one block ---- */
@@ -138,7 +138,7 @@ static struct nest nest_of(const struct rmcp_tensor_form *form)
     const bool apart = inner->stride[RMCP_TENSOR_A] > 1 || inner->stride[RMCP_TENSOR_B] > 1;
     struct nest nest = { .block = apart ? STRIDED_BLOCK : BLOCK, .count = 1 };
     for (unsigned i = form->n_loops; i-- > 0;) nest.loop[nest.n_loops++] = form->loop[i];
-    nest.loop[0].size = (inner->size + nest.block - 1) / nest.block;
+    nest.loop[0].size = rmcp_ceil_divide(inner->size, nest.block);
     for (unsigned slot = 0; slot < RMCP_TENSOR_N; slot++) nest.loop[0].stride[slot] *= nest.block;
     if (apart && nest.n_loops > 1) {
         const struct rmcp_tensor_loop blocks = nest.loop[0];
@@ -200,7 +200,6 @@ const struct rmcp_algo rmcp_algo_tensor_loops = {
     .name = "loops",
     .version = 1,
     .kind = RMCP_LAUNCH_HOST_CALL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,6 +1,8 @@
 /* loops_sum: sums over some dimensions on the host. Blocks are summed in f32, many of them side by
  * side, and blocks are added up in double. With few outputs threads share them, in parts whose sums
  * go to the workspace. */
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/tensor/host/lanes.h"
 
 #include "base/convert.h"
@@ -25,11 +27,6 @@ struct plan {
     int64_t parts;
 };
 
-static int64_t ceiling(int64_t n, int64_t divisor)
-{
-    return (n + divisor - 1) / divisor;
-}
-
 static struct plan plan_of(const struct rmcp_tensor_form *form, unsigned threads)
 {
     struct plan p = { .units = 1, .chunks = 1, .parts = 1 };
@@ -42,10 +39,10 @@ static struct plan plan_of(const struct rmcp_tensor_form *form, unsigned threads
     }
     p.along = !form->loop[form->n_loops - 1].stride[RMCP_TENSOR_C];
     if (p.along) {
-        p.width = ceiling(p.summed[0].size, LENGTH);
+        p.width = rmcp_ceil_divide(p.summed[0].size, LENGTH);
         p.chunks = p.chunks / p.summed[0].size * p.width;
     } else {
-        p.width = ceiling(p.kept[0].size, WIDTH);
+        p.width = rmcp_ceil_divide(p.kept[0].size, WIDTH);
         p.units = p.units / p.kept[0].size * p.width;
     }
     if (p.units < threads && form->outputs * form->terms >= 1 << 15)
@@ -186,21 +183,14 @@ static rmcp_status run(const void *state, const rmcp_memory *memory)
     return RMCP_OK;
 }
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_tensor_form *form = request->problem;
-    return form->kind == RMCP_TENSOR_SUM ? NULL : "only sums";
-}
-
-static double cost(const struct rmcp_request *request)
-{
-    return 5e-7 + request->operation->bytes(request->problem) / request->caps->bytes_per_second;
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    const struct plan p = plan_of(request->problem, request->caps->threads);
-    *bytes =
+    if (form->kind != RMCP_TENSOR_SUM) return rmcp_refuse(way, "only sums");
+    const struct plan p = plan_of(form, request->caps->threads);
+    way->seconds = rmcp_figure(request->caps, RMCP_FIGURE_TENSOR_LOOPS_START) +
+                   request->operation->bytes(form) / request->caps->bytes_per_second;
+    way->workspace_bytes =
         p.parts > 1 ? (uint64_t)(p.units * p.parts * (p.along ? 1 : WIDTH)) * sizeof(double) : 0;
     return RMCP_OK;
 }
@@ -216,8 +206,6 @@ const struct rmcp_algo rmcp_algo_tensor_loops_sum = {
     .name = "loops_sum",
     .version = 1,
     .kind = RMCP_LAUNCH_HOST_CALL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

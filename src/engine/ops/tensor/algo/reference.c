@@ -1,20 +1,16 @@
 /* reference: the plain loops as an algorithm of the CPU device: any tensor operation, slowly. */
 #include "base/convert.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/tensor/host/lanes.h"
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    (void)request;
-    return NULL;
-}
-
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_tensor_form *form = request->problem;
-    const double terms_per_second = 2e7; /* of one thread */
-    return (double)form->outputs * (double)form->terms /
-               (terms_per_second * (double)request->caps->threads) +
-           1e-6;
+    const double terms_per_second = rmcp_figure(request->caps, RMCP_FIGURE_TENSOR_REFERENCE_TERMS);
+    way->seconds = (double)form->outputs * (double)form->terms /
+                       (terms_per_second * (double)request->caps->threads) +
+                   rmcp_figure(request->caps, RMCP_FIGURE_REFERENCE_START);
+    return RMCP_OK;
 }
 
 /* Every place in memory is asked about; those between the elements keep what they have. */
@@ -55,7 +51,6 @@ const struct rmcp_algo rmcp_algo_tensor_reference = {
     .version = 1,
     .kind = RMCP_LAUNCH_HOST_CALL,
     .judge = true,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,37 +1,32 @@
 /* rows: element by element on a GPU, neighbours of c by neighbouring work-items: any strides, any
  * types; at the memory's speed when the neighbours of c are neighbours in a and b, too. */
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/tensor/gpu/pieces.h"
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    const struct rmcp_tensor_form *form = request->problem;
-    if (form->kind == RMCP_TENSOR_SUM) return "does not sum";
-    struct rmcp_tensor_pieces pieces;
-    rmcp_tensor_cut(&pieces, request, 0);
-    return rmcp_tensor_cut_refuse(&pieces);
-}
-
-/* Memory is read in sectors of 32 bytes; of what is fetched beside an element about half is found
- * in a cache when its turn comes. */
+/* Memory is read in sectors; some of what is fetched beside an element is found in a cache when its
+ * turn comes. */
 static double seconds(const struct rmcp_request *request)
 {
     const struct rmcp_tensor_form *form = request->problem;
     const struct rmcp_tensor_loop *inner = &form->loop[form->n_loops - 1];
+    const double sector = rmcp_figure(request->caps, RMCP_FIGURE_TENSOR_SECTOR);
+    const double share = rmcp_figure(request->caps, RMCP_FIGURE_TENSOR_WASTE);
     double wasted = 0;
     for (unsigned slot = 0; slot < RMCP_TENSOR_N; slot++) {
         const double element = (double)rmcp_type_bytes(form->type[slot]);
         const double apart = (double)inner->stride[slot] * element;
         if (form->span[slot] && inner->stride[slot] > 1)
-            wasted += (double)form->outputs * ((apart < 32 ? apart : 32) - element) / 2;
+            wasted += (double)form->outputs * ((apart < sector ? apart : sector) - element) * share;
     }
     return rmcp_tensor_seconds(request) + wasted / request->caps->bytes_per_second;
 }
 
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    struct rmcp_tensor_pieces pieces;
-    rmcp_tensor_cut(&pieces, request, seconds(request));
-    return seconds(request) + (double)pieces.count * request->caps->launch_seconds;
+    const struct rmcp_tensor_form *form = request->problem;
+    if (form->kind == RMCP_TENSOR_SUM) return rmcp_refuse(way, "does not sum");
+    return rmcp_tensor_consider(request, seconds(request), way);
 }
 
 static rmcp_status emit_piece(const struct rmcp_tensor_form *form,
@@ -59,7 +54,7 @@ static rmcp_status emit_piece(const struct rmcp_tensor_form *form,
     r.count = (unsigned)count;
 
     struct rmcp_kernel_launch *launch = NULL;
-    const int64_t work_items = (count + RMCP_TENSOR_ROWS_CHUNKS - 1) / RMCP_TENSOR_ROWS_CHUNKS;
+    const int64_t work_items = rmcp_ceil_divide(count, RMCP_TENSOR_ROWS_CHUNKS);
     rmcp_status status =
         rmcp_kernel_append(list, "tensor_rows", form->type[RMCP_TENSOR_C], "", work_items, &launch);
     if (status) return status;
@@ -72,12 +67,11 @@ static rmcp_status emit_piece(const struct rmcp_tensor_form *form,
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
-    struct rmcp_tensor_pieces pieces;
-    rmcp_tensor_cut(&pieces, request, seconds(request));
+    const struct rmcp_tensor_pieces *pieces =
+        RMCP_WAY_DETAILS_CONST(way, struct rmcp_tensor_pieces);
     rmcp_status status = RMCP_OK;
-    for (int64_t i = 0; i < pieces.count && !status; i++) {
-        const struct rmcp_tensor_piece piece = rmcp_tensor_piece_at(&pieces, i);
+    for (int64_t i = 0; i < pieces->count && !status; i++) {
+        const struct rmcp_tensor_piece piece = rmcp_tensor_piece_at(pieces, i);
         status = emit_piece(request->problem, &piece, list);
     }
     return status;
@@ -87,7 +81,6 @@ const struct rmcp_algo rmcp_algo_tensor_rows = {
     .name = "rows",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,6 +1,7 @@
 /* sum: sums over some dimensions on a GPU. Where there are few outputs, several workgroups share
  * one: their sums go to the workspace, and the same kernel adds these up. The order is fixed, so
  * the same inputs give the same bits. */
+#include "base/round.h"
 #include "engine/ops/tensor/gpu/pieces.h"
 
 enum {
@@ -19,11 +20,6 @@ struct launch {
     int64_t outputs, chunks, count, lanes, outs, share, parts;
     bool along, align;
 };
-
-static int64_t ceiling(int64_t n, int64_t divisor)
-{
-    return (n + divisor - 1) / divisor;
-}
 
 /* The least power of two that is not below n, but at most `most`. */
 static int64_t power_of_two(int64_t n, int64_t most)
@@ -52,14 +48,14 @@ static void share_out(struct launch *l, int64_t vector, int64_t most_parts)
         l->lanes = power_of_two(l->count, THREADS / outs);
     }
     l->outs = THREADS / l->lanes;
-    const int64_t groups = ceiling(l->outputs, l->outs);
-    const int64_t needed = most_parts > 1 ? ceiling(l->count, l->lanes * MOST_CHUNKS) : 1;
+    const int64_t groups = rmcp_ceil_divide(l->outputs, l->outs);
+    const int64_t needed = most_parts > 1 ? rmcp_ceil_divide(l->count, l->lanes * MOST_CHUNKS) : 1;
     int64_t parts = most_parts / groups;
     if (parts > l->count / (l->lanes * LEAST_CHUNKS)) parts = l->count / (l->lanes * LEAST_CHUNKS);
     if (parts < needed) parts = needed;
     if (parts < 1) parts = 1;
-    l->share = ceiling(ceiling(l->count, parts), l->lanes) * l->lanes;
-    l->parts = ceiling(l->count, l->share);
+    l->share = rmcp_ceil_divide(rmcp_ceil_divide(l->count, parts), l->lanes) * l->lanes;
+    l->parts = rmcp_ceil_divide(l->count, l->share);
 }
 
 /* The sum of a piece of a. */
@@ -111,7 +107,7 @@ static struct cut cut_of(const struct rmcp_request *request)
     const struct rmcp_tensor_form *form = cut.pieces.form;
     for (unsigned i = 0; i < form->n_loops; i++)
         if (!form->loop[i].stride[RMCP_TENSOR_C])
-            cut.summed *= ceiling(form->loop[i].size, cut.pieces.block[i]);
+            cut.summed *= rmcp_ceil_divide(form->loop[i].size, cut.pieces.block[i]);
     return cut;
 }
 
@@ -121,7 +117,7 @@ static struct rmcp_tensor_piece piece_of(const struct cut *cut, int64_t kept, in
     const struct rmcp_tensor_form *form = cut->pieces.form;
     int64_t index = 0, weight = 1;
     for (unsigned i = form->n_loops; i-- > 0;) {
-        const int64_t blocks = ceiling(form->loop[i].size, cut->pieces.block[i]);
+        const int64_t blocks = rmcp_ceil_divide(form->loop[i].size, cut->pieces.block[i]);
         int64_t *from = form->loop[i].stride[RMCP_TENSOR_C] ? &kept : &summed;
         index += *from % blocks * weight;
         *from /= blocks;
@@ -144,34 +140,26 @@ static int64_t parts_of(const struct rmcp_request *request, const struct cut *cu
     return parts;
 }
 
-static const char *refuse(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_tensor_form *form = request->problem;
-    if (form->kind != RMCP_TENSOR_SUM) return "only sums";
-    const struct cut cut = cut_of(request);
-    return rmcp_tensor_cut_refuse(&cut.pieces);
-}
-
-static rmcp_status workspace(const struct rmcp_request *request, uint64_t *bytes)
-{
-    const struct cut cut = cut_of(request);
-    *bytes = 0;
-    for (int64_t kept = 0; kept < cut.pieces.count / cut.summed; kept++) {
-        int64_t outputs = 0;
-        const int64_t parts = parts_of(request, &cut, kept, &outputs);
-        const uint64_t needed = parts > 1 ? (uint64_t)(parts * outputs) * sizeof(float) : 0;
-        if (needed > *bytes) *bytes = needed;
-    }
-    return RMCP_OK;
-}
-
-static double cost(const struct rmcp_request *request)
-{
+    const struct rmcp_caps *caps = request->caps;
+    struct cut *cut = RMCP_WAY_DETAILS(way, struct cut);
+    if (form->kind != RMCP_TENSOR_SUM) return rmcp_refuse(way, "only sums");
+    *cut = cut_of(request);
+    const char *why = rmcp_tensor_cut_refuse(&cut->pieces);
+    if (why) return rmcp_refuse(way, why);
     uint64_t bytes = 0;
-    const struct cut cut = cut_of(request);
-    workspace(request, &bytes);
-    return rmcp_tensor_seconds(request) + 2 * (double)bytes / request->caps->bytes_per_second +
-           (double)(cut.pieces.count + (bytes > 0)) * request->caps->launch_seconds;
+    for (int64_t kept = 0; kept < cut->pieces.count / cut->summed; kept++) {
+        int64_t outputs = 0;
+        const int64_t parts = parts_of(request, cut, kept, &outputs);
+        const uint64_t needed = parts > 1 ? (uint64_t)(parts * outputs) * sizeof(float) : 0;
+        if (needed > bytes) bytes = needed;
+    }
+    way->seconds = rmcp_tensor_seconds(request) + 2 * (double)bytes / caps->bytes_per_second +
+                   (double)(cut->pieces.count + (bytes > 0)) * caps->launch_seconds;
+    way->workspace_bytes = bytes;
+    return RMCP_OK;
 }
 
 /* `part` < 0: sums go to c. Otherwise they are parts of that number on. `second`: a is the parts.
@@ -199,7 +187,7 @@ static rmcp_status append(const struct rmcp_tensor_form *form, const struct laun
     for (unsigned i = 0; i < l->n_loops; i++) s.loop[i] = rmcp_tensor_turn_of(&l->loop[i]);
 
     struct rmcp_kernel_launch *launch = NULL;
-    const int64_t groups = ceiling(l->outputs, l->outs);
+    const int64_t groups = rmcp_ceil_divide(l->outputs, l->outs);
     rmcp_status status = rmcp_kernel_append(list, "tensor_sum", form->type[RMCP_TENSOR_C], "",
                                             groups * THREADS, &launch);
     if (status) return status;
@@ -220,15 +208,14 @@ static rmcp_status append(const struct rmcp_tensor_form *form, const struct laun
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
     const struct rmcp_tensor_form *form = request->problem;
-    const struct cut cut = cut_of(request);
+    const struct cut *cut = RMCP_WAY_DETAILS_CONST(way, struct cut);
     rmcp_status status = RMCP_OK;
-    for (int64_t kept = 0; kept < cut.pieces.count / cut.summed && !status; kept++) {
+    for (int64_t kept = 0; kept < cut->pieces.count / cut->summed && !status; kept++) {
         int64_t outputs = 0, part = 0;
-        const int64_t parts = parts_of(request, &cut, kept, &outputs);
-        for (int64_t summed = 0; summed < cut.summed && !status; summed++) {
-            const struct rmcp_tensor_piece piece = piece_of(&cut, kept, summed);
+        const int64_t parts = parts_of(request, cut, kept, &outputs);
+        for (int64_t summed = 0; summed < cut->summed && !status; summed++) {
+            const struct rmcp_tensor_piece piece = piece_of(cut, kept, summed);
             const struct launch l = first_launch(request, &piece);
             status = append(form, &l, &piece, parts > 1 ? part : -1, false, list);
             part += l.parts;
@@ -244,8 +231,6 @@ const struct rmcp_algo rmcp_algo_tensor_sum = {
     .name = "sum",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
-    .workspace = workspace,
+    .consider = consider,
     .emit = emit,
 };

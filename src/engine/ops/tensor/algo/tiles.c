@@ -1,5 +1,7 @@
 /* tiles: element by element on a GPU where a lies across c, as between NCHW and NHWC: tiles are
  * read along a, turned in local memory and written along c. */
+#include "base/round.h"
+#include "engine/figures/figures.h"
 #include "engine/ops/tensor/gpu/pieces.h"
 
 enum { SIDE = 64, THREADS = 256 };
@@ -16,28 +18,9 @@ static unsigned fastest_of_a(const struct rmcp_tensor_loop *loop, unsigned n_loo
     return found;
 }
 
-static const char *refuse(const struct rmcp_request *request)
-{
-    const struct rmcp_tensor_form *form = request->problem;
-    if (form->kind == RMCP_TENSOR_SUM) return "does not sum";
-    if (!form->span[RMCP_TENSOR_A]) return "there is no a";
-    const struct rmcp_tensor_loop *y = &form->loop[form->n_loops - 1];
-    if (fastest_of_a(form->loop, form->n_loops) == form->n_loops - 1 ||
-        y->stride[RMCP_TENSOR_A] == 0)
-        return "a does not lie across c";
-    struct rmcp_tensor_pieces pieces;
-    rmcp_tensor_cut(&pieces, request, 0);
-    return rmcp_tensor_cut_refuse(&pieces);
-}
-
-static int64_t tiles_of(int64_t size)
-{
-    return (size + SIDE - 1) / SIDE;
-}
-
 static double filled(int64_t size)
 {
-    return (double)size / (double)(tiles_of(size) * SIDE);
+    return (double)size / (double)(rmcp_ceil_divide(size, SIDE) * SIDE);
 }
 
 /* Half of its work-items keep a device busy. */
@@ -46,22 +29,28 @@ static double seconds(const struct rmcp_request *request)
     const struct rmcp_tensor_form *form = request->problem;
     const unsigned x = fastest_of_a(form->loop, form->n_loops);
     const double share = filled(form->loop[x].size) * filled(form->loop[form->n_loops - 1].size);
-    return 1.1 * rmcp_tensor_seconds(request) / (share < 0.5 ? 2 * share : 1);
+    return rmcp_figure(request->caps, RMCP_FIGURE_TENSOR_TILES) * rmcp_tensor_seconds(request) /
+           (share < 0.5 ? 2 * share : 1);
 }
 
-static double cost(const struct rmcp_request *request)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
-    struct rmcp_tensor_pieces pieces;
-    rmcp_tensor_cut(&pieces, request, seconds(request));
-    return seconds(request) + (double)pieces.count * request->caps->launch_seconds;
+    const struct rmcp_tensor_form *form = request->problem;
+    if (form->kind == RMCP_TENSOR_SUM) return rmcp_refuse(way, "does not sum");
+    if (!form->span[RMCP_TENSOR_A]) return rmcp_refuse(way, "there is no a");
+    const struct rmcp_tensor_loop *y = &form->loop[form->n_loops - 1];
+    if (fastest_of_a(form->loop, form->n_loops) == form->n_loops - 1 ||
+        y->stride[RMCP_TENSOR_A] == 0)
+        return rmcp_refuse(way, "a does not lie across c");
+    return rmcp_tensor_consider(request, seconds(request), way);
 }
 
 static rmcp_status emit_piece(const struct rmcp_tensor_form *form,
                               const struct rmcp_tensor_piece *piece, struct rmcp_launch_list *list)
 {
     const unsigned last = piece->n_loops - 1, x = fastest_of_a(form->loop, form->n_loops);
-    const int64_t x_tiles = tiles_of(piece->loop[x].size),
-                  y_tiles = tiles_of(piece->loop[last].size);
+    const int64_t x_tiles = rmcp_ceil_divide(piece->loop[x].size, SIDE),
+                  y_tiles = rmcp_ceil_divide(piece->loop[last].size, SIDE);
     int64_t tiles = x_tiles * y_tiles;
     struct rmcp_tensor_tiles t = {
         .x_tiles = rmcp_divider_of(x_tiles),
@@ -89,12 +78,11 @@ static rmcp_status emit_piece(const struct rmcp_tensor_form *form,
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
-    struct rmcp_tensor_pieces pieces;
-    rmcp_tensor_cut(&pieces, request, seconds(request));
+    const struct rmcp_tensor_pieces *pieces =
+        RMCP_WAY_DETAILS_CONST(way, struct rmcp_tensor_pieces);
     rmcp_status status = RMCP_OK;
-    for (int64_t i = 0; i < pieces.count && !status; i++) {
-        const struct rmcp_tensor_piece piece = rmcp_tensor_piece_at(&pieces, i);
+    for (int64_t i = 0; i < pieces->count && !status; i++) {
+        const struct rmcp_tensor_piece piece = rmcp_tensor_piece_at(pieces, i);
         status = emit_piece(request->problem, &piece, list);
     }
     return status;
@@ -104,7 +92,6 @@ const struct rmcp_algo rmcp_algo_tensor_tiles = {
     .name = "tiles",
     .version = 1,
     .kind = RMCP_LAUNCH_KERNEL,
-    .refuse = refuse,
-    .cost = cost,
+    .consider = consider,
     .emit = emit,
 };

@@ -1,12 +1,8 @@
 /* pieces.c: cuts a tensor operation into launches, for the algorithms that use kernels. */
 #include "engine/ops/tensor/gpu/pieces.h"
+#include "base/round.h"
 
 enum { UNIT_ITEMS = 2048 }; /* that keep a compute unit busy */
-
-static int64_t ceiling(int64_t n, int64_t divisor)
-{
-    return (n + divisor - 1) / divisor;
-}
 
 /* The loop with the widest reach in one tensor, when the piece spans too many of its bytes. */
 static int too_wide(const struct rmcp_tensor_pieces *p)
@@ -49,14 +45,14 @@ void rmcp_tensor_cut(struct rmcp_tensor_pieces *p, const struct rmcp_request *re
     int64_t most = rmcp_launch_quota(all, busy, seconds);
     if (most > limit) most = limit;
     for (unsigned i = 0; i < p->form->n_loops; i++) p->block[i] = p->form->loop[i].size;
-    for (int i; (i = too_wide(p)) >= 0;) p->block[i] = ceiling(p->block[i], 2);
+    for (int i; (i = too_wide(p)) >= 0;) p->block[i] = rmcp_ceil_divide(p->block[i], 2);
     while (elements(p) > most) {
         const int i = slowest(p);
-        p->block[i] = ceiling(p->block[i], 2);
+        p->block[i] = rmcp_ceil_divide(p->block[i], 2);
     }
     p->count = 1; /* no more than there are elements, which fit in 61 bits */
     for (unsigned i = 0; i < p->form->n_loops; i++)
-        p->count *= ceiling(p->form->loop[i].size, p->block[i]);
+        p->count *= rmcp_ceil_divide(p->form->loop[i].size, p->block[i]);
 }
 
 struct rmcp_tensor_piece rmcp_tensor_piece_at(const struct rmcp_tensor_pieces *p, int64_t index)
@@ -64,7 +60,7 @@ struct rmcp_tensor_piece rmcp_tensor_piece_at(const struct rmcp_tensor_pieces *p
     struct rmcp_tensor_piece piece = { .n_loops = p->form->n_loops };
     for (unsigned i = piece.n_loops; i-- > 0;) {
         const struct rmcp_tensor_loop *whole = &p->form->loop[i];
-        const int64_t blocks = ceiling(whole->size, p->block[i]);
+        const int64_t blocks = rmcp_ceil_divide(whole->size, p->block[i]);
         const int64_t first = index % blocks * p->block[i];
         index /= blocks;
         piece.loop[i] = *whole;
@@ -82,6 +78,18 @@ const char *rmcp_tensor_cut_refuse(const struct rmcp_tensor_pieces *p)
                                               : NULL;
 }
 
+rmcp_status rmcp_tensor_consider(const struct rmcp_request *request, double seconds,
+                                 struct rmcp_way *way)
+{
+    struct rmcp_tensor_pieces *pieces = RMCP_WAY_DETAILS(way, struct rmcp_tensor_pieces);
+    rmcp_tensor_cut(pieces, request, 0); /* however fast it is */
+    const char *why = rmcp_tensor_cut_refuse(pieces);
+    if (why) return rmcp_refuse(way, why);
+    rmcp_tensor_cut(pieces, request, seconds);
+    way->seconds = seconds + (double)pieces->count * request->caps->launch_seconds;
+    return RMCP_OK;
+}
+
 /* ---- arguments ---- */
 
 int64_t rmcp_tensor_lanes(const struct rmcp_tensor_form *form)
@@ -91,7 +99,7 @@ int64_t rmcp_tensor_lanes(const struct rmcp_tensor_form *form)
 
 int64_t rmcp_tensor_chunks(int64_t length, int64_t lanes, bool align)
 {
-    return ceiling(length + (align ? lanes - 1 : 0), lanes);
+    return rmcp_ceil_divide(length + (align ? lanes - 1 : 0), lanes);
 }
 
 bool rmcp_tensor_worth_aligning(int64_t length, int64_t lanes)

@@ -33,6 +33,11 @@ struct rmcp_tensor_piece rmcp_tensor_piece_at(const struct rmcp_tensor_pieces *p
 /* NULL when the number of launches is reasonable, else the reason why not. */
 const char *rmcp_tensor_cut_refuse(const struct rmcp_tensor_pieces *pieces);
 
+/* What an algorithm whose launches are the pieces answers: `seconds` is how long all of it takes
+ * without launches. The way's details are a struct rmcp_tensor_pieces. */
+rmcp_status rmcp_tensor_consider(const struct rmcp_request *request, double seconds,
+                                 struct rmcp_way *way);
+
 /* ---- arguments ---- */
 
 /* Elements of c in 16 bytes: LANES of the kernels. */
