@@ -167,13 +167,8 @@ struct rmcp_form_loop {
 unsigned rmcp_form_loops(const struct rmcp_form *form, const unsigned *slots, unsigned n_slots,
                          struct rmcp_form_loop loops[static RMCP_FORM_DIMS]);
 
-/* The reference as an algorithm of the CPU device: algo/reference.c of an operation is
- *   const struct rmcp_algo rmcp_algo_NAME_reference = { RMCP_FORM_REFERENCE }; */
-rmcp_status rmcp_form_reference_consider(const struct rmcp_request *request, struct rmcp_way *way);
-rmcp_status rmcp_form_reference_emit(const struct rmcp_request *request, const struct rmcp_way *way,
-                                     struct rmcp_launch_list *list);
-#define RMCP_FORM_REFERENCE                                                                        \
-    .name = "reference", .version = 1, .kind = RMCP_LAUNCH_HOST_CALL, .judge = true,               \
-    .consider = rmcp_form_reference_consider, .emit = rmcp_form_reference_emit
+/* The reference as an algorithm of the CPU device: that of every operation without a file
+ * algo/reference.c. */
+extern const struct rmcp_algo rmcp_algo_form_reference;
 
 #endif

@@ -149,7 +149,7 @@ double rmcp_form_expect_cost(const void *problem, unsigned slot)
 
 /* ---- the algorithm ---- */
 
-rmcp_status rmcp_form_reference_consider(const struct rmcp_request *request, struct rmcp_way *way)
+static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     const struct rmcp_form *form = request->problem;
     double elements = 0;
@@ -191,9 +191,18 @@ static rmcp_status run(const void *state, const struct rmcp_given *given)
     return RMCP_OK;
 }
 
-rmcp_status rmcp_form_reference_emit(const struct rmcp_request *request, const struct rmcp_way *way,
-                                     struct rmcp_launch_list *list)
+static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
+                        struct rmcp_launch_list *list)
 {
     (void)way;
     return rmcp_launch_host_given(list, run, &request->problem, sizeof request->problem);
 }
+
+const struct rmcp_algo rmcp_algo_form_reference = {
+    .name = "reference",
+    .version = 1,
+    .kind = RMCP_LAUNCH_HOST_CALL,
+    .judge = true,
+    .consider = consider,
+    .emit = emit,
+};

@@ -1,25 +1,31 @@
 /* registry.c: the tables of operations, their algorithms and drivers, made from the names of
  * folders and files. */
-#include "engine/core/algo.h"
+#include "engine/core/form.h"
 
-/* ALGOS(operation) begins the algorithms of one, X(operation, stem) names one of them. */
+/* ALGOS(operation) begins the algorithms of one, X(operation, stem) names one of them, and
+ * FORM_REFERENCE stands for a file algo/reference.c that an operation in table form does without.
+ */
 #define ALGOS(operation)
+#define FORM_REFERENCE
 #define END
 #define X(operation, stem) extern const struct rmcp_algo rmcp_algo_##operation##_##stem;
 #include "algos.inc"
 #undef ALGOS
+#undef FORM_REFERENCE
 #undef END
 #undef X
 #define ALGOS(operation)                                                                           \
     extern const struct rmcp_algo *const rmcp_algos_##operation[];                                 \
     const struct rmcp_algo *const rmcp_algos_##operation[] = {
 #define X(operation, stem) &rmcp_algo_##operation##_##stem,
+#define FORM_REFERENCE &rmcp_algo_form_reference,
 #define END                                                                                        \
     NULL                                                                                           \
     }                                                                                              \
     ;
 #include "algos.inc"
 #undef ALGOS
+#undef FORM_REFERENCE
 #undef END
 #undef X
 

@@ -27,6 +27,6 @@ rmcp_status rmcp_lrn_evaluate(const struct rmcp_form *form, const struct rmcp_fo
 
 extern const struct rmcp_operation rmcp_operation_lrn;
 extern const struct rmcp_algo *const rmcp_algos_lrn[];
-extern const struct rmcp_algo rmcp_algo_lrn_reference, rmcp_algo_lrn_strips;
+extern const struct rmcp_algo rmcp_algo_lrn_strips;
 
 #endif

@@ -40,7 +40,7 @@ rmcp_status rmcp_pool_evaluate(const struct rmcp_form *form, const struct rmcp_f
 
 extern const struct rmcp_operation rmcp_operation_pool;
 extern const struct rmcp_algo *const rmcp_algos_pool[];
-extern const struct rmcp_algo rmcp_algo_pool_reference, rmcp_algo_pool_strips, rmcp_algo_pool_wide,
-    rmcp_algo_pool_gather, rmcp_algo_pool_tiles, rmcp_algo_pool_back, rmcp_algo_pool_even;
+extern const struct rmcp_algo rmcp_algo_pool_strips, rmcp_algo_pool_wide, rmcp_algo_pool_gather,
+    rmcp_algo_pool_tiles, rmcp_algo_pool_back, rmcp_algo_pool_even;
 
 #endif

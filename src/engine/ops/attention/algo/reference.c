@@ -1,5 +1,0 @@
-/* reference: the reference itself, on the host. */
-#include "engine/core/form.h"
-
-extern const struct rmcp_algo rmcp_algo_attention_reference;
-const struct rmcp_algo rmcp_algo_attention_reference = { RMCP_FORM_REFERENCE };
