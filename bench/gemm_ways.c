@@ -1,9 +1,9 @@
 /* gemm_ways.c: every way to compute a matrix product on a GPU, measured beside its estimate: what
- * the figures of src/engine/ops/gemm/ways.c are fitted to. usage: gemm_ways DEVICE CASE… */
+ * the figures of src/engine/matmul/ways.c are fitted to. usage: gemm_ways DEVICE CASE… */
 #include "base/clock.h"
 #include "engine/core/plan.h"
+#include "engine/matmul/ways.h"
 #include "engine/ops/gemm/gemm.h"
-#include "engine/ops/gemm/gpu.h"
 
 #include <math.h>
 #include <stdio.h>

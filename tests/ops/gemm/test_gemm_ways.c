@@ -1,9 +1,9 @@
 /* test_gemm_ways.c: which kernel computes a product, in how many parts and launches: sums are
  * covered once, workspace is what the launches use, nothing runs too long, and too large ones are
  * refused. */
+#include "engine/kernels/matmul_args.h"
+#include "engine/matmul/ways.h"
 #include "engine/ops/gemm/gemm.h"
-#include "engine/ops/gemm/gpu.h"
-#include "engine/ops/gemm/kernels/args.h"
 #include "support.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef RMCP_OPS_GEMM_GEMM_H
 #define RMCP_OPS_GEMM_GEMM_H
 
-#include "engine/ops/gemm/product.h"
+#include "engine/matmul/matmul.h"
 
 /* Its slots. */
 enum { RMCP_GEMM_A, RMCP_GEMM_B, RMCP_GEMM_C, RMCP_GEMM_BIAS, RMCP_GEMM_SLOTS };

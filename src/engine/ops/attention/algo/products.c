@@ -4,8 +4,8 @@
 #include "base/round.h"
 #include "engine/figures/figures.h"
 #include "engine/gpu/launch.h"
+#include "engine/matmul/matmul.h"
 #include "engine/ops/attention/attention.h"
-#include "engine/ops/gemm/product.h"
 
 /* Scores of as many heads at a time as fit into this. */
 #define MOST_SCORES (UINT64_C(128) << 20)

@@ -1,7 +1,7 @@
 /* onednn: matrix products by oneDNN on the host; types other than f32 through f32 copies. */
 #include "engine/onednn/onednn.h"
+#include "engine/matmul/host.h"
 #include "engine/ops/gemm/gemm.h"
-#include "engine/ops/gemm/host.h"
 
 static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {

@@ -1,7 +1,7 @@
 /* split_k: the reduction of each sum shared by several workgroups, whose parts are added up after
  * them. */
+#include "engine/matmul/ways.h"
 #include "engine/ops/gemm/gemm.h"
-#include "engine/ops/gemm/gpu.h"
 
 static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {

@@ -1,7 +1,7 @@
 /* thin: products with few rows or few columns on a GPU, as steps of recurrent networks have them.
  */
+#include "engine/matmul/ways.h"
 #include "engine/ops/gemm/gemm.h"
-#include "engine/ops/gemm/gpu.h"
 
 static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {

@@ -1,6 +1,6 @@
 /* tiled: matrix products on a GPU, each sum by one workgroup. */
+#include "engine/matmul/ways.h"
 #include "engine/ops/gemm/gemm.h"
-#include "engine/ops/gemm/gpu.h"
 
 static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way *way)
 {

@@ -4,8 +4,8 @@
 #define RMCP_GEMM_KERNELS_MATMUL_H
 
 #include "engine/kernels/common.h"
+#include "engine/kernels/matmul_args.h"
 #include "engine/kernels/target.h"
-#include "engine/ops/gemm/kernels/args.h"
 
 /* Four neighbours that are aligned as one. */
 INLINE float4 load4(__global const char *base, uint index)

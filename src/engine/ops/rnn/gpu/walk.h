@@ -3,7 +3,7 @@
 #ifndef RMCP_OPS_RNN_WALK_H
 #define RMCP_OPS_RNN_WALK_H
 
-#include "engine/ops/gemm/product.h"
+#include "engine/matmul/matmul.h"
 #include "engine/ops/rnn/kernels/args.h"
 #include "engine/ops/rnn/rnn.h"
 

@@ -1,8 +1,8 @@
 /* host.h: matrix products on the host: by oneDNN, or by plain loops where there is none. */
-#ifndef RMCP_OPS_GEMM_HOST_H
-#define RMCP_OPS_GEMM_HOST_H
+#ifndef RMCP_MATMUL_HOST_H
+#define RMCP_MATMUL_HOST_H
 
-#include "engine/ops/gemm/product.h"
+#include "engine/matmul/matmul.h"
 
 double rmcp_matmul_host_seconds(const struct rmcp_matmul *p, const struct rmcp_caps *caps);
 

@@ -1,8 +1,8 @@
-/* product.c: matrix products for the algorithms of any operation, on whichever kind of device. */
-#include "engine/ops/gemm/product.h"
+/* matmul.c: matrix products for the algorithms of any operation, on whichever kind of device. */
+#include "engine/matmul/matmul.h"
 
-#include "engine/ops/gemm/gpu.h"
-#include "engine/ops/gemm/host.h"
+#include "engine/matmul/host.h"
+#include "engine/matmul/ways.h"
 
 static bool is_gpu(const struct rmcp_caps *caps)
 {

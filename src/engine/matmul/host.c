@@ -2,9 +2,10 @@
  *
  * oneDNN multiplies f32 matrices as they lie; other types go through f32 copies. Bias, activation
  * and rounding come after it, here. */
-#include "engine/ops/gemm/host.h"
+#include "engine/matmul/host.h"
 
 #include "base/convert.h"
+#include "base/round.h"
 #include "engine/figures/figures.h"
 #include "engine/onednn/onednn.h"
 
@@ -21,11 +22,6 @@ double rmcp_matmul_host_seconds(const struct rmcp_matmul *p, const struct rmcp_c
            2 * products / (speed * caps->flops_per_second) + 4 * elements / caps->bytes_per_second;
 }
 
-static uint64_t round_up(uint64_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
-}
-
 /* Where the copies of a, b and c begin. */
 struct copies {
     uint64_t b, c, bytes;
@@ -33,9 +29,10 @@ struct copies {
 
 static struct copies copies_of(const struct rmcp_matmul *p)
 {
-    const uint64_t a = round_up((uint64_t)(p->m * p->k) * sizeof(float));
-    const uint64_t b = round_up((uint64_t)(p->k * p->n) * sizeof(float));
-    return (struct copies){ a, a + b, a + b + round_up((uint64_t)(p->m * p->n) * sizeof(float)) };
+    const uint64_t a = rmcp_round_up((uint64_t)(p->m * p->k) * sizeof(float), 256);
+    const uint64_t b = rmcp_round_up((uint64_t)(p->k * p->n) * sizeof(float), 256);
+    return (struct copies){ a, a + b,
+                            a + b + rmcp_round_up((uint64_t)(p->m * p->n) * sizeof(float), 256) };
 }
 
 uint64_t rmcp_matmul_host_workspace(const struct rmcp_matmul *p)

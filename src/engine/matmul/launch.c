@@ -1,7 +1,7 @@
 /* launch.c: the launches of a matrix product on a GPU. */
 #include "engine/gpu/launch.h"
-#include "engine/ops/gemm/gpu.h"
-#include "engine/ops/gemm/kernels/args.h"
+#include "engine/kernels/matmul_args.h"
+#include "engine/matmul/ways.h"
 
 #include <stdio.h>
 

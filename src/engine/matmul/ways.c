@@ -1,5 +1,5 @@
 /* ways.c: which kernel computes a matrix product on a GPU, in how many parts, and what it costs. */
-#include "engine/ops/gemm/gpu.h"
+#include "engine/matmul/ways.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-/* args.h: the structs that the kernels of matrix products take by value, the same text for C and
- * for OpenCL C. */
-#ifndef RMCP_GEMM_KERNELS_ARGS_H
-#define RMCP_GEMM_KERNELS_ARGS_H
+/* matmul_args.h: the structs that the kernels of matrix products take by value, the same text for C
+ * and for OpenCL C. */
+#ifndef RMCP_KERNEL_MATMUL_ARGS_H
+#define RMCP_KERNEL_MATMUL_ARGS_H
 
 #include "engine/kernels/args.h"
 

@@ -1,11 +1,11 @@
-/* product.h: matrix products for the algorithms of any operation: what they cost on a device, which
+/* matmul.h: matrix products for the algorithms of any operation: what they cost on a device, which
  * workspace they need, and their launches on the caller's own slots.
  *
  * An algorithm fills a struct rmcp_matmul, asks rmcp_matmul_refuse, _seconds and _workspace where
  * the planner asks it, and calls rmcp_matmul_emit from its emit. The same product on the same
  * device always gives the same launches, and the same bits. */
-#ifndef RMCP_OPS_GEMM_PRODUCT_H
-#define RMCP_OPS_GEMM_PRODUCT_H
+#ifndef RMCP_MATMUL_MATMUL_H
+#define RMCP_MATMUL_MATMUL_H
 
 #include "engine/core/algo.h"
 

@@ -1,10 +1,10 @@
-/* gpu.h: ways to compute a matrix product on a GPU: their estimates, and their launches. */
-#ifndef RMCP_OPS_GEMM_GPU_H
-#define RMCP_OPS_GEMM_GPU_H
+/* ways.h: ways to compute a matrix product on a GPU: their estimates, and their launches. */
+#ifndef RMCP_MATMUL_WAYS_H
+#define RMCP_MATMUL_WAYS_H
 
 #include "base/round.h"
 #include "engine/figures/figures.h"
-#include "engine/ops/gemm/product.h"
+#include "engine/matmul/matmul.h"
 
 /* Which kernels. Each follows from the product and the device's figures alone. */
 enum rmcp_matmul_family {
