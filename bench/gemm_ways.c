@@ -1,5 +1,5 @@
 /* gemm_ways.c: every way to compute a matrix product on a GPU, measured beside its estimate: what
- * the figures of src/engine/matmul/ways.c are fitted to. usage: gemm_ways DEVICE CASE… */
+ * the GEMM figures of src/engine/figures are fitted to. usage: gemm_ways DEVICE CASE… */
 #include "base/clock.h"
 #include "engine/core/plan.h"
 #include "engine/matmul/ways.h"
