@@ -1,8 +1,8 @@
 /* matmul.h: matrix products for the algorithms of any operation: what they cost on a device, which
  * workspace they need, and their launches on the caller's own slots.
  *
- * An algorithm fills a struct rmcp_matmul, asks rmcp_matmul_refuse, _seconds and _workspace where
- * the planner asks it, and calls rmcp_matmul_emit from its emit. The same product on the same
+ * An algorithm fills a struct rmcp_matmul for each of its products, calls rmcp_matmul_consider
+ * where the planner asks it, and rmcp_matmul_emit from its emit. The same product on the same
  * device always gives the same launches, and the same bits. */
 #ifndef RMCP_MATMUL_MATMUL_H
 #define RMCP_MATMUL_MATMUL_H
@@ -37,24 +37,58 @@ struct rmcp_matmul {
     float slope, low, high;
 };
 
-/* NULL when the device can do it, else the reason. Static storage. */
-const char *rmcp_matmul_refuse(const struct rmcp_matmul *p, const struct rmcp_caps *caps);
+/* Which kernels. Each follows from the product and the device's figures alone. */
+enum rmcp_matmul_family {
+    RMCP_MATMUL_TILED,   /* matmul.cl, each sum by one workgroup                              */
+    RMCP_MATMUL_SPLIT,   /* matmul.cl, several workgroups a sum, and matmul_finish.cl after it */
+    RMCP_MATMUL_THIN,    /* matmul_thin.cl, and matmul_finish.cl when that pays                */
+    RMCP_MATMUL_FAMILIES /* their number; all of them */
+};
 
-/* Estimated seconds of the fastest way on a device, its launches included. */
-double rmcp_matmul_seconds(const struct rmcp_matmul *p, const struct rmcp_caps *caps);
+/* How a GPU computes one (ways.h). */
+struct rmcp_matmul_way {
+    enum rmcp_matmul_family family;
+    const struct rmcp_matmul_tile_kind *tile; /* NULL: thin                                 */
+    int64_t few;                              /* thin: lines of a workgroup                  */
+    bool turned;                              /* thin: b has the few lines, not a            */
+    int64_t splits, share;                    /* parts of the reduction, and terms of one    */
+    double seconds;                           /* estimated                                   */
+};
 
-/* Bytes of workspace that the launches will use; 0: none. */
-uint64_t rmcp_matmul_workspace(const struct rmcp_matmul *p, const struct rmcp_caps *caps);
+/* What the way of a product follows from, and the ways of the first few of these, for the
+ * algorithm's own part of its way: many products of a plan are alike. Zero: none is known. */
+struct rmcp_matmul_shape {
+    int64_t batch, m, n, k, pitch[3], stride[3];
+    uint32_t type, flags;
+};
+enum { RMCP_MATMUL_KNOWN = 6 };
+struct rmcp_matmul_known {
+    unsigned count;
+    struct rmcp_matmul_shape shape[RMCP_MATMUL_KNOWN];
+    struct rmcp_matmul_way way[RMCP_MATMUL_KNOWN];
+};
+
+/* What a product takes on a device: why it cannot be (static storage) or NULL; seconds of the
+ * fastest way, its launches included; bytes of workspace that these will use. */
+struct rmcp_matmul_cost {
+    const char *refusal;
+    double seconds;
+    uint64_t workspace_bytes;
+};
+struct rmcp_matmul_cost rmcp_matmul_consider(const struct rmcp_matmul *p,
+                                             const struct rmcp_caps *caps,
+                                             struct rmcp_matmul_known *known);
 
 /* Append the launches. Their workspace is that of the plan from `workspace` bytes on, a multiple of
  * 256. Products one after the other in a list may share it. */
 rmcp_status rmcp_matmul_emit(const struct rmcp_matmul *p, const struct rmcp_caps *caps,
-                             uint64_t workspace, struct rmcp_launch_list *list);
+                             const struct rmcp_matmul_known *known, uint64_t workspace,
+                             struct rmcp_launch_list *list);
 
 /* ---- on the host ---- */
 
 /* The same at once, on memory that the host has: slots are indices into `memory`, `workspace` is
- * where rmcp_matmul_workspace bytes are, which may be NULL when they are none. */
+ * where rmcp_matmul_host_workspace bytes are, which may be NULL when they are none. */
 rmcp_status rmcp_matmul_run(const struct rmcp_matmul *p, const rmcp_memory *memory, void *workspace,
                             unsigned threads);
 

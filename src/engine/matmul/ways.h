@@ -6,25 +6,6 @@
 #include "engine/figures/figures.h"
 #include "engine/matmul/matmul.h"
 
-/* Which kernels. Each follows from the product and the device's figures alone. */
-enum rmcp_matmul_family {
-    RMCP_MATMUL_TILED,   /* matmul.cl, each sum by one workgroup                              */
-    RMCP_MATMUL_SPLIT,   /* matmul.cl, several workgroups a sum, and matmul_finish.cl after it */
-    RMCP_MATMUL_THIN,    /* matmul_thin.cl, and matmul_finish.cl when that pays                */
-    RMCP_MATMUL_FAMILIES /* their number; all of them */
-};
-
-struct rmcp_matmul_tile_kind;
-
-struct rmcp_matmul_way {
-    enum rmcp_matmul_family family;
-    const struct rmcp_matmul_tile_kind *tile; /* NULL: thin                                 */
-    int64_t few;                              /* thin: lines of a workgroup                  */
-    bool turned;                              /* thin: b has the few lines, not a            */
-    int64_t splits, share;                    /* parts of the reduction, and terms of one    */
-    double seconds;                           /* estimated                                   */
-};
-
 struct rmcp_matmul_tile_kind {
     const char *name;
     int64_t rows, columns, threads, slices;

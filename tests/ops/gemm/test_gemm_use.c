@@ -148,11 +148,13 @@ static void test_for_other_operations(void **state)
     for (int i = 0; i < 32; i++) a[i] = (float)i;
     rmcp_memory memory[RMCP_MOST_SLOTS] = { [1] = { c, 0 }, [3] = { a, 0 } };
     const struct rmcp_caps *caps = &devices[0]->caps;
-    assert_null(rmcp_matmul_refuse(&p, caps));
-    assert_true(rmcp_matmul_seconds(&p, caps) > 0);
-    assert_int_equal(rmcp_matmul_workspace(&p, caps), 0);
+    struct rmcp_matmul_known known = { 0 };
+    const struct rmcp_matmul_cost cost = rmcp_matmul_consider(&p, caps, &known);
+    assert_null(cost.refusal);
+    assert_true(cost.seconds > 0);
+    assert_int_equal(cost.workspace_bytes, 0);
     struct rmcp_launch_list list = { 0 };
-    assert_int_equal(rmcp_matmul_emit(&p, caps, 0, &list), RMCP_OK);
+    assert_int_equal(rmcp_matmul_emit(&p, caps, &known, 0, &list), RMCP_OK);
     assert_int_equal(list.n_records, 1);
     const struct rmcp_host_call *call = &list.records[0].host;
     assert_int_equal(call->function(call->state, memory), RMCP_OK);

@@ -127,12 +127,51 @@ static void test_too_large_ones_are_refused(void **state)
             assert_non_null(why);
             assert_non_null(strstr(why, texts[i][1]));
         }
-        assert_non_null(rmcp_matmul_refuse(&form.product, &cards[0]));
+        struct rmcp_matmul_known known = { 0 };
+        assert_non_null(rmcp_matmul_consider(&form.product, &cards[0], &known).refusal);
         struct rmcp_launch_list list = { 0 };
-        support_assert_failed(rmcp_matmul_emit(&form.product, &cards[0], 0, &list),
+        support_assert_failed(rmcp_matmul_emit(&form.product, &cards[0], &known, 0, &list),
                               RMCP_E_UNSUPPORTED, texts[i][1]);
         rmcp_launch_list_deinit(&list);
     }
+}
+
+static struct rmcp_kernel_launch only_launch(const struct rmcp_matmul *p,
+                                             const struct rmcp_matmul_known *known)
+{
+    struct rmcp_launch_list list = { 0 };
+    assert_int_equal(rmcp_matmul_emit(p, &cards[0], known, 0, &list), RMCP_OK);
+    assert_true(list.n_records >= 1);
+    const struct rmcp_kernel_launch launch = list.records[0].kernel;
+    rmcp_launch_list_deinit(&list);
+    return launch;
+}
+
+/* Ways that are known are those that would be chosen anew, also of more shapes than there is room
+ * for, and are never those of another shape. */
+static void test_ways_are_known(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "m3n300k700",       "m300n3k700",  "m700n700k700",
+                                         "m700n700k700:tn", "m64n64k9000", "m64n64k64",
+                                         "m3n300k700:f16",   "m1n1k1",      "m128n128k128" };
+    const struct rmcp_matmul_known none = { 0 };
+    struct rmcp_matmul_known known = { 0 };
+    for (int twice = 0; twice < 2; twice++)
+        for (size_t i = 0; i < SUPPORT_LENGTH(texts); i++) {
+            const struct rmcp_gemm_form form = form_of(texts[i]);
+            const struct rmcp_matmul *p = &form.product;
+            const struct rmcp_matmul_way way =
+                rmcp_matmul_choose(p, &cards[0], RMCP_MATMUL_FAMILIES);
+            const struct rmcp_matmul_cost cost = rmcp_matmul_consider(p, &cards[0], &known);
+            assert_null(cost.refusal);
+            assert_true(cost.seconds == way.seconds);
+            assert_int_equal(cost.workspace_bytes, rmcp_matmul_parts_bytes(p, &way));
+            const struct rmcp_kernel_launch a = only_launch(p, &known), b = only_launch(p, &none);
+            assert_ptr_equal(a.kernel, b.kernel);
+            assert_memory_equal(a.grid, b.grid, sizeof a.grid);
+        }
+    assert_int_equal(known.count, RMCP_MATMUL_KNOWN);
 }
 
 /* A batch that shares b is one product, unless each has a bias for its rows. */
@@ -154,9 +193,8 @@ static void test_batches_are_folded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ways_cover_the_reduction),
-        cmocka_unit_test(test_long_ones_are_cut),
-        cmocka_unit_test(test_too_large_ones_are_refused),
+        cmocka_unit_test(test_ways_cover_the_reduction),   cmocka_unit_test(test_long_ones_are_cut),
+        cmocka_unit_test(test_too_large_ones_are_refused), cmocka_unit_test(test_ways_are_known),
         cmocka_unit_test(test_batches_are_folded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

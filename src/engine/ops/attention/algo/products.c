@@ -24,7 +24,8 @@ struct walk {
     rmcp_status status;
     const char *refusal;
     double seconds;
-    uint64_t end, product_bytes; /* of the workspace: ours, and behind it that of products */
+    uint64_t end, product_bytes;    /* of the workspace: ours, and behind it that of products */
+    struct rmcp_matmul_known known; /* ways of products */
     struct place tensor[RMCP_ATT_SLOTS];
     struct place scores, gradients;
     struct place row_largest, largest; /* with factors: of each row; of each workgroup's results */
@@ -145,14 +146,13 @@ static void multiply(struct walk *w, int64_t heads, int64_t m, int64_t n, int64_
     };
     if (w->status || w->refusal) return;
     if (w->list) {
-        w->status = rmcp_matmul_emit(&p, caps, w->end, w->list);
+        w->status = rmcp_matmul_emit(&p, caps, &w->known, w->end, w->list);
         return;
     }
-    w->refusal = rmcp_matmul_refuse(&p, caps);
-    if (w->refusal) return;
-    w->seconds += rmcp_matmul_seconds(&p, caps);
-    const uint64_t bytes = rmcp_matmul_workspace(&p, caps);
-    if (bytes > w->product_bytes) w->product_bytes = bytes;
+    const struct rmcp_matmul_cost cost = rmcp_matmul_consider(&p, caps, &w->known);
+    w->refusal = cost.refusal;
+    w->seconds += cost.seconds;
+    if (cost.workspace_bytes > w->product_bytes) w->product_bytes = cost.workspace_bytes;
 }
 
 static void rows(struct walk *w, int64_t first, int64_t heads, bool backward)
@@ -261,12 +261,14 @@ static void results(struct walk *w)
     }
 }
 
-static struct walk walk(const struct rmcp_request *request, struct rmcp_launch_list *list)
+static struct walk walk(const struct rmcp_request *request, const struct rmcp_matmul_known *known,
+                        struct rmcp_launch_list *list)
 {
     struct walk w = { .request = request,
                       .form = rmcp_form_of(request),
                       .s = rmcp_att_sizes(rmcp_form_of(request)),
                       .list = list };
+    if (known) w.known = *known;
     arrange(&w);
     convert(&w, false);
     for (int64_t first = 0; first < w.s.heads && !w.status && !w.refusal; first += w.at_once)
@@ -291,18 +293,18 @@ static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way 
     if (s.queries > INT32_MAX / s.keys) return rmcp_refuse(way, "2^31 scores of a head or more");
     if (s.heads * s.queries > INT32_MAX / 256)
         return rmcp_refuse(way, "2^23 queries of all heads or more");
-    const struct walk w = walk(request, NULL);
+    const struct walk w = walk(request, NULL, NULL);
     if (w.refusal) return rmcp_refuse(way, w.refusal);
     way->seconds = w.seconds;
     way->workspace_bytes = w.end + w.product_bytes;
+    *RMCP_WAY_DETAILS(way, struct rmcp_matmul_known) = w.known;
     return RMCP_OK;
 }
 
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
-    return walk(request, list).status;
+    return walk(request, RMCP_WAY_DETAILS_CONST(way, struct rmcp_matmul_known), list).status;
 }
 
 extern const struct rmcp_algo rmcp_algo_attention_products;

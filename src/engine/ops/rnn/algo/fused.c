@@ -9,8 +9,7 @@ static rmcp_status consider(const struct rmcp_request *request, struct rmcp_way 
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    (void)way;
-    return rmcp_rnn_emit(request, true, list);
+    return rmcp_rnn_emit(request, true, way, list);
 }
 
 const struct rmcp_algo rmcp_algo_rnn_fused = {

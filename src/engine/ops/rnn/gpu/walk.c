@@ -118,14 +118,13 @@ void rmcp_rnn_multiply(struct rmcp_rnn_walk *walk, const struct rmcp_rnn_product
         .beta = product->add ? 1 : 0,
     };
     if (walk->list) {
-        walk->status = rmcp_matmul_emit(&p, walk->caps, walk->workspace, walk->list);
+        walk->status = rmcp_matmul_emit(&p, walk->caps, &walk->known, walk->workspace, walk->list);
         return;
     }
-    walk->refusal = rmcp_matmul_refuse(&p, walk->caps);
-    if (walk->refusal) return;
-    walk->seconds += rmcp_matmul_seconds(&p, walk->caps);
-    const uint64_t bytes = rmcp_matmul_workspace(&p, walk->caps);
-    if (bytes > walk->product_bytes) walk->product_bytes = bytes;
+    const struct rmcp_matmul_cost cost = rmcp_matmul_consider(&p, walk->caps, &walk->known);
+    walk->refusal = cost.refusal;
+    walk->seconds += cost.seconds;
+    if (cost.workspace_bytes > walk->product_bytes) walk->product_bytes = cost.workspace_bytes;
 }
 
 /* ---- steps ---- */
@@ -253,7 +252,7 @@ static void convert_all(struct rmcp_rnn_walk *walk, bool back)
 }
 
 void rmcp_rnn_walk(struct rmcp_rnn_walk *walk, const struct rmcp_request *request, bool fused,
-                   struct rmcp_launch_list *list)
+                   const struct rmcp_matmul_known *known, struct rmcp_launch_list *list)
 {
     *walk = (struct rmcp_rnn_walk){
         .rec = rmcp_rec_of(request),
@@ -261,6 +260,7 @@ void rmcp_rnn_walk(struct rmcp_rnn_walk *walk, const struct rmcp_request *reques
         .fused = fused,
         .list = list,
     };
+    if (known) walk->known = *known;
     arrange(walk);
     convert_all(walk, false);
     if (walk->rec->pass == RMCP_RNN_BACKWARD_DATA)
@@ -289,17 +289,19 @@ rmcp_status rmcp_rnn_consider(const struct rmcp_request *request, bool fused, st
     if (p->steps * (int64_t)p->layers > 1 << 18)
         return rmcp_refuse(way, "more than 2^18 steps of all layers");
     struct rmcp_rnn_walk walk;
-    rmcp_rnn_walk(&walk, request, fused, NULL);
+    rmcp_rnn_walk(&walk, request, fused, NULL, NULL);
     if (walk.refusal) return rmcp_refuse(way, walk.refusal);
     way->seconds = walk.seconds;
     way->workspace_bytes = walk.workspace + walk.product_bytes;
+    *RMCP_WAY_DETAILS(way, struct rmcp_matmul_known) = walk.known;
     return RMCP_OK;
 }
 
 rmcp_status rmcp_rnn_emit(const struct rmcp_request *request, bool fused,
-                          struct rmcp_launch_list *list)
+                          const struct rmcp_way *way, struct rmcp_launch_list *list)
 {
     struct rmcp_rnn_walk walk;
-    rmcp_rnn_walk(&walk, request, fused, list);
+    rmcp_rnn_walk(&walk, request, fused, RMCP_WAY_DETAILS_CONST(way, struct rmcp_matmul_known),
+                  list);
     return walk.status;
 }

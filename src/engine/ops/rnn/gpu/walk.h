@@ -23,6 +23,7 @@ struct rmcp_rnn_walk {
     double seconds;         /* estimated so far                                              */
     uint64_t workspace;     /* bytes of all places below, a multiple of 256                  */
     uint64_t product_bytes; /* that the products need behind them                            */
+    struct rmcp_matmul_known known; /* ways of products */
 
     struct rmcp_rnn_place tensor[RMCP_REC_SLOTS]; /* as f32: the slot itself, or a copy of it */
     struct rmcp_rnn_place saved;   /* INFER: in place of the reserve                 */
@@ -33,9 +34,10 @@ struct rmcp_rnn_walk {
     struct rmcp_rnn_place before; /* weights: the hidden state that each row follows */
 };
 
-/* Walk through everything. With a list, emit; the places are the same each time. */
+/* Walk through everything. With a list, emit; the places are the same each time. `known`: the ways
+ * of products that an earlier walk found; may be NULL. */
 void rmcp_rnn_walk(struct rmcp_rnn_walk *walk, const struct rmcp_request *request, bool fused,
-                   struct rmcp_launch_list *list);
+                   const struct rmcp_matmul_known *known, struct rmcp_launch_list *list);
 
 /* ---- what the passes share (walk.c) ---- */
 
@@ -96,6 +98,6 @@ void rmcp_rnn_walk_weights(struct rmcp_rnn_walk *walk);
 /* ---- for the algorithms ---- */
 rmcp_status rmcp_rnn_consider(const struct rmcp_request *request, bool fused, struct rmcp_way *way);
 rmcp_status rmcp_rnn_emit(const struct rmcp_request *request, bool fused,
-                          struct rmcp_launch_list *list);
+                          const struct rmcp_way *way, struct rmcp_launch_list *list);
 
 #endif
