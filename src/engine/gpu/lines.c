@@ -16,14 +16,6 @@ enum {
     UNIT_ITEMS = 2048, /* work-items of a compute unit */
 };
 
-/* The least power of two that is not below n, but at most `most`. */
-static int64_t power_of_two(int64_t n, int64_t most)
-{
-    int64_t power = 1;
-    while (power < n && power < most) power *= 2;
-    return power;
-}
-
 /* ---- loops ---- */
 
 static bool joins(const struct rmcp_line_loop *outer, const struct rmcp_line_loop *inner)
@@ -162,13 +154,13 @@ static void share_out(const struct rmcp_line_plan *plan, struct rmcp_line_piece 
     const int64_t busy = plan->compute_units * UNIT_GROUPS;
     /* Work-items that take many chunks meet less often; a row still has whole lines of caches. */
     const int64_t enough = plan->problem.passing && !plan->columns ? FEW_LANES : most;
-    int64_t lanes = power_of_two(rmcp_ceil_divide(count, keep), enough);
+    int64_t lanes = rmcp_power_of_two(rmcp_ceil_divide(count, keep), enough);
     if (plan->columns && lanes * keep < count) lanes = USUAL_LANES;
     while (lanes < most && lanes < count && rmcp_ceil_divide(lines * lanes, THREADS) < busy)
         lanes *= 2;
     int64_t outs = THREADS / lanes;
-    if (outs > power_of_two(lines, THREADS))
-        outs = power_of_two(lines, THREADS), lanes = THREADS / outs;
+    if (outs > rmcp_power_of_two(lines, THREADS))
+        outs = rmcp_power_of_two(lines, THREADS), lanes = THREADS / outs;
     piece->groups = rmcp_ceil_divide(lines, outs);
     int64_t parts = 1;
     piece->once = count <= lanes * keep;

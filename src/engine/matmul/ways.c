@@ -1,6 +1,8 @@
 /* ways.c: which kernel computes a matrix product on a GPU, in how many parts, and what it costs. */
 #include "engine/matmul/ways.h"
 
+#include "engine/gpu/launch.h"
+
 #include <math.h>
 #include <stddef.h>
 
@@ -127,7 +129,7 @@ static double tile_seconds(const struct rmcp_matmul *p, const struct rmcp_matmul
     const double preamble = rmcp_figure(caps, RMCP_FIGURE_GEMM_PREAMBLE);
     const double efficiency = rmcp_figure(caps, tile->efficiency);
     const double at_once = rmcp_figure(caps, tile->at_once);
-    const double units = caps->compute_units ? caps->compute_units : 1;
+    const double units = (double)rmcp_launch_units(caps);
     const double groups = (double)rmcp_ceil_divide(p->m, tile->rows) *
                           (double)rmcp_ceil_divide(p->n, tile->columns) * (double)p->batch *
                           (double)way->splits;
@@ -159,7 +161,7 @@ static double thin_seconds(const struct rmcp_matmul *p, const struct rmcp_matmul
                                                         : RMCP_FIGURE_GEMM_THIN_TURN) *
                         apart;
     const int64_t width = along_sum ? 16 : 128, step = along_sum ? 128 : 16;
-    const double units = caps->compute_units ? caps->compute_units : 1;
+    const double units = (double)rmcp_launch_units(caps);
     const double chunks = (double)rmcp_ceil_divide(lines, way->few);
     const double groups =
         (double)rmcp_ceil_divide(wide, width) * chunks * (double)p->batch * (double)way->splits;

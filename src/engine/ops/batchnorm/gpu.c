@@ -22,11 +22,6 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t units_of(const struct rmcp_request *request)
-{
-    return request->caps->compute_units ? request->caps->compute_units : 1;
-}
-
 /* The smallest n with 1 << n at least `value`, and at most `most`. */
 static unsigned bits_of(int64_t value, unsigned most)
 {
@@ -80,7 +75,7 @@ static struct rmcp_norm_walk walk_of(const struct rmcp_norm *norm, int64_t lanes
 static int64_t split(const struct rmcp_request *request, int64_t wanted, int64_t groups,
                      int64_t length, int64_t least, int64_t *share)
 {
-    int64_t parts = rmcp_ceil_divide(units_of(request) * wanted, groups);
+    int64_t parts = rmcp_ceil_divide(rmcp_launch_units(request->caps) * wanted, groups);
     parts = smaller(smaller(parts, MOST_SPLITS), rmcp_ceil_divide(length, least));
     *share = rmcp_ceil_divide(rmcp_ceil_divide(length, parts), least) * least;
     return rmcp_ceil_divide(length, *share);
@@ -92,7 +87,7 @@ static void divide_rows(const struct rmcp_request *request, enum rmcp_norm_split
                         struct rmcp_norm_division *d)
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
-    const int64_t busy = units_of(request) * 4;
+    const int64_t busy = rmcp_launch_units(request->caps) * 4;
     unsigned bits = bits_of(rmcp_ceil_divide(norm->count, BLOCK), 8);
     while (bits < 8 && (INT64_C(1) << bits) < norm->count &&
            rmcp_ceil_divide(norm->params << bits, THREADS) < busy)
@@ -120,7 +115,7 @@ static void divide_columns(const struct rmcp_request *request, enum rmcp_norm_sp
                            struct rmcp_norm_division *d)
 {
     const struct rmcp_norm *norm = rmcp_norm_of(request);
-    const int64_t busy = units_of(request) * 2;
+    const int64_t busy = rmcp_launch_units(request->caps) * 2;
     unsigned bits = bits_of(rmcp_ceil_divide(norm->params, 4), 5);
     /* Without splits narrower workgroups are the way to have more of them: down to 128 bytes. */
     while (purpose == RMCP_NORM_WHOLE && bits > 3 &&
@@ -181,8 +176,8 @@ double rmcp_norm_seconds(const struct rmcp_request *request,
     const double wait = rmcp_figure(caps, RMCP_FIGURE_BATCHNORM_WAIT);
     const double start = rmcp_figure(caps, RMCP_FIGURE_BATCHNORM_START);
     const double efficiency = rmcp_figure(caps, RMCP_FIGURE_BATCHNORM_EFFICIENCY);
-    const int64_t rounds =
-        rmcp_ceil_divide(division->groups * division->splits, units_of(request) * AT_ONCE);
+    const int64_t rounds = rmcp_ceil_divide(division->groups * division->splits,
+                                            rmcp_launch_units(request->caps) * AT_ONCE);
     const double blocks = (double)rmcp_ceil_divide(division->elements, BLOCK);
     const double waiting = (double)rounds * (passes * blocks * wait + start);
     const double moving =
@@ -232,8 +227,8 @@ rmcp_status rmcp_norm_append(const struct rmcp_request *request,
     const bool over_groups = division->groups >= division->splits;
     const int64_t count = over_groups ? division->groups : division->splits;
     const int64_t other = over_groups ? division->splits : division->groups;
-    const int64_t quota =
-        rmcp_launch_quota(count, rmcp_ceil_divide(units_of(request) * 8, other), seconds);
+    const int64_t quota = rmcp_launch_quota(
+        count, rmcp_ceil_divide(rmcp_launch_units(request->caps) * 8, other), seconds);
     rmcp_status status = RMCP_OK;
     for (int64_t first = 0; first < count && !status; first += quota) {
         const int64_t n = smaller(quota, count - first);

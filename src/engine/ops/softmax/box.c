@@ -1,4 +1,5 @@
 /* box.c: softmax's tensors as lines in dense memory, whichever layout they have. */
+#include "engine/gpu/launch.h"
 #include "engine/ops/softmax/softmax.h"
 
 bool rmcp_softmax_box_of(const struct rmcp_form *form, struct rmcp_softmax_box *box)
@@ -37,7 +38,7 @@ bool rmcp_softmax_box_of(const struct rmcp_form *form, struct rmcp_softmax_box *
 double rmcp_softmax_seconds(const struct rmcp_request *request, double times, double groups)
 {
     const struct rmcp_caps *caps = request->caps;
-    const double units = (double)(caps->compute_units ? caps->compute_units : 1);
+    const double units = (double)rmcp_launch_units(caps);
     const double busy = groups / (units * RMCP_SOFTMAX_UNIT_GROUPS);
     const double bytes = request->operation->bytes(request->problem) * times;
     return bytes / caps->bytes_per_second / (busy < 1 ? busy : 1);

@@ -38,7 +38,7 @@ static struct places places_of(const struct rmcp_form *form)
 static double step_seconds(const struct rmcp_request *request)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
-    const double units = request->caps->compute_units ? request->caps->compute_units : 1;
+    const double units = (double)rmcp_launch_units(request->caps);
     const double each = ceil((2 * form->number[RMCP_CTC_LABELS] + 1) / THREADS);
     return ceil((double)form->size[RMCP_CTC_BATCH] / units) *
            (rmcp_figure(request->caps, RMCP_FIGURE_CTC_STEP) +

@@ -8,11 +8,6 @@
 
 enum { THREADS = RMCP_LN_THREADS, WIDE = 32, MOST_SPLITS = 512 };
 
-static int64_t units_of(const struct rmcp_request *request)
-{
-    return request->caps->compute_units ? request->caps->compute_units : 1;
-}
-
 static bool sums_of(const struct rmcp_form *form)
 {
     return form->word[RMCP_LN_PASS] == RMCP_LN_BACKWARD &&
@@ -56,7 +51,7 @@ static struct rmcp_ln_sums divide(const struct rmcp_request *request)
     const int64_t tiles =
         group ? r.channels : rmcp_ceil_divide(r.weights, WIDE * (s.fours ? 4 : 1));
     const int64_t least = group ? 1 : 64;
-    int64_t splits = rmcp_ceil_divide(units_of(request) * 8, tiles);
+    int64_t splits = rmcp_ceil_divide(rmcp_launch_units(request->caps) * 8, tiles);
     if (splits > MOST_SPLITS) splits = MOST_SPLITS;
     if (splits > rmcp_ceil_divide(s.rows, least)) splits = rmcp_ceil_divide(s.rows, least);
     s.share = rmcp_ceil_divide(s.rows, splits);
@@ -108,8 +103,8 @@ static rmcp_status emit_sums(const struct rmcp_request *request, const struct ro
     const bool group = form->word[RMCP_LN_KIND] == RMCP_LN_GROUP;
     struct rmcp_ln_sums s = way->sums;
     const int64_t tiles = group ? s.inner : rmcp_ceil_divide(s.inner, WIDE * (s.fours ? 4 : 1));
-    const int64_t quota =
-        rmcp_launch_quota(s.splits, rmcp_ceil_divide(units_of(request) * 8, tiles), way->seconds);
+    const int64_t quota = rmcp_launch_quota(
+        s.splits, rmcp_ceil_divide(rmcp_launch_units(request->caps) * 8, tiles), way->seconds);
     struct rmcp_kernel_launch *launch = NULL;
     for (int64_t first = 0; first < s.splits; first += quota) {
         rmcp_status status = rmcp_kernel_append(list, group ? "norm_channels" : "norm_columns",
@@ -164,7 +159,7 @@ static struct rmcp_ln_args args_of(const struct rmcp_request *request)
     /* More work-items for a row than it needs where the device would be idle. */
     while (a.lane_bits < 8 && (block << a.lane_bits) < r.inner) a.lane_bits++;
     while (a.lane_bits < 8 && (INT64_C(4) << a.lane_bits) < r.inner &&
-           r.rows << a.lane_bits < units_of(request) * 4 * THREADS)
+           r.rows << a.lane_bits < rmcp_launch_units(request->caps) * 4 * THREADS)
         a.lane_bits++;
     return a;
 }
@@ -197,9 +192,9 @@ static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_wa
     }
     struct rmcp_ln_args a = args_of(request);
     const int64_t several = THREADS >> a.lane_bits;
-    const int64_t quota =
-        rmcp_launch_quota(rmcp_ceil_divide(a.rows, several), units_of(request) * 8, mine->seconds) *
-        several;
+    const int64_t quota = rmcp_launch_quota(rmcp_ceil_divide(a.rows, several),
+                                            rmcp_launch_units(request->caps) * 8, mine->seconds) *
+                          several;
     static const unsigned forwards[] = { RMCP_LN_X, RMCP_LN_X2,   RMCP_LN_WEIGHT, RMCP_LN_BIAS,
                                          RMCP_LN_Y, RMCP_LN_MEAN, RMCP_LN_RSTD };
     static const unsigned backwards[] = { RMCP_LN_X,    RMCP_LN_DY,   RMCP_LN_WEIGHT,

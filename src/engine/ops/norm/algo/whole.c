@@ -12,11 +12,6 @@ enum {
     WIDE = RMCP_LN_FINISH,
 };
 
-static int64_t units_of(const struct rmcp_request *request)
-{
-    return request->caps->compute_units ? request->caps->compute_units : 1;
-}
-
 static bool is_backward(const struct rmcp_form *form)
 {
     return form->word[RMCP_LN_PASS] == RMCP_LN_BACKWARD;
@@ -72,17 +67,19 @@ static struct rmcp_ln_shares divide(const struct rmcp_request *request, int64_t 
         s.lanes *= 2;
     /* More where the device would be idle. */
     while (s.lanes < s.threads && s.lanes * 16 < r.inner * bytes_of(request->problem) &&
-           r.rows * s.lanes < units_of(request) * 4 * THREADS)
+           r.rows * s.lanes < rmcp_launch_units(request->caps) * 4 * THREADS)
         s.lanes *= 2;
     s.lines = s.threads / s.lanes;
-    s.rows = rmcp_launch_quota(rmcp_ceil_divide(r.rows, s.lines), units_of(request) * 8, seconds) *
+    s.rows = rmcp_launch_quota(rmcp_ceil_divide(r.rows, s.lines),
+                               rmcp_launch_units(request->caps) * 8, seconds) *
              s.lines;
     if (s.rows > r.rows) s.rows = r.rows;
     s.launches = rmcp_ceil_divide(r.rows, s.rows);
     s.groups = rmcp_ceil_divide(s.rows, s.lines);
     if (sums_of(request->problem)) {
         const int64_t least = rmcp_ceil_divide(s.groups, MOST_ROWS),
-                      wanted = units_of(request) * stay_of(s.threads), most = s.groups;
+                      wanted = rmcp_launch_units(request->caps) * stay_of(s.threads),
+                      most = s.groups;
         s.groups = wanted > least ? wanted : least;
         if (s.groups > most) s.groups = most;
     }

@@ -193,7 +193,7 @@ double rmcp_rnn_waiting_bytes(const struct rmcp_rnn_walk *walk, int64_t groups, 
                               int64_t lanes, int64_t rows)
 {
     const int64_t ahead = rows > 4 ? 2 : 4;
-    const int64_t units = walk->caps->compute_units ? walk->caps->compute_units : 1;
+    const int64_t units = rmcp_launch_units(walk->caps);
     const int64_t at_once = rows > 4 ? 2 : rows > 1 ? 4 : 8;
     const double rounds = ceil((double)groups / (double)(at_once * units));
     const double turns = ceil((double)terms / (double)(ahead * lanes));

@@ -21,14 +21,6 @@ struct launch {
     bool along, align;
 };
 
-/* The least power of two that is not below n, but at most `most`. */
-static int64_t power_of_two(int64_t n, int64_t most)
-{
-    int64_t power = 1;
-    while (power < n && power < most) power *= 2;
-    return power;
-}
-
 /* How workgroups share the work; the loops are set. `most_parts` workgroups keep the device busy;
  * with 1 of them no output is shared. */
 static void share_out(struct launch *l, int64_t vector, int64_t most_parts)
@@ -42,10 +34,10 @@ static void share_out(struct launch *l, int64_t vector, int64_t most_parts)
     for (unsigned i = l->n_summed; i < l->n_loops; i++) l->outputs *= l->loop[i].size;
 
     if (l->along) {
-        l->lanes = power_of_two(l->count, THREADS);
+        l->lanes = rmcp_power_of_two(l->count, THREADS);
     } else {
-        const int64_t outs = power_of_two(l->outputs, WIDTH);
-        l->lanes = power_of_two(l->count, THREADS / outs);
+        const int64_t outs = rmcp_power_of_two(l->outputs, WIDTH);
+        l->lanes = rmcp_power_of_two(l->count, THREADS / outs);
     }
     l->outs = THREADS / l->lanes;
     const int64_t groups = rmcp_ceil_divide(l->outputs, l->outs);
