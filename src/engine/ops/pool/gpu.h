@@ -23,8 +23,12 @@ struct rmcp_pool_way {
 rmcp_status rmcp_pool_consider(const struct rmcp_request *request, struct rmcp_way *way,
                                struct rmcp_pool_way mine);
 
-/* Append them, of the kernel whose name begins with `stem`. `adjust` may change arguments and
- * work-items of each. */
+/* The same for kernels that know their windows (tiles.cl, back.cl): how they divide the work
+ * follows from these. */
+rmcp_status rmcp_pool_known(const struct rmcp_request *request, struct rmcp_way *way);
+
+/* Append the launches, of the kernel whose name begins with `stem`. `adjust` may change arguments
+ * and work-items of each. */
 typedef void rmcp_pool_adjust(const struct rmcp_request *request, const struct rmcp_pool_way *way,
                               struct rmcp_pool_args *args, int64_t *work_items);
 rmcp_status rmcp_pool_emit(const struct rmcp_request *request, const struct rmcp_way *way,
@@ -33,9 +37,6 @@ rmcp_status rmcp_pool_emit(const struct rmcp_request *request, const struct rmcp
 
 /* Seconds to move all bytes, or to compute with `instructions` for each element of each window. */
 double rmcp_pool_seconds(const struct rmcp_request *request, double instructions);
-
-/* The same for kernels whose windows are known (tiles.cl, back.cl). */
-rmcp_status rmcp_pool_known(const struct rmcp_request *request, struct rmcp_way *way);
 
 /* Elements of x between those of two work-items side by side in forward. */
 int64_t rmcp_pool_step(const struct rmcp_form *form);

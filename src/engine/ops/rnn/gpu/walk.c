@@ -187,8 +187,8 @@ int64_t rmcp_rnn_rows(int64_t batch)
     return batch <= 1 ? 1 : batch <= 4 ? 4 : 8;
 }
 
-/* A work-item waits for its terms and at the end; the
- * fewer sequences a workgroup has, the more of them are on a compute unit. */
+/* A work-item waits for its terms and at the end; the fewer sequences a workgroup has, the more of
+ * them are on a compute unit. */
 double rmcp_rnn_waiting_bytes(const struct rmcp_rnn_walk *walk, int64_t groups, int64_t terms,
                               int64_t lanes, int64_t rows)
 {

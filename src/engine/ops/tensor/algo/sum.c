@@ -201,13 +201,14 @@ static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_wa
                         struct rmcp_launch_list *list)
 {
     const struct rmcp_tensor_form *form = request->problem;
-    const struct cut *cut = RMCP_WAY_DETAILS_CONST(way, struct cut);
+    struct cut cut = *RMCP_WAY_DETAILS_CONST(way, struct cut);
+    cut.pieces.form = form; /* which may be a copy of the one that was considered */
     rmcp_status status = RMCP_OK;
-    for (int64_t kept = 0; kept < cut->pieces.count / cut->summed && !status; kept++) {
+    for (int64_t kept = 0; kept < cut.pieces.count / cut.summed && !status; kept++) {
         int64_t outputs = 0, part = 0;
-        const int64_t parts = parts_of(request, cut, kept, &outputs);
-        for (int64_t summed = 0; summed < cut->summed && !status; summed++) {
-            const struct rmcp_tensor_piece piece = piece_of(cut, kept, summed);
+        const int64_t parts = parts_of(request, &cut, kept, &outputs);
+        for (int64_t summed = 0; summed < cut.summed && !status; summed++) {
+            const struct rmcp_tensor_piece piece = piece_of(&cut, kept, summed);
             const struct launch l = first_launch(request, &piece);
             status = append(form, &l, &piece, parts > 1 ? part : -1, false, list);
             part += l.parts;

@@ -78,11 +78,10 @@ static rmcp_status emit_piece(const struct rmcp_tensor_form *form,
 static rmcp_status emit(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list)
 {
-    const struct rmcp_tensor_pieces *pieces =
-        RMCP_WAY_DETAILS_CONST(way, struct rmcp_tensor_pieces);
+    const struct rmcp_tensor_pieces pieces = rmcp_tensor_pieces_of(request, way);
     rmcp_status status = RMCP_OK;
-    for (int64_t i = 0; i < pieces->count && !status; i++) {
-        const struct rmcp_tensor_piece piece = rmcp_tensor_piece_at(pieces, i);
+    for (int64_t i = 0; i < pieces.count && !status; i++) {
+        const struct rmcp_tensor_piece piece = rmcp_tensor_piece_at(&pieces, i);
         status = emit_piece(request->problem, &piece, list);
     }
     return status;

@@ -38,6 +38,15 @@ const char *rmcp_tensor_cut_refuse(const struct rmcp_tensor_pieces *pieces);
 rmcp_status rmcp_tensor_consider(const struct rmcp_request *request, double seconds,
                                  struct rmcp_way *way);
 
+/* These for emit, whose problem may be a copy of the one that was considered. */
+static inline struct rmcp_tensor_pieces rmcp_tensor_pieces_of(const struct rmcp_request *request,
+                                                              const struct rmcp_way *way)
+{
+    struct rmcp_tensor_pieces pieces = *RMCP_WAY_DETAILS_CONST(way, struct rmcp_tensor_pieces);
+    pieces.form = request->problem;
+    return pieces;
+}
+
 /* ---- arguments ---- */
 
 /* Elements of c in 16 bytes: LANES of the kernels. */
