@@ -5,4 +5,5 @@
 set -eu
 cd "$(dirname "$0")/../.."
 ./setup.sh release
-meson test -C build-release --print-errorlogs images 'kernel families' 'comgr takes our code objects' prove 'hip command'
+meson test -C build-release --print-errorlogs 'kernels images' 'kernels families' \
+    'kernels comgr takes our code objects' 'kernels prove' 'driver hip command'

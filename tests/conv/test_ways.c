@@ -1,4 +1,4 @@
-/* test_conv_ways.c: what convolution's algorithms find out about a request is all in the way: other
+/* test_ways.c: what convolution's algorithms find out about a request is all in the way: other
  * requests in between change nothing, and launches use no more workspace than was told. */
 #include "engine/figures/figures.h"
 #include "support.h"
