@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what RMCP needs on Debian or Ubuntu, builds it, and runs it: ./setup.sh demo|test|build|release|package
+# Installs what RMCP needs on Debian or Ubuntu, builds it, runs it and tests it: ./setup.sh demo|test|build|release|package
 set -eu
 cd "$(dirname "$0")"
 
@@ -16,8 +16,14 @@ usage() {
     cat <<'TEXT'
 usage: ./setup.sh COMMAND
 
-  demo    build, list the devices, check one quickly, train a small network on it
-  test    build in every configuration and run all tests, sanitizers included
+  demo    build what it needs, list the devices, check one quickly, train a small network on it; three minutes
+  test [WHICH]
+          build and run tests; nothing more is said of those that pass:
+            (nothing)  whatever a change is likely to break; ten minutes on two cores
+            quick      those that take a second or so; less than a minute, for work between two edits
+            NAME…      of one room or operation (conv, doctor …), of a suite, or one test by its name
+            rest       what the ten minutes leave out: long tests, sanitizers, fuzzers
+            all        everything; half an hour
   build   build only: the command is build/rmcp, the library build/librmcp.so
   release the same in build-release, with kernels for every chip, not only RDNA1, RDNA2 and NVIDIA's
   package [tarball|wheel|pure|deb|kernels|all]
@@ -27,10 +33,70 @@ usage: ./setup.sh COMMAND
 
 Missing Debian packages are installed with apt-get (through sudo when not root). Without apt-get the tools and
 libraries must be there already; what is missing is said (docs/install.md has the packages of other systems).
-RMCP_KERNEL_TARGETS=gfx1010,nvptx ./setup.sh release compiles kernels for these targets only (package, too).
+RMCP_KERNEL_TARGETS=gfx1010,nvptx compiles kernels for these targets only. Without it a demo compiles them for the
+GPUs of this machine, a release for every chip, the others for gfx1010, gfx1030 and nvptx.
 RMCP_PYTHON=PROGRAM ./setup.sh test takes the PyTorch of another Python than the system's.
 RMCP_DEVICE=opencl ./setup.sh demo takes another device than the best one.
 TEXT
+}
+
+# tell WORDS…: a line that says how far something is. The next one takes its place on a terminal; elsewhere there is one
+# every five seconds, and later fewer.
+tell() {
+    if [ -t 1 ]; then
+        printf '\r\033[K%.78s' "$*"
+        return
+    fi
+    told=$(cat "$work/told")
+    due=5
+    [ "$told" -lt 24 ] || due=20
+    [ "$told" -lt 60 ] || due=60
+    [ $((now - last)) -ge $due ] || return 0
+    last=$now
+    echo $((told + 1)) >"$work/told"
+    printf '%s\n' "$*"
+}
+
+# How far Ninja or Meson is that writes to the log, or what apt-get did last.
+far() {
+    tail -n 50 "$log" | awk -v unit="$1" '
+        match($0, /^\[[0-9]+\/[0-9]+\]/) || match($0, /^ *[0-9]+\/[0-9]+ /) {
+            split(substr($0, RSTART, RLENGTH), part, /[^0-9]+/)
+            i = part[1] == "" ? 2 : 1
+            said = part[i] " of " part[i + 1] " " unit
+        }
+        /^(Get:|Unpacking|Setting up)/ { said = $1 " " ($1 == "Setting" ? $3 : $1 == "Unpacking" ? $2 : $5) }
+        END { if (said != "") print ", " said }'
+}
+
+# watch WHAT UNIT COMMAND…: runs it, its output in the log; meanwhile it says how far that is. It has the status of the
+# command.
+watch() {
+    what=$1 unit=$2
+    shift 2
+    : >"$log"
+    begun=$(date +%s)
+    # A signal may come too early for a shell that has just begun: the file ends it, too.
+    touch "$work/watching"
+    (
+        last=$begun
+        while sleep 1 && [ -e "$work/watching" ]; do
+            now=$(date +%s)
+            bad=$(grep -c -E '^ *[0-9]+/[0-9]+ .* (FAIL|TIMEOUT|ERROR) ' "$log" || true)
+            [ "$bad" = 0 ] && bad='' || bad=", $bad failed"
+            tell "$what: $((now - begun)) s$(far "$unit")$bad"
+        done
+    ) &
+    ticker=$!
+    watched=0
+    "$@" >"$log" 2>&1 </dev/null || watched=$?
+    rm "$work/watching"
+    kill "$ticker" 2>/dev/null || true
+    wait "$ticker" 2>/dev/null || true
+    ticker=
+    [ ! -t 1 ] || printf '\r\033[K'
+    seconds=$(($(date +%s) - begun))
+    return $watched
 }
 
 # Install the packages that are missing; nothing to do the second time.
@@ -42,17 +108,24 @@ install_packages() {
     done
     [ -n "$missing" ] || return 0
     command -v apt-get >/dev/null || { check_tools; return; }
-    say "installing$missing"
     as_root=
     [ "$(id -u)" = 0 ] || as_root=sudo
+    # sudo asks for the password now, before its output goes to the log.
+    [ -z "$as_root" ] || sudo true
+    say "installing$missing"
+    watch "reading the lists of packages" files $as_root apt-get update -q || true
     # Word splitting is wanted: a list of package names.
     # shellcheck disable=SC2086
-    { $as_root apt-get update -q && DEBIAN_FRONTEND=noninteractive $as_root apt-get install -qy \
-        --no-install-recommends $missing; } >"$log" 2>&1 || {
+    set -- $missing
+    size=$(apt-get install --assume-no --no-install-recommends "$@" 2>/dev/null | sed -n 's/^Need to get \(.*\) of archives.*/\1/p')
+    watch "installing, ${size:-some} to be fetched" packages $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -qy --no-install-recommends "$@" || {
         tail -n 20 "$log" >&2
         echo "setup.sh: apt-get could not install$missing; is it there from elsewhere?" >&2
         check_tools
+        return
     }
+    echo "${size:-packages} fetched and installed in $seconds s"
 }
 
 # Whether what a build needs is there, wherever it came from: commands that run, headers that the compiler finds.
@@ -94,27 +167,52 @@ configure() {
         pkg-config --modversion cmocka 2>/dev/null || true
         tools/find_python.sh numpy torch 2>/dev/null || true
         printf '%s\n' "$@")
+    again=
     if [ ! -f "$folder/build.ninja" ]; then
-        rm -rf "$folder"
-        meson setup "$folder" "$@" >"$log" 2>&1 || { cat "$log" >&2; fail "cannot configure $folder"; }
-    elif [ "$state" != "$(cat "$folder/setup.state" 2>/dev/null)" ]; then
-        meson setup --reconfigure "$folder" "$@" >"$log" 2>&1 ||
-            { cat "$log" >&2; fail "cannot configure $folder"; }
+        # Its compiled kernels stay: they are told from others by what they were made of.
+        find "$folder" -mindepth 1 -maxdepth 1 ! -name kernels -exec rm -rf {} + 2>/dev/null || true
+    elif [ "$state" = "$(cat "$folder/setup.state" 2>/dev/null)" ]; then
+        return 0
+    else
+        again=--reconfigure
     fi
+    watch "configuring $folder" checks meson setup $again "$folder" "$@" ||
+        { cat "$log" >&2; fail "cannot configure $folder: $(grep ERROR: "$log" | tail -n 1)"; }
     printf '%s\n' "$state" >"$folder/setup.state"
 }
 
-# What the kernels of each operation and target took is said where they are compiled.
+# compile FOLDER [TARGET…]
 compile() {
-    ninja -C "$@" >"$log" 2>&1 || { grep -v '^\[[0-9]*/' "$log" >&2; fail "cannot build $1"; }
-    grep -E '^[a-z0-9]+: [a-z_]+: ([1-9][0-9]* of [0-9]+ kernels compiled|.* packed$)' "$log" || true
+    watch "building in $1" steps ninja -C "$@" || {
+        grep -v '^\[[0-9]*/' "$log" | tail -n 200 >&2
+        fail "cannot build $1: $(grep -m 1 -E 'error:|ERROR|undefined reference' "$log" || grep -m 1 FAILED: "$log" || tail -n 1 "$log")"
+    }
+    [ "$seconds" -lt 5 ] || echo "built in $seconds s"
+}
+
+# compile_tested FOLDER SUITE: only what tests of a suite need.
+compile_tested() {
+    # Word splitting is wanted: paths of Ninja, without blanks.
+    # shellcheck disable=SC2046
+    compile "$1" $(python3 tools/tested.py "$1" "$2")
+}
+
+# The targets of kernels for what is built and tested here; those that the build has already stay, so that a demo before
+# a build, or after it, takes nothing away.
+targets_for() {
+    if [ -n "${RMCP_KERNEL_TARGETS+set}" ]; then
+        echo "$RMCP_KERNEL_TARGETS"
+    else
+        { echo "$1" && sed -n 's/^-Dkernel_targets=//p' build/setup.state 2>/dev/null; } | tr , '\n' |
+            sed '/^$/d' | sort -u | paste -s -d , -
+    fi
 }
 
 build() {
     say "building (some minutes the first time, most of them for the GPU kernels)"
     # Word splitting is wanted here and below: options.
     # shellcheck disable=SC2046
-    configure build $(portable)
+    configure build "-Dkernel_targets=$(targets_for gfx1010,gfx1030,nvptx)" $(portable)
     compile build
 }
 
@@ -169,51 +267,116 @@ set_up() {
     "$1"
 }
 
+# Only what it needs is built, and kernels only for GPUs that are here. ./setup.sh build then makes the rest.
 demo() {
-    set_up build
+    cards=$(targets_for "$(tools/kernels/cards.sh)")
+    if [ -n "$cards" ]; then
+        say "building, with GPU kernels for $cards"
+    else
+        say "building, without GPU kernels: no GPU here takes any"
+    fi
+    # shellcheck disable=SC2046
+    configure build "-Dkernel_targets=$cards" $(portable)
+    compile build rmcp examples/train
     say "the devices of this machine"
     build/rmcp devices
     say "a quick check against the reference"
-    build/rmcp verify --suite quick
+    watch "checking every operation" runs build/rmcp verify --suite quick || { tail -n 40 "$log"; fail "a result is wrong"; }
+    tail -n 2 "$log"
     say "training a small network on images that it draws itself"
     build/examples/train ${RMCP_DEVICE:+--device "$RMCP_DEVICE"}
-    say "that was everything: convolutions checked, a network trained"
+    say "that was everything: every operation checked, a network trained"
     echo "next: build/rmcp --help, README.md, docs/api.md"
 }
 
-# run_tests FOLDER MESON-TEST-OPTIONS…: adds to the totals. A test that fails is run once more, alone: when it passes
-# then, it is called unstable and does not count as failed; both are shown at the end.
-passed=0 failed=0 skipped=0 unstable=0
+# Results of tests are summed in a folder: RMCP_TEST_RESULTS names one for several calls of this script.
+# run_tests FOLDER MESON-TEST-OPTIONS…
 run_tests() {
     folder=$1
     shift
     status=0
-    meson test -C "$folder" --no-rebuild --timeout-multiplier 4 --print-errorlogs "$@" >"$log" 2>&1 || status=$?
-    sed -n -e '/^ *[0-9]*\/[0-9]* /{p;d}' -e '/^[―=-]\{8\}/,$p' "$log"
+    watch "tests in $folder" tests meson test -C "$folder" --no-rebuild --timeout-multiplier 4 --print-errorlogs "$@" || status=$?
     count() { sed -n "s/^$1: *\([0-9]*\).*/\1/p" "$log" | tail -n 1; }
     ok=$(count Ok) bad=$(count Fail) late=$(count Timeout) skip=$(count Skipped)
-    passed=$((passed + ${ok:-0}))
-    failed=$((failed + ${bad:-0} + ${late:-0}))
-    skipped=$((skipped + ${skip:-0}))
-    # Seconds, folder and name of each test.
-    sed -n "s|^ *[0-9]*/[0-9]* rmcp:[^/]* / \(.*[^ ]\)  *[A-Z]\{2,\}  *\([0-9.]*\)s.*|\2 $folder: \1|p" "$log" >>"$durations"
+    ok=${ok:-0} bad=$((${bad:-0} + ${late:-0})) skip=${skip:-0}
+    # Names of what was skipped; seconds, folder and name of each test.
+    sed -n 's|^ *[0-9]*/[0-9]* rmcp:[^/]* / \(.*[^ ]\)  *SKIP .*|skipped: \1|p' "$log"
+    sed -n "s|^ *[0-9]*/[0-9]* rmcp:[^/]* / \(.*[^ ]\)  *[A-Z]\{2,\}  *\([0-9.]*\)s.*|\2 $folder: \1|p" "$log" >>"$results/durations"
     # A failed test's line, its command, and what it said between two rules.
     awk -v folder="$folder" '
         / (FAIL|TIMEOUT|ERROR) / && /^ *[0-9]+\/[0-9]+ / { print folder ":" $0; rules = 2; next }
-        rules { print; if (/^―――/) rules-- }' "$log" >>"$failures"
-    [ $status = 0 ] || [ $((${bad:-0} + ${late:-0})) -gt 0 ] || { cat "$log" >&2; failed=$((failed + 1)); }
-    sed -n 's|^ *[0-9]*/[0-9]* rmcp:[^/]* / \(.*[^ ]\)  *\(FAIL\|TIMEOUT\|ERROR\) .*|\1|p' "$log" >"$again"
-    while IFS= read -r name; do
-        meson test -C "$folder" --no-rebuild --timeout-multiplier 4 "$name" >"$log" 2>&1 </dev/null || continue
-        failed=$((failed - 1))
-        unstable=$((unstable + 1))
-        echo "$folder: $name: passed when it was run again, alone" | tee -a "$failures"
-    done <"$again"
+        rules { print; if (/^―――/) rules-- }' "$log" >>"$results/failures"
+    if [ $status != 0 ] && [ $bad = 0 ]; then # Meson itself
+        cat "$log" >>"$results/failures"
+        bad=1
+    fi
+    echo "$ok passed, $bad failed, $skip skipped in $seconds s"
+    echo "$ok $bad $skip" >>"$results/totals"
+}
+
+# After all tests, so that whoever sees only the end of the output sees what failed.
+finish_tests() {
+    sort -rn "$results/durations" | awk 'NR == 1 { print "\nthe longest tests, seconds:" } NR <= 10'
+    step "the end"
+    tail -n 300 "$results/failures"
+    # The first of several calls: those that follow have the closing line.
+    so_far=
+    [ -z "${RMCP_TEST_RESULTS:-}" ] || [ $# -gt 0 ] || so_far='so far '
+    awk -v so_far="$so_far" '{ passed += $1; failed += $2; skipped += $3 }
+        END { printf "%s%d passed, %d failed, %d skipped\n", so_far, passed, failed, skipped; exit failed > 0 }' "$results/totals"
+}
+
+step() { say "$1, after $((($(date +%s) - started) / 60)) minutes"; }
+
+# The tests that a word means: those of a suite, which rooms and operations are, too, or one by its name.
+names_of() {
+    awk -v word="$1" '
+        match($0, / \/ /) {
+            name = substr($0, RSTART + 3)
+            suites = substr($0, 1, RSTART - 1)
+            sub(/^[^:]*:/, "", suites)
+            if (name == word || index("+" suites "+", "+" word "+")) print name
+        }' "$work/list"
+}
+
+test_named() {
+    meson test -C build --no-rebuild --list >"$work/list" 2>/dev/null
+    : >"$work/names"
+    # Words that together are one name, else each for itself.
+    names_of "$*" >"$work/names"
+    [ -s "$work/names" ] || for word; do
+        names_of "$word" >"$work/some"
+        [ -s "$work/some" ] || fail "there is no test, room, operation or suite '$word'; there are these (and meson test -C build --list):
+$(sed -n 's|^[^:]*:\([^/]*\) / .*|\1|p' "$work/list" | tr '+' '\n' | sort -u | paste -s -d ' ' - | fold -s -w 100)"
+        cat "$work/some" >>"$work/names"
+    done
+    set --
+    while IFS= read -r name; do set -- "$@" "$name"; done <"$work/names"
+    run_tests build "$@"
+}
+
+# Builds of their own, of which only what is tested is built.
+sanitizers() {
+    step "building with AddressSanitizer and UndefinedBehaviorSanitizer"
+    configure build-asan -Dkernel_targets="$(targets_for gfx1010,gfx1030,nvptx)" -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+    compile build-asan
+    step "tests under them"
+    run_tests build-asan --no-suite slow
+    step "building with ThreadSanitizer"
+    configure build-tsan -Dkernel_targets="$(targets_for gfx1010,gfx1030,nvptx)" -Dbuildtype=debugoptimized -Db_sanitize=thread -Dopenmp=disabled -Db_lundef=false
+    compile_tested build-tsan threads
+    step "tests under it"
+    run_tests build-tsan --suite threads
+    step "building fuzzers"
+    CC=clang-19 configure build-fuzz -Dkernel_targets="$(targets_for gfx1010,gfx1030,nvptx)" -Dbuildtype=debugoptimized -Db_sanitize=address,undefined \
+        -Db_lundef=false -Dopenmp=disabled -Dfuzz=true
+    compile_tested build-fuzz fuzz
+    step "fuzzers"
+    run_tests build-fuzz --suite fuzz
 }
 
 run_all_tests() {
-    begun=$(date +%s)
-    step() { say "$1, after $((($(date +%s) - begun) / 60)) minutes"; }
+    started=$(date +%s)
     # Word splitting is wanted: a list of package names.
     # shellcheck disable=SC2086
     install_packages $test_packages
@@ -221,39 +384,31 @@ run_all_tests() {
     # Tests of random problems draw others each time, except here: a change is judged by what it does, not by the dice.
     export RMCP_SEED="${RMCP_SEED:-1}"
     step "tests"
-    run_tests build
-    step "tests under AddressSanitizer and UndefinedBehaviorSanitizer"
-    configure build-asan -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
-    compile build-asan
-    run_tests build-asan --no-suite slow
-    step "tests under ThreadSanitizer"
-    configure build-tsan -Dbuildtype=debugoptimized -Db_sanitize=thread -Dopenmp=disabled -Db_lundef=false
-    compile build-tsan
-    run_tests build-tsan --suite threads
-    step "fuzzers"
-    CC=clang-19 configure build-fuzz -Dbuildtype=debugoptimized -Db_sanitize=address,undefined \
-        -Db_lundef=false -Dopenmp=disabled -Dfuzz=true
-    compile build-fuzz
-    run_tests build-fuzz --suite fuzz
-    say "the longest tests, seconds"
-    sort -rn "$durations" | head -n 20
-    step "all tests"
-    # Last, so that whoever sees only the end of the output sees what failed.
-    tail -n 300 "$failures"
-    echo "$passed passed, $failed failed, $skipped skipped, $unstable failed once and passed when run again"
-    [ "$failed" = 0 ]
+    case ${1-} in
+    '') run_tests build --no-suite rest ;;
+    quick) run_tests build --no-suite rest --no-suite slow --no-suite long ;;
+    rest) run_tests build --suite rest && sanitizers ;;
+    all) run_tests build && sanitizers ;;
+    *) test_named "$@" ;;
+    esac
+    finish_tests "$@"
 }
 
 # Threads that wait for work spin by default, which is slow where other work has the cores.
 export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
-log=$(mktemp)
-failures=$(mktemp)
-again=$(mktemp)
-durations=$(mktemp)
-trap 'rm -f "$log" "$failures" "$again" "$durations"' EXIT
+work=$(mktemp -d)
+log=$work/log results=${RMCP_TEST_RESULTS:-$work/results} ticker=
+echo 0 >"$work/told"
+mkdir -p "$results"
+touch "$results/failures" "$results/durations" "$results/totals"
+trap '[ -z "$ticker" ] || kill "$ticker" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 case ${1-} in
-demo) demo ;;
-test) run_all_tests ;;
+demo) set_up demo ;;
+test)
+    shift
+    run_all_tests "$@" ;;
 build) set_up build ;;
 release) set_up release ;;
 package)
