@@ -355,21 +355,30 @@ $(sed -n 's|^[^:]*:\([^/]*\) / .*|\1|p' "$work/list" | tr '+' '\n' | sort -u | p
     run_tests build "$@"
 }
 
+# sanitized FOLDER OPTIONS…: with the kernels of the build. What -O2 and all of -g would add takes longer to compile than the
+# tests then save.
+sanitized() {
+    sanitized_folder=$1
+    shift
+    configure "$sanitized_folder" "-Dkernel_targets=$(targets_for gfx1010,gfx1030,nvptx)" -Dbuildtype=custom -Doptimization=1 -Ddebug=true \
+        -Dc_args=-g1 -Db_lundef=false "$@"
+}
+
 # Builds of their own, of which only what is tested is built.
 sanitizers() {
     step "building with AddressSanitizer and UndefinedBehaviorSanitizer"
-    configure build-asan -Dkernel_targets="$(targets_for gfx1010,gfx1030,nvptx)" -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+    sanitized build-asan -Db_sanitize=address,undefined
     compile build-asan
     step "tests under them"
     run_tests build-asan --no-suite slow
     step "building with ThreadSanitizer"
-    configure build-tsan -Dkernel_targets="$(targets_for gfx1010,gfx1030,nvptx)" -Dbuildtype=debugoptimized -Db_sanitize=thread -Dopenmp=disabled -Db_lundef=false
+    sanitized build-tsan -Db_sanitize=thread -Dopenmp=disabled
     compile_tested build-tsan threads
     step "tests under it"
     run_tests build-tsan --suite threads
     step "building fuzzers"
-    CC=clang-19 configure build-fuzz -Dkernel_targets="$(targets_for gfx1010,gfx1030,nvptx)" -Dbuildtype=debugoptimized -Db_sanitize=address,undefined \
-        -Db_lundef=false -Dopenmp=disabled -Dfuzz=true
+    export CC=clang-19
+    sanitized build-fuzz -Db_sanitize=address,undefined -Dopenmp=disabled -Dfuzz=true
     compile_tested build-fuzz fuzz
     step "fuzzers"
     run_tests build-fuzz --suite fuzz
@@ -387,8 +396,14 @@ run_all_tests() {
     case ${1-} in
     '') run_tests build --no-suite rest ;;
     quick) run_tests build --no-suite rest --no-suite slow --no-suite long ;;
-    rest) run_tests build --suite rest && sanitizers ;;
-    all) run_tests build && sanitizers ;;
+    rest)
+        run_tests build --suite rest
+        sanitizers
+        ;;
+    all)
+        run_tests build
+        sanitizers
+        ;;
     *) test_named "$@" ;;
     esac
     finish_tests "$@"
