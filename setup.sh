@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what RMCP needs on Debian or Ubuntu, builds it, runs it and tests it: ./setup.sh demo|test|build|release|package
+# Installs what RMCP needs on Debian or Ubuntu, builds, runs and tests it: ./setup.sh demo|test|build|release|package
 set -eu
 cd "$(dirname "$0")"
 
@@ -7,7 +7,8 @@ build_packages="gcc libc6-dev meson ninja-build pkg-config binutils libdnnl-dev 
     opencl-headers zlib1g-dev libzstd-dev libbz2-dev libsqlite3-dev libdw-dev clang-19 lld-19"
 test_packages="$build_packages libcmocka-dev python3 python3-torch python3-torchvision
     python3-numpy python3-matplotlib python3-pip python3-setuptools python3-wheel clang-tools-19
-    libtorch-dev python3-dev g++ libclang-rt-19-dev llvm-19 shellcheck ocl-icd-libopencl1 pocl-opencl-icd rocminfo hipcc librocprim-dev"
+    libtorch-dev python3-dev g++ libclang-rt-19-dev llvm-19 shellcheck ocl-icd-libopencl1 pocl-opencl-icd rocminfo
+    hipcc librocprim-dev"
 
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
@@ -117,7 +118,8 @@ install_packages() {
     # Word splitting is wanted: a list of package names.
     # shellcheck disable=SC2086
     set -- $missing
-    size=$(apt-get install --assume-no --no-install-recommends "$@" 2>/dev/null | sed -n 's/^Need to get \(.*\) of archives.*/\1/p')
+    size=$(apt-get install --assume-no --no-install-recommends "$@" 2>/dev/null |
+        sed -n 's/^Need to get \(.*\) of archives.*/\1/p')
     watch "installing, ${size:-some} to be fetched" packages $as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get install -qy --no-install-recommends "$@" || {
         tail -n 20 "$log" >&2
@@ -162,7 +164,8 @@ configure() {
     shift
     # The kernels are the same in every build: compiled once.
     set -- "-Dkernel_folder=$PWD/build/kernels" "$@"
-    state=$(find src sim tools include tests examples data -name '*.[ch]' -o -name '*.cl' -o -name '*.inc' -o -name meson.build | sort
+    state=$(find src sim tools include tests examples data -name '*.[ch]' -o -name '*.cl' -o -name '*.inc' \
+        -o -name meson.build | sort
         command -v clang-19 || true
         pkg-config --modversion cmocka 2>/dev/null || true
         tools/find_python.sh numpy torch 2>/dev/null || true
@@ -185,7 +188,8 @@ configure() {
 compile() {
     watch "building in $1" steps ninja -C "$@" || {
         grep -v '^\[[0-9]*/' "$log" | tail -n 200 >&2
-        fail "cannot build $1: $(grep -m 1 -E 'error:|ERROR|undefined reference' "$log" || grep -m 1 FAILED: "$log" || tail -n 1 "$log")"
+        fail "cannot build $1: $(grep -m 1 -E 'error:|ERROR|undefined reference' "$log" ||
+            grep -m 1 FAILED: "$log" || tail -n 1 "$log")"
     }
     [ "$seconds" -lt 5 ] || echo "built in $seconds s"
 }
@@ -247,7 +251,8 @@ package() {
         compile build-release shipped ;;
     esac
     case $1 in deb | all)
-        configure build-debian "-Dkernel_targets=$targets" --prefix=/usr "--libdir=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)"
+        configure build-debian "-Dkernel_targets=$targets" --prefix=/usr \
+            "--libdir=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)"
         compile build-debian shipped ;;
     esac
     say "packing"
@@ -281,7 +286,8 @@ demo() {
     say "the devices of this machine"
     build/rmcp devices
     say "a quick check against the reference"
-    watch "checking every operation" runs build/rmcp verify --suite quick || { tail -n 40 "$log"; fail "a result is wrong"; }
+    watch "checking every operation" runs build/rmcp verify --suite quick ||
+        { tail -n 40 "$log"; fail "a result is wrong"; }
     tail -n 2 "$log"
     say "training a small network on images that it draws itself"
     build/examples/train ${RMCP_DEVICE:+--device "$RMCP_DEVICE"}
@@ -295,13 +301,15 @@ run_tests() {
     folder=$1
     shift
     status=0
-    watch "tests in $folder" tests meson test -C "$folder" --no-rebuild --timeout-multiplier 4 --print-errorlogs "$@" || status=$?
+    watch "tests in $folder" tests \
+        meson test -C "$folder" --no-rebuild --timeout-multiplier 4 --print-errorlogs "$@" || status=$?
     count() { sed -n "s/^$1: *\([0-9]*\).*/\1/p" "$log" | tail -n 1; }
     ok=$(count Ok) bad=$(count Fail) late=$(count Timeout) skip=$(count Skipped)
     ok=${ok:-0} bad=$((${bad:-0} + ${late:-0})) skip=${skip:-0}
     # Names of what was skipped; seconds, folder and name of each test.
     sed -n 's|^ *[0-9]*/[0-9]* rmcp:[^/]* / \(.*[^ ]\)  *SKIP .*|skipped: \1|p' "$log"
-    sed -n "s|^ *[0-9]*/[0-9]* rmcp:[^/]* / \(.*[^ ]\)  *[A-Z]\{2,\}  *\([0-9.]*\)s.*|\2 $folder: \1|p" "$log" >>"$results/durations"
+    sed -n "s|^ *[0-9]*/[0-9]* rmcp:[^/]* / \(.*[^ ]\)  *[A-Z]\{2,\}  *\([0-9.]*\)s.*|\2 $folder: \1|p" "$log" \
+        >>"$results/durations"
     # A failed test's line, its command, and what it said between two rules.
     awk -v folder="$folder" '
         / (FAIL|TIMEOUT|ERROR) / && /^ *[0-9]+\/[0-9]+ / { print folder ":" $0; rules = 2; next }
@@ -323,7 +331,10 @@ finish_tests() {
     so_far=
     [ -z "${RMCP_TEST_RESULTS:-}" ] || [ $# -gt 0 ] || so_far='so far '
     awk -v so_far="$so_far" '{ passed += $1; failed += $2; skipped += $3 }
-        END { printf "%s%d passed, %d failed, %d skipped\n", so_far, passed, failed, skipped; exit failed > 0 }' "$results/totals"
+        END {
+            printf "%s%d passed, %d failed, %d skipped\n", so_far, passed, failed, skipped
+            exit failed > 0
+        }' "$results/totals"
 }
 
 step() { say "$1, after $((($(date +%s) - started) / 60)) minutes"; }
@@ -346,7 +357,8 @@ test_named() {
     names_of "$*" >"$work/names"
     [ -s "$work/names" ] || for word; do
         names_of "$word" >"$work/some"
-        [ -s "$work/some" ] || fail "there is no test, room, operation or suite '$word'; there are these (and meson test -C build --list):
+        [ -s "$work/some" ] || fail "there is no test, room, operation or suite '$word'; there are these,
+and the names of tests (meson test -C build --list):
 $(sed -n 's|^[^:]*:\([^/]*\) / .*|\1|p' "$work/list" | tr '+' '\n' | sort -u | paste -s -d ' ' - | fold -s -w 100)"
         cat "$work/some" >>"$work/names"
     done
@@ -355,13 +367,13 @@ $(sed -n 's|^[^:]*:\([^/]*\) / .*|\1|p' "$work/list" | tr '+' '\n' | sort -u | p
     run_tests build "$@"
 }
 
-# sanitized FOLDER OPTIONS…: with the kernels of the build. What -O2 and all of -g would add takes longer to compile than the
-# tests then save.
+# sanitized FOLDER OPTIONS…: with the kernels of the build. What -O2 and all of -g would add takes longer to compile
+# than the tests then save.
 sanitized() {
     sanitized_folder=$1
     shift
-    configure "$sanitized_folder" "-Dkernel_targets=$(targets_for gfx1010,gfx1030,nvptx)" -Dbuildtype=custom -Doptimization=1 -Ddebug=true \
-        -Dc_args=-g1 -Db_lundef=false "$@"
+    configure "$sanitized_folder" "-Dkernel_targets=$(targets_for gfx1010,gfx1030,nvptx)" -Dbuildtype=custom \
+        -Doptimization=1 -Ddebug=true -Dc_args=-g1 -Db_lundef=false "$@"
 }
 
 # Builds of their own, of which only what is tested is built.

@@ -1,5 +1,6 @@
 #!/bin/sh
-# tools/kernels/cards.sh on made-up machines: which kernels serve the GPUs that are there. usage: check_cards.sh SOURCE-DIR
+# tools/kernels/cards.sh on made-up machines: which kernels serve the GPUs that are there.
+# usage: check_cards.sh SOURCE-DIR
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
 cards=$1/tools/kernels/cards.sh
@@ -44,7 +45,8 @@ while read -r version kernels; do
     node 1 "$version"
     answers "$kernels"
 done <<TEXT
-$(sed -n '/^{ \.name/{s/.*\.version = \([0-9]*\).*/\1/;h;};/\.kernels = /{s/.*\.kernels = "\([a-z0-9]*\)".*/\1/;G;s/\(.*\)\n\(.*\)/\2 \1/p;}' \
+$(sed -n -e '/^{ \.name/ { s/.*\.version = \([0-9]*\).*/\1/; h; b; }' \
+    -e '/\.kernels = / { s/.*\.kernels = "\([a-z0-9]*\)".*/\1/; G; s/\(.*\)\n\(.*\)/\2 \1/p; }' \
     "$1/src/base/chip/chips.inc")
 TEXT
 [ "$n_checks" -gt 35 ] || fail "chips.inc could not be read: $n_checks checks"

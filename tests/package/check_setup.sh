@@ -1,6 +1,7 @@
 #!/bin/sh
 # ./setup.sh on a system without apt-get: what is really missing is said by its own name, and with everything there it
-# builds, whatever dpkg knows; what a demo builds; how tests are chosen, counted and told of. usage: check_setup.sh SOURCE-DIR
+# builds, whatever dpkg knows; what a demo builds; how tests are chosen, counted and told of.
+# usage: check_setup.sh SOURCE-DIR
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
 source=$1
@@ -12,8 +13,8 @@ mkdir -p "$copy/src/base/chip" "$copy/sim" "$copy/tests" "$copy/examples"
 cp "$source/src/base/chip/chips.inc" "$copy/src/base/chip/"
 # A system's commands, but for those of Debian's packages.
 for folder in /usr/bin /bin; do
-    for command in sh awk sed grep find sort cat cut rm mkdir mktemp dirname printf env head tail tr cc gcc as ld readelf \
-        pkg-config ls id xargs date sleep paste fold touch cp python3; do
+    for command in sh awk sed grep find sort cat cut rm mkdir mktemp dirname printf env head tail tr cc gcc as ld \
+        readelf pkg-config ls id xargs date sleep paste fold touch cp python3; do
         [ ! -x "$folder/$command" ] || ln -sf "$folder/$command" "$work/bin/$command"
     done
 done
@@ -25,7 +26,10 @@ case \$1 in
 setup) shift; [ "\$1" != --reconfigure ] || shift; mkdir -p "\$1" && : >"\$1/build.ninja" ;;
 test)
     case "\$*" in
-    *--list*) printf 'rmcp:%s\n' 'conv / conv case' 'conv+slow / conv verify' 'sim+slow / sim card with conv' 'doctor / doctor rules' ;;
+    *--list*)
+        printf 'rmcp:%s\n' 'conv / conv case' 'conv+slow / conv verify' 'sim+slow / sim card with conv' \
+            'doctor / doctor rules'
+        ;;
     *) grep -q "Fail:  *[1-9]" "$work/tests" && bad=1; cat "$work/tests"; exit "\$((bad + \$(cat "$work/status")))" ;;
     esac ;;
 esac
@@ -40,7 +44,7 @@ called() { grep -q -e "$1" "$work/called" || fail "not called: $1"; }
 
 # Nothing is missing but for clang, perhaps.
 : >"$work/called"
-if printf '#include <stdio.h>\n#include <oneapi/dnnl/dnnl.h>\n#include <CL/cl.h>\n#include <cjson/cJSON.h>\n#include <sqlite3.h>\n' |
+if printf '#include <%s>\n' stdio.h oneapi/dnnl/dnnl.h CL/cl.h cjson/cJSON.h sqlite3.h |
     cc -E -x c -o /dev/null - 2>/dev/null; then
     expect 0 setup
     called '^meson setup build .*-Dkernel_targets=gfx1010,gfx1030,nvptx .*-Dportable='
@@ -137,7 +141,8 @@ TEXT
     printf '#!/bin/sh\ncat "%s"\nexit 1\n' "$work/ninja" >"$work/bin/ninja"
     arguments=build
     expect 1 setup
-    [ "$(tail -n 1 "$work/err")" = 'setup.sh: cannot build build: src/a.c:3: error: no such thing' ] || fail "it ends otherwise"
+    [ "$(tail -n 1 "$work/err")" = 'setup.sh: cannot build build: src/a.c:3: error: no such thing' ] ||
+        fail "it ends otherwise"
 fi
 arguments=build
 
@@ -148,7 +153,11 @@ says 'Meson 1.0 or later' 'pkg-config or pkgconf' 'docs/install.md'
 ! grep -Eq 'Ninja|binutils|-dev|clang' "$work/err" || fail "it asks for what is there, or by Debian's names"
 
 # Headers that are missing: a compiler that knows none but the C library's.
-printf '#!/bin/sh\ntext=$(cat)\ncase $text in *cl.h*|*zstd.h*) echo "no such file" >&2; exit 1 ;; esac\n' >"$work/bin/other-cc"
+cat >"$work/bin/other-cc" <<'TEXT'
+#!/bin/sh
+text=$(cat)
+case $text in *cl.h*|*zstd.h*) echo "no such file" >&2; exit 1 ;; esac
+TEXT
 chmod 755 "$work/bin/other-cc"
 expect 1 setup CC=other-cc
 says "OpenCL's headers.*CL/cl.h" 'Zstandard.*zstd.h'

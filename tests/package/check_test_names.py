@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""check_test_names.py: the names of tests are unique and in one form, so that a room's or an operation's can be told by its word.
+"""check_test_names.py: the names of tests are unique and in one form, so that a room's or an operation's are told by a word.
 
-A name is `room subject`: the folder of tests/ that the test is in, or an operation (src/engine/ops), then words of letters,
-digits, full stops, plus signs and hyphens. The room is the test's first suite. usage: check_test_names.py SOURCE-DIR BUILD-DIR
+A name is `room subject`: the folder of tests/ that the test is in, or an operation (src/engine/ops), then words of
+letters, digits, full stops, plus signs and hyphens. The room is the test's first suite.
+
+usage: check_test_names.py SOURCE-DIR BUILD-DIR
 """
 import collections
 import json
