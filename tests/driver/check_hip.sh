@@ -49,7 +49,7 @@ holds "$work/err" 'nothing is remembered'
 echo "killed in the middle of first use"
 FAKE_HIP_HANG=$work/launched setsid "$rmcp" verify --device hip --algorithm direct $case >/dev/null 2>&1 &
 group=$!
-for _ in $(seq 500); do [ -e "$work/launched" ] && break; sleep 0.02; done
+for _ in $(seq 3000); do [ -e "$work/launched" ] && break; sleep 0.02; done
 [ -e "$work/launched" ] || die "nothing was launched"
 "$rmcp" devices >"$work/out"
 holds "$work/out" 'being tried: direct f32$'

@@ -157,8 +157,8 @@ static void falls_to_the_next_at_first_use(void **state)
  * meanwhile. */
 static void die_at_first_use(enum rmcp_guard_state *seen)
 {
-    const char *path = "/tmp/rmcp-test-guard-launched";
-    char chosen[32];
+    char chosen[32], path[64];
+    snprintf(path, sizeof path, "/tmp/rmcp-test-guard-launched-%ld", (long)getpid());
     rmcp_device *device = open_card();
     remove(path);
     fflush(NULL);
@@ -444,12 +444,14 @@ static void believes_the_lines_of_a_trial(void **state)
         { BEGIN "sleep 30\n", RMCP_E_UNSUPPORTED, "no result within 1 seconds" },
     };
     char chosen[32];
-    setenv("RMCP_GUARD_LIMIT", "1", 1);
     for (int reaped = 0; reaped < 2; reaped++) {
         if (reaped) signal(SIGCHLD, SIG_IGN); /* a host that wants no exit statuses */
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             begin(state);
             use_command(rows[i].command);
+            /* Where the lines decide, a machine that is busy may take its time. */
+            const bool late = rows[i].reason && strstr(rows[i].reason, "no result within");
+            setenv("RMCP_GUARD_LIMIT", late ? "1" : "60", 1);
             rmcp_device *device = open_card();
             assert_int_equal(plan(device, "direct", chosen), rows[i].status);
             if (rows[i].reason) contains(rmcp_last_error(), rows[i].reason);
@@ -488,12 +490,12 @@ static void tells_of_a_long_first_use(void **state)
         int calls;
     } rows[] = {
         { BEGIN "echo rmcp-trial 1 good ''\n", RMCP_OK, 0 },
-        { BEGIN "sleep 3.5\necho rmcp-trial 1 good ''\n", RMCP_OK, 1 },
+        { BEGIN "sleep 5\necho rmcp-trial 1 good ''\n", RMCP_OK, 1 },
         { BEGIN "sleep 30\n", RMCP_E_UNSUPPORTED, 1 },
-        { "#!/bin/sh\nsleep 3.5\n", RMCP_OK, 1 }, /* and then it is tried here */
+        { "#!/bin/sh\nsleep 5\n", RMCP_OK, 1 }, /* and then it is tried here */
     };
     char chosen[32];
-    setenv("RMCP_GUARD_LIMIT", "5", 1);
+    setenv("RMCP_GUARD_LIMIT", "9", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin(state);
         use_command(rows[i].command);
@@ -503,11 +505,13 @@ static void tells_of_a_long_first_use(void **state)
         const double start = rmcp_clock();
         assert_int_equal(plan(device, "direct", chosen), rows[i].status);
         const double end = rmcp_clock();
-        assert_int_equal(heard.calls, rows[i].calls);
+        /* A busy machine may make a long one of the first. */
+        if (rows[i].calls || end - start < 2) assert_int_equal(heard.calls, rows[i].calls);
         if (heard.calls) {
-            assert_true(heard.at - start >= 2 && end - heard.at > 1);
+            assert_true(heard.at - start >= 2 && end > heard.at);
+            if (rows[i].calls) assert_true(end - heard.at > 1);
             contains(heard.line, "first use of direct f32 on hip (gfx1010)");
-            contains(heard.line, "up to 5 seconds");
+            contains(heard.line, "up to 9 seconds");
             assert_null(strchr(heard.line, '\n'));
         }
         rmcp_device_close(device);
@@ -529,10 +533,11 @@ static void tells_of_a_long_first_use(void **state)
 static void tells_of_the_trial_of_another_process(void **state)
 {
     (void)state;
-    char chosen[32];
-    const char *path = "/tmp/rmcp-test-guard-other";
+    char chosen[32], path[64], command[256];
+    snprintf(path, sizeof path, "/tmp/rmcp-test-guard-other-%ld", (long)getpid());
     remove(path);
-    use_command(BEGIN "touch /tmp/rmcp-test-guard-other\nsleep 4\necho rmcp-trial 1 good ''\n");
+    snprintf(command, sizeof command, BEGIN "touch %s\nsleep 6\necho rmcp-trial 1 good ''\n", path);
+    use_command(command);
     rmcp_device *device = open_card();
     fflush(NULL);
     const pid_t child = fork();

@@ -22,14 +22,18 @@ echo "a diary" >"$work/diary"
 n=0
 while [ $n -lt "$kills" ]; do
     n=$((n + 1))
-    (owner "$@") >"$work/out" 2>"$work/err" &
+    (export RMCP_TEST_MARK="$work"; owner "$@") >"$work/out" 2>"$work/err" &
     child=$!
     # Between 0.1 and 1.2 s, from the system's own dice.
     dice=$(od -An -N1 -tu1 /dev/urandom)
     sleep "$(awk -v d="$dice" 'BEGIN { printf "%.2f", 0.1 + d / 230 }')"
     kill -KILL $child 2>/dev/null || true
     wait $child 2>/dev/null || true
-    sleep 0.1 # the step's own process ends with its parent
+    # The step's own process ends with its parent, soon.
+    for _ in $(seq 100); do
+        sleep 0.1
+        grep -q -s -a -F "RMCP_TEST_MARK=$work" /proc/[0-9]*/environ || break
+    done
 done
 (owner "$@") >"$work/out" 2>"$work/err" || [ $? = 1 ] || wrong "the last run: $(cat "$work/err")"
 grep -q 'passed' "$work/out" || wrong "no summary"

@@ -170,10 +170,10 @@ assert not stats.disabled and stats.calls == 6 and "RMCP_DISABLE" not in str(sta
 @unittest.skipUnless(FAKE_HIP, "FAKE_HIP names no library")
 class Notice(unittest.TestCase):
     def run_slowly(self, **environment):
-        """What is said when a trial takes three seconds."""
+        """What is said when a trial takes five seconds."""
         with tempfile.TemporaryDirectory() as folder:
             command = pathlib.Path(folder, "rmcp")
-            command.write_text(f"#!/bin/sh\necho rmcp-trial 1 {support.rmcp.__version__} begin\nsleep 3\n"
+            command.write_text(f"#!/bin/sh\necho rmcp-trial 1 {support.rmcp.__version__} begin\nsleep 5\n"
                                "echo rmcp-trial 1 good ''\n")
             command.chmod(0o700)
             _out, err = python(BEGIN + """

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -89,8 +90,11 @@ static void *wait_for_both(void *events)
     return (void *)(intptr_t)(wait_for(events, 2, true, 500) == KFD_WAIT_COMPLETE);
 }
 
+static atomic_uint waiting;
+
 static void *wait_for_one(void *event)
 {
+    atomic_fetch_add(&waiting, 1);
     const int result = wait_for(event, 1, false, 10000);
     return (void *)(intptr_t)(result == KFD_WAIT_COMPLETE);
 }
@@ -108,6 +112,7 @@ void events_wake_all_who_wait(void **state)
         data[i] = (struct kfd_event_data){ .event_id = id };
         assert_int_equal(pthread_create(&threads[i], NULL, wait_for_one, &data[i]), 0);
     }
+    while (atomic_load(&waiting) < N) nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
     nanosleep(&(struct timespec){ 1, 0 }, NULL);
     assert_int_equal(CALL(KFD_SET_EVENT, set), 0);
     for (unsigned i = 0; i < N; i++) {
