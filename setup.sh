@@ -10,7 +10,7 @@ test_packages="$build_packages libcmocka-dev python3 python3-torch python3-torch
     libtorch-dev python3-dev g++ libclang-rt-19-dev llvm-19 shellcheck ocl-icd-libopencl1 pocl-opencl-icd rocminfo
     hipcc librocprim-dev"
 
-say() { printf '\n== %s\n' "$*"; }
+say() { printf '== %s\n' "$*"; }
 fail() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
 
 usage() {
@@ -42,19 +42,18 @@ TEXT
 }
 
 # tell WORDS…: a line that says how far something is. The next one takes its place on a terminal; elsewhere there is one
-# every five seconds, and later fewer.
+# every five seconds, and less often when it takes long.
 tell() {
     if [ -t 1 ]; then
         printf '\r\033[K%.78s' "$*"
         return
     fi
-    told=$(cat "$work/told")
     due=5
-    [ "$told" -lt 24 ] || due=20
-    [ "$told" -lt 60 ] || due=60
+    [ "$told" -lt 8 ] || due=15
+    [ "$told" -lt 20 ] || due=30
     [ $((now - last)) -ge $due ] || return 0
     last=$now
-    echo $((told + 1)) >"$work/told"
+    told=$((told + 1))
     printf '%s\n' "$*"
 }
 
@@ -80,7 +79,7 @@ watch() {
     # A signal may come too early for a shell that has just begun: the file ends it, too.
     touch "$work/watching"
     (
-        last=$begun
+        last=$begun told=0
         while sleep 1 && [ -e "$work/watching" ]; do
             now=$(date +%s)
             bad=$(grep -c -E '^ *[0-9]+/[0-9]+ .* (FAIL|TIMEOUT|ERROR) ' "$log" || true)
@@ -425,7 +424,6 @@ run_all_tests() {
 export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
 work=$(mktemp -d)
 log=$work/log results=${RMCP_TEST_RESULTS:-$work/results} ticker=
-echo 0 >"$work/told"
 mkdir -p "$results"
 touch "$results/failures" "$results/durations" "$results/totals"
 trap '[ -z "$ticker" ] || kill "$ticker" 2>/dev/null; rm -rf "$work"' EXIT
