@@ -11,7 +11,12 @@ test_packages="$build_packages libcmocka-dev python3 python3-torch python3-torch
     hipcc librocprim-dev"
 
 say() { printf '== %s\n' "$*"; }
-fail() { printf 'setup.sh: %s\n' "$*" >&2; exit 1; }
+fail() {
+    # Of tests that ran before.
+    [ ! -s "${results:-}/failures" ] || tail -n 300 "$results/failures"
+    printf 'setup.sh: %s\n' "$*" >&2
+    exit 1
+}
 
 usage() {
     cat <<'TEXT'
