@@ -23,7 +23,13 @@ cat >"$work/bin/meson" <<TEXT
 #!/bin/sh
 echo "meson \$*" >>"$work/called"
 case \$1 in
-setup) shift; [ "\$1" != --reconfigure ] || shift; mkdir -p "\$1" && : >"\$1/build.ninja" ;;
+setup)
+    shift
+    [ "\$1" != --reconfigure ] || shift
+    mkdir -p "\$1/meson-info" && : >"\$1/build.ninja"
+    echo '[{"suite": ["rmcp:threads", "rmcp:fuzz"], "depends": ["x"]}]' >"\$1/meson-info/intro-tests.json"
+    echo "[{\"id\": \"x\", \"filename\": [\"\$PWD/\$1/sub/x\"]}]" >"\$1/meson-info/intro-targets.json"
+    ;;
 test)
     case "\$*" in
     *--list*)
@@ -131,7 +137,22 @@ TEXT
     expect 1 setup RMCP_TEST_RESULTS="$work/results"
     has '3 passed, 1 failed, 2 skipped$' 'the rule is wrong'
     expect 0 setup
+    # What the ten minutes leave out: of two builds only what is tested.
+    arguments='test rest'
+    : >"$work/called"
+    expect 0 setup
+    called 'meson test -C build .*--suite rest$'
+    called 'meson setup build-asan .*-Doptimization=1 .*-Db_sanitize=address,undefined$'
+    called '^ninja -C build-asan$'
+    called 'meson test -C build-asan .*--no-suite slow$'
+    called '^ninja -C build-tsan sub/x$'
+    called 'meson test -C build-tsan .*--suite threads$'
+    called 'meson setup build-fuzz .*-Dfuzz=true'
+    called '^ninja -C build-fuzz sub/x$'
+    called 'meson test -C build-fuzz .*--suite fuzz$'
+    [ "$(tail -n 1 "$work/out")" = "8 passed, 0 failed, 4 skipped" ] || fail "four parts are not summed"
     # Meson itself may fail.
+    arguments='test doctor'
     echo 1 >"$work/status"
     expect 1 setup
     has '^2 passed, 1 failed, 1 skipped$'
