@@ -19,7 +19,8 @@ trap 'rm -rf "$work"' EXIT
 # Older releases know neither a fence of one address space nor sched_barrier; all get the same text.
 sources=$work/sources
 cp -r "$(dirname "$0")/../src" "$sources"
-sed -i -e 's/"workgroup", "local"/"workgroup"/' -e 's/__builtin_amdgcn_sched_barrier(0)/(void)0/' "$sources/kernels/target.h"
+sed -i -e 's/"workgroup", "local"/"workgroup"/' -e 's/__builtin_amdgcn_sched_barrier(0)/(void)0/' \
+    "$sources/kernels/target.h"
 for clang; do
     for target in gfx1030 gfx1010; do
         out=$work/$(basename "$clang")/$target

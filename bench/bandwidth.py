@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Memory bandwidth of the operations that it bounds, beside that of a copy on the same device.
 
-usage: bandwidth.py [--rmcp build/rmcp] [--device cuda] [--images 256] [--only TEXT] [--types f32,f16,bf16] [--bar 80] [--json FILE] [--list]
+usage: bandwidth.py [--rmcp build/rmcp] [--device cuda] [--images 256] [--only TEXT] [--types f32,f16,bf16] [--bar 80]
+                    [--json FILE] [--list]
 
-Every operation moves tensors of 256 channels of 56 x 56 or of that many elements, each element counted once: read or written.
-A copy is that of the same tensor, in the same type. Times are the shortest of 20, by the GPU's clock. The end says for each type
-how many of the cases have --bar per cent of the copy's bandwidth, and which have less.
+Every operation moves tensors of 256 channels of 56 x 56 or of that many elements, each element counted once: read or
+written. A copy is that of the same tensor, in the same type. Times are the shortest of 20, by the GPU's clock. The end
+says for each type how many of the cases have --bar per cent of the copy's bandwidth, and which have less.
 """
 import argparse
 import json
@@ -123,7 +124,8 @@ def main():
     if len(wanted) > 1:
         names = [name for name, _ in wanted[1:]]
         for i, kind in enumerate(types):
-            print(f"{kind}: {below(names, [rate / rates[i] for rate in rates[len(types) + i::len(types)]], given.bar / 100)}")
+            shares = [rate / rates[i] for rate in rates[len(types) + i::len(types)]]
+            print(f"{kind}: {below(names, shares, given.bar / 100)}")
     if given.json:
         with open(given.json, "w", encoding="utf-8") as file:
             json.dump([dict(row, name=wanted[i // len(types)][0], type=types[i % len(types)])

@@ -27,12 +27,13 @@ from rmcp import _library as c  # noqa: E402
 from rmcp._api import Device  # noqa: E402
 
 # channels, height and width, how often ResNet-50 has it
-RESNET50 = [(64, 112, 1), (64, 56, 6), (256, 56, 4), (128, 56, 1), (128, 28, 7), (512, 28, 5), (256, 28, 1), (256, 14, 11),
-            (1024, 14, 7), (512, 14, 1), (512, 7, 5), (2048, 7, 4)]
+RESNET50 = [(64, 112, 1), (64, 56, 6), (256, 56, 4), (128, 56, 1), (128, 28, 7), (512, 28, 5), (256, 28, 1),
+            (256, 14, 11), (1024, 14, 7), (512, 14, 1), (512, 7, 5), (2048, 7, 4)]
 SETS = {
     "resnet50": [(32, *row) for row in RESNET50],
     "small": [(1, *row) for row in RESNET50],
-    "large": [(64, 64, 224, 1), (256, 64, 112, 1), (128, 256, 56, 1), (256, 1024, 14, 1), (16, 3, 1024, 1), (1024, 2048, 7, 1)],
+    "large": [(64, 64, 224, 1), (256, 64, 112, 1), (128, 256, 56, 1), (256, 1024, 14, 1), (16, 3, 1024, 1),
+              (1024, 2048, 7, 1)],
 }
 SETS["all"] = SETS["resnet50"] + SETS["small"] + SETS["large"]
 TYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
@@ -53,7 +54,8 @@ class Data:
 
         self.x, self.dy, self.y, self.dx = data(), data(), data(), data()
         self.tensors = {"x": self.x, "dy": self.dy, "y": self.y, "dx": self.dx}
-        for name in ("scale", "bias", "dscale", "dbias", "running_mean", "running_variance", "saved_mean", "saved_inverse"):
+        for name in ("scale", "bias", "dscale", "dbias", "running_mean", "running_variance", "saved_mean",
+                     "saved_inverse"):
             self.tensors[name] = torch.rand(channels, device=device) + 0.5
         self.scale, self.bias = self.tensors["scale"], self.tensors["bias"]
         # torch wants a running mean and variance of its own, or the comparison would train both
@@ -104,8 +106,8 @@ def native(data, which):
     if which != "bwd":
         return lambda: aten.native_batch_norm(data.x, *args, which == "train", MOMENTUM, EPSILON)
     _y, mean, inverse = aten.native_batch_norm(data.x, *args, True, MOMENTUM, EPSILON)
-    return lambda: aten.native_batch_norm_backward(data.dy, data.x, data.scale, *data.running, mean, inverse, True, EPSILON,
-                                                   [True, True, True])
+    return lambda: aten.native_batch_norm_backward(data.dy, data.x, data.scale, *data.running, mean, inverse, True,
+                                                   EPSILON, [True, True, True])
 
 
 def graph_of(call, repeats):
@@ -213,7 +215,8 @@ def main():
         name = f"{torch.cuda.get_device_name()}, cuDNN {torch.backends.cudnn.version()}"
     else:
         name = f"CPU, {torch.get_num_threads()} threads"
-    print(f"{name}, PyTorch {torch.__version__}, {options.type} {options.layout}, {options.set}, ours by {options.effort}")
+    print(f"{name}, PyTorch {torch.__version__}, {options.type} {options.layout}, {options.set}, "
+          f"ours by {options.effort}")
     print(f"{'ours us':>9} {'GB/s':>8} {'cuDNN':>8} {'PyTorch':>8} {'/cuDNN':>7} {'/torch':>7}")
     with Device(options.device, threads=torch.get_num_threads() if options.device == "cpu" else 0) as device:
         for which in options.passes or PASSES:

@@ -134,7 +134,8 @@ def compare(device, where, mode, steps, batch, hidden, rounds):
             ours.run(BACKWARD, stream())
             ours.run(WEIGHTS, stream())
 
-        mine = {"infer": lambda: ours.run(INFER, stream()), "train": lambda: ours.run(TRAIN, stream()), "backward": both}
+        mine = {"infer": lambda: ours.run(INFER, stream()), "train": lambda: ours.run(TRAIN, stream()),
+                "backward": both}
         for name in theirs:
             ready = clock.prepare(mine[name])
             if name == "infer":
@@ -158,7 +159,8 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     device = Device(options.device)
-    cases = [("lstm", 1, 512), ("lstm", 64, 512), ("lstm", 1, 1024), ("lstm", 64, 1024), ("gru", 1, 512), ("gru", 64, 512)]
+    cases = [("lstm", 1, 512), ("lstm", 64, 512), ("lstm", 1, 1024), ("lstm", 64, 1024), ("gru", 1, 512),
+             ("gru", 64, 512)]
     if options.quick:
         cases = [("lstm", 3, 24), ("gru", 2, 16)]
     for mode, batch, hidden in cases:

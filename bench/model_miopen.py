@@ -4,13 +4,12 @@
 usage: model_miopen.py RMCP MIOPEN_FIND RESULTS [--card NAME] [--batch N…] [--network NAME…] [--pass NAME…] [--sample N]
                        [--limit SECONDS] [--ours RESULTS]
 
-RMCP is build/rmcp, MIOPEN_FIND is tests/timing/miopen_find.cpp compiled where MIOpen is; run it there. Each layer and pass
-is one call of MIOpen's find in its normal mode: every solver that takes the layer is compiled and called some times. The
-time of a solver is that of all its kernels in one call. Naive kernels are tried only where channels have groups, since
-they take 20 to 60 times as long as others; F(2x2, 3x3) for 1x1, forward and data gradient, only with one image, where
-F(3x3, 2x2) was never slower.
-Each solver is a line of the file RESULTS, which the next run reads; a layer that takes longer than --limit has a line that
-says so. --ours prints a table beside the results of model_networks.py.
+RMCP is build/rmcp, MIOPEN_FIND is tests/timing/miopen_find.cpp compiled where MIOpen is; run it there. Each layer and
+pass is one call of MIOpen's find in its normal mode: every solver that takes the layer is compiled and called some
+times. The time of a solver is that of all its kernels in one call. Naive kernels are tried only where channels have
+groups, since they take 20 to 60 times as long as others; F(2x2, 3x3) for 1x1, forward and data gradient, only with one
+image, where F(3x3, 2x2) was never slower. Each solver is a line of the file RESULTS, which the next run reads; a layer
+that takes longer than --limit has a line that says so. --ours prints a table beside the results of model_networks.py.
 """
 import argparse
 import csv
@@ -48,8 +47,8 @@ def model(o, case):
             environment["MIOPEN_DEBUG_CONV_DIRECT_NAIVE_CONV_" + which] = "0"
     if "r1s1" in case and not case.startswith("n1c") and not case.endswith("weights"):
         environment["MIOPEN_DEBUG_AMD_WINOGRAD_RXS_F2X3_G1"] = "0"
-    command = [o.rmcp, "sim", "--timing", "--sample-only", "--sample", str(o.sample), "--gpu", o.card, "--checks", "none",
-               "--allow-reports", "--json", "--", o.miopen_find, case]
+    command = [o.rmcp, "sim", "--timing", "--sample-only", "--sample", str(o.sample), "--gpu", o.card, "--checks",
+               "none", "--allow-reports", "--json", "--", o.miopen_find, case]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=o.limit, env=environment)
     except subprocess.TimeoutExpired:
@@ -64,8 +63,8 @@ def model(o, case):
 
 
 def products(kernels, tried, time):
-    """Of solvers with matrix products the log has the time of events, with what the host did between kernels. The kernels'
-    own: all that no other solver has, by the calls of the find, which are as many for each solver."""
+    """Of solvers with matrix products the log has the time of events, with what the host did between kernels. The
+    kernels' own: all that no other solver has, by the calls of the find, which are as many for each solver."""
     others = {name for _, names, _ in tried for name in names}
     mine = [k for k in kernels if k["kernel"] not in others and not k["kernel"].startswith(RUNTIME)]
     alone = sum(names == [""] for _, names, _ in tried) == 1 and not any(k["dispatches"] % FIND_CALLS for k in mine)
@@ -117,11 +116,14 @@ def table(o, found):
                     continue
                 total[0] += count * tried[0][0]
                 total[1] += count * mine[whole]
-                cells.append("%.0f %s, %.0f: **%.1f**" % (tried[0][0], kind(tried[0][1]), mine[whole], tried[0][0] / mine[whole]))
+                cells.append("%.0f %s, %.0f: **%.1f**" % (tried[0][0], kind(tried[0][1]), mine[whole],
+                                                          tried[0][0] / mine[whole]))
             if any(cells):
-                print("| %s%s | %s | %s |" % (names[0], " and %d more" % (count - 1) if count > 1 else "", case, " | ".join(cells)))
-        print("| all | | %s |" % " | ".join("%.2f, %.2f ms: **%.2f**%s" % (a / 1e3, b / 1e3, a / b, ", %d missing" % n if n else "") if b
-                                            else "" for a, b, n in sums))
+                print("| %s%s | %s | %s |" % (names[0], " and %d more" % (count - 1) if count > 1 else "", case,
+                                              " | ".join(cells)))
+        print("| all | | %s |" % " | ".join(
+            "%.2f, %.2f ms: **%.2f**%s" % (a / 1e3, b / 1e3, a / b, ", %d missing" % n if n else "") if b else ""
+            for a, b, n in sums))
 
 
 def main():

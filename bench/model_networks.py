@@ -5,9 +5,9 @@ usage: model_networks.py MODEL_CARD KERNELS RESULTS [--card NAME] [--batch N] [-
                          [--mhz N] [--sample N] [--table] [--layers]
 
 MODEL_CARD is build/bench/model_card, KERNELS the folder with the code objects for gfx1010. Each layer is a line of the
-file RESULTS, which the next run reads: it goes on where it was ended; what is there with a larger sample stays. --table only prints what is there, as Markdown;
---layers each layer's share of its limit; where that is below half also the share that one kernel for the layer could have at most,
-and why it is low. These two are for an RX 5600 XT.
+file RESULTS, which the next run reads: it goes on where it was ended; what is there with a larger sample stays. --table
+only prints what is there, as Markdown; --layers each layer's share of its limit; where that is below half also the
+share that one kernel for the layer could have at most, and why it is low. These two are for an RX 5600 XT.
 """
 import argparse
 import collections
@@ -22,7 +22,8 @@ PASSES = ["fwd", "bwd_data", "bwd_weights"]
 NAMES = {"resnet50v1.5": "ResNet-50", "vgg16": "VGG-16", "mobilenetv2": "MobileNetV2", "fwd": "forward",
          "bwd_data": "data gradient", "bwd_weights": "weight gradient"}
 KERNEL_US = 5  # start and end of a kernel, kernel_us of data/cards/rdna1.timing
-# The shortest kernel besides: its code, its arguments, a load, a multiply-add and a store, all from memory, as modelled.
+# The shortest kernel besides: its code, its arguments, a load, a multiply-add and a store, all from memory, as
+# modelled.
 CHAIN_US = 0.86
 DRAM_EFFICIENCY = 0.83  # of data/cards/rdna1.timing
 BYTES_S = 288e9  # of an RX 5600 XT
@@ -33,8 +34,8 @@ def layers(network, batch):
     with open(os.path.join(HERE, "../data/networks.csv"), encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if row["net"] == network:
-                yield (row["layer"], int(row["count"]), "n{}c{C}h{H}w{W}k{K}r{R}s{S}p{pad}u{stride}g{groups}".format(batch, **row),
-                       row["C"] == "3")
+                yield (row["layer"], int(row["count"]),
+                       "n{}c{C}h{H}w{W}k{K}r{R}s{S}p{pad}u{stride}g{groups}".format(batch, **row), row["C"] == "3")
 
 
 def key_of(o, case):
@@ -69,7 +70,8 @@ def microseconds(text):
 def least(case, fields):
     """Microseconds that one kernel for a layer takes at least: to start, to come to its first multiply-add and to store
     its last, and then its operations at the peak or its bytes at what memory can do."""
-    n, c, h, w, k, r, s, p, u, g = map(int, re.match("n(.*)c(.*)h(.*)w(.*)k(.*)r(.*)s(.*)p(.*)u(.*)g(.*)$", case).groups())
+    n, c, h, w, k, r, s, p, u, g = map(
+        int, re.match("n(.*)c(.*)h(.*)w(.*)k(.*)r(.*)s(.*)p(.*)u(.*)g(.*)$", case).groups())
     pixels = ((h + 2 * p - r) // u + 1) * ((w + 2 * p - s) // u + 1)
     elements = n * c * h * w + n * k * pixels + k * c // g * r * s
     limit = microseconds(fields[2])
@@ -102,14 +104,14 @@ def table(o, found):
                 if counted:
                     below.sort(reverse=True)
                     print("| %s, %d | %s | %d%s | %.2f | %.2f | %.0f %% | %.0f %% | %s |" % (
-                        NAMES[network], batch, NAMES[which], counted, ", %d missing" % missing if missing else "", time / 1e3,
-                        limit / 1e3, 100 * limit / time, 100 * limit / floor, "%d: %s" % (len(below), "; ".join(t for _, t in below[:3]))
-                        if below else "none"))
+                        NAMES[network], batch, NAMES[which], counted, ", %d missing" % missing if missing else "",
+                        time / 1e3, limit / 1e3, 100 * limit / time, 100 * limit / floor,
+                        "%d: %s" % (len(below), "; ".join(t for _, t in below[:3])) if below else "none"))
 
 
 def reason(fields):
-    """Why a layer is far from its limit: start and end of kernels, few workgroups, products beyond the edges of tensors, what
-    waves wait for."""
+    """Why a layer is far from its limit: start and end of kernels, few workgroups, products beyond the edges of
+    tensors, what waves wait for."""
     kernels = fields[9].split(" + ") if len(fields) > 9 else []
     time, fma = microseconds(fields[1]), float(fields[5].split()[1])
     starts = KERNEL_US * len(kernels)
@@ -146,7 +148,8 @@ def by_layer(o, found):
                         continue
                     share = microseconds(fields[2]) / microseconds(fields[1])
                     most = microseconds(fields[2]) / least(case, fields)
-                    cells.append("%.0f %%%s" % (100 * share, " of %.0f %%: %s" % (100 * most, reason(fields)) if share < 0.5 else ""))
+                    cells.append("%.0f %%%s" % (
+                        100 * share, " of %.0f %%: %s" % (100 * most, reason(fields)) if share < 0.5 else ""))
                 if any(cells):
                     print("| %s%s | %s | %s |" % (names[0], " and %d more" % (n - 1) if n > 1 else "",
                                                   case.replace("p0", "").replace("u1g", "g").replace("g1", "") if

@@ -20,7 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def shapes(network):
-    """Distinct layers: (names, count, case without images and pass, products of one image or more, channels of a group)"""
+    """Distinct layers: (names, count, case without images and pass, products of one image or more, channels of a
+    group)"""
     found = {}
     with open(os.path.join(HERE, "../data/networks.csv"), encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -85,8 +86,9 @@ def main():
             theirs = known[o.card, product] * (1 if batched else o.batch) * 1e3
             total[0] += theirs * count
             total[1] += mine[0] / 1e3 * count
-            print("| %s%s | %s | %.3f | %.3f (%s) | %.1f |" % (names[0], " and %d more" % (count - 1) if count > 1 else "", case,
-                                                              theirs, mine[0] / 1e3, mine[2], theirs * 1e3 / mine[0]))
+            print("| %s%s | %s | %.3f | %.3f (%s) | %.1f |" % (
+                names[0], " and %d more" % (count - 1) if count > 1 else "", case, theirs, mine[0] / 1e3, mine[2],
+                theirs * 1e3 / mine[0]))
     if beside:
         print("| all | | %.2f | %.2f | %.1f |" % (total[0], total[1], total[0] / total[1]))
 

@@ -19,7 +19,8 @@ import tempfile
 
 CLANG = os.environ.get("CLANG", "clang-19")
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "repair_cost.c")
-KERNELS = ["reduce", "scan", "histogram", "sort", "product_q8", "product_f16", "soft_max", "matrix_tile", "tree", "branches"]
+KERNELS = ["reduce", "scan", "histogram", "sort", "product_q8", "product_f16", "soft_max", "matrix_tile", "tree",
+           "branches"]
 CALLED = {"tree": "visit"}
 WORDS, ITEMS = 4096, 256
 
@@ -39,8 +40,8 @@ def sizes(path):
 
 def run(rmcp, path, kernel, chip, folder):
     out = os.path.join(folder, "out")
-    text = call(rmcp, "sim", "--kernel", path, kernel, "--chip", chip, "--grid", str(ITEMS), "--block", "64", "--json", "--args",
-                f"out:{4 * ITEMS}@{out}", "in:" + os.path.join(folder, "in"), f"u32:{WORDS}")
+    text = call(rmcp, "sim", "--kernel", path, kernel, "--chip", chip, "--grid", str(ITEMS), "--block", "64", "--json",
+                "--args", f"out:{4 * ITEMS}@{out}", "in:" + os.path.join(folder, "in"), f"u32:{WORDS}")
     with open(out, "rb") as file:
         return sum(json.loads(text)["stats"]["instructions"].values()), file.read()
 
@@ -58,13 +59,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         paths = {name: os.path.join(folder, name + ".co") for name in ("gfx1010", "gfx1030", "repaired")}
         for chip in ("gfx1010", "gfx1030"):
-            call(CLANG, "-x", "c", "-std=gnu11", "-target", "amdgcn-amd-amdhsa", f"-mcpu={chip}", "-nogpulib", "-ffp-contract=off",
-                 arguments.level, SOURCE, "-o", paths[chip])
+            call(CLANG, "-x", "c", "-std=gnu11", "-target", "amdgcn-amd-amdhsa", f"-mcpu={chip}", "-nogpulib",
+                 "-ffp-contract=off", arguments.level, SOURCE, "-o", paths[chip])
         call(arguments.rmcp, "repair", paths["gfx1030"], "--out", paths["repaired"])
         with open(os.path.join(folder, "in"), "wb") as file:
             file.write(struct.pack(f"<{WORDS}I", *(rng.getrandbits(32) for _ in range(WORDS))))
         code = {name: sizes(path) for name, path in paths.items()}
-        print("| kernel | bytes: gfx1030 | repaired | gfx1010 | ratio | executed: gfx1030 | repaired | gfx1010 | ratio |")
+        print("| kernel | bytes: gfx1030 | repaired | gfx1010 | ratio "
+              "| executed: gfx1030 | repaired | gfx1010 | ratio |")
         print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
         totals = [0] * 6
         for kernel in KERNELS:
@@ -74,7 +76,8 @@ def main():
             if not wanted == got == own:
                 failures += 1
                 print(f"FAIL: {kernel}: other results", file=sys.stderr)
-            row = [code[name][kernel] + code[name].get(CALLED.get(kernel), 0) for name in ("gfx1030", "repaired", "gfx1010")] + [before, after, native]
+            row = [code[name][kernel] + code[name].get(CALLED.get(kernel), 0)
+                   for name in ("gfx1030", "repaired", "gfx1010")] + [before, after, native]
             totals = [a + b for a, b in zip(totals, row)]
             print(f"| {kernel} | {row[0]} | {row[1]} | {row[2]} | {row[1] / row[2]:.2f} | "
                   f"{row[3]:,} | {row[4]:,} | {row[5]:,} | {row[4] / row[5]:.2f} |")

@@ -83,8 +83,8 @@ def _number(value, form):
 
 def _layers(rows):
     heads = [("ratio", False), ("ours us", False), ("PyTorch us", False), ("class", True), ("algorithm", True),
-             ("case", True), ("networks", True), ("GFLOP", False), ("MB", False), ("workspace MB", False), ("to best", False),
-             ("candidates us~estimated", True), ("status", True)]
+             ("case", True), ("networks", True), ("GFLOP", False), ("MB", False), ("workspace MB", False),
+             ("to best", False), ("candidates us~estimated", True), ("status", True)]
     lines = []
     for row in sorted(rows, key=lambda row: row["ratio"] or 0):
         ratio = f'<td style="{_shade(row["ratio"])}">{row["ratio"]:.3f}</td>' if row["ratio"] else ""
@@ -128,7 +128,8 @@ def page(s, rows):
         heads = [("network", True), ("ours ms", False), ("PyTorch ms", False), ("ratio", False)]
         parts += ["<h2>Whole networks</h2>", _table(heads, [
             [f"{n['network']} n{n['batch']} {n['type']} {n['layout']} {n['pass']}", f"{n['ours_ms']:.3f}",
-             f"{n['cudnn_ms']:.3f}", f'<td style="{_shade(n["ratio"])}">{n["ratio"]:.3f}</td>'] for n in s["networks"]])]
+             f"{n['cudnn_ms']:.3f}", f'<td style="{_shade(n["ratio"])}">{n["ratio"]:.3f}</td>']
+            for n in s["networks"]])]
     if s["planner"]:
         p = s["planner"]
         parts += ["<h2>The planner's choices</h2>",

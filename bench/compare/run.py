@@ -90,7 +90,8 @@ def compare(layer, row, store, device, clock, options):
                 if not contest.close_enough(difference):
                     row.update(status="mismatch", note=f"differs by {difference:.2g} of the largest value")
                     return
-                row["note"] = f"PyTorch's own differs from f64 by {theirs:.2g} of the largest value, ours by {difference:.2g}"
+                row["note"] = (f"PyTorch's own differs from f64 by {theirs:.2g} of the largest value, "
+                               f"ours by {difference:.2g}")
             row["difference"] = difference
         uncaptured = clock.uncaptured
         best = clock.seconds(calls)
