@@ -44,7 +44,8 @@ def _of_library(library):
 
 def _of_build(folder):
     files = _of_library(folder / "librmcp.so")
-    for name, path in (("bin/rmcp", folder / "rmcp"), ("lib/rmcp/librmcp-sim.so", folder / "sim/driver/librmcp-sim.so")):
+    for name, path in (("bin/rmcp", folder / "rmcp"),
+                       ("lib/rmcp/librmcp-sim.so", folder / "sim/driver/librmcp-sim.so")):
         if path.is_file():
             files[name] = path
     return files

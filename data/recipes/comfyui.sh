@@ -21,18 +21,24 @@ visible=@visible@
 
 #: step torch 1 0 A PyTorch with RMCP is there
 step_torch() {
-    [ -x "$venv/bin/python" ] || { echo "no PyTorch in $venv: rmcp recipe torch-therock --run first, or PYTORCH_VENV=…" && return 1; }
+    [ -x "$venv/bin/python" ] ||
+        { echo "no PyTorch in $venv: rmcp recipe torch-therock --run first, or PYTORCH_VENV=…" && return 1; }
     "$venv/bin/python" -c 'import torch, rmcp; print("PyTorch", torch.__version__, "with HIP", torch.version.hip)'
 }
 
 #: step source 3 1 ComfyUI
 step_source() {
-    if [ -e "$folder/ComfyUI/main.py" ]; then git -C "$folder/ComfyUI" pull --ff-only; else git clone --depth 1 "$source" "$folder/ComfyUI"; fi
+    if [ -e "$folder/ComfyUI/main.py" ]; then
+        git -C "$folder/ComfyUI" pull --ff-only
+    else
+        git clone --depth 1 "$source" "$folder/ComfyUI"
+    fi
 }
 
 #: step requirements 10 3 What it needs, without another PyTorch
 step_requirements() {
-    grep -v -i -E '^(torch|torchvision|torchaudio)([^a-z]|$)' "$folder/ComfyUI/requirements.txt" >"$folder/requirements.txt"
+    grep -v -i -E '^(torch|torchvision|torchaudio)([^a-z]|$)' "$folder/ComfyUI/requirements.txt" \
+        >"$folder/requirements.txt"
     [ ! -s "$folder/requirements.txt" ] || "$venv/bin/pip" install -r "$folder/requirements.txt"
     # Whatever was pulled in, PyTorch must still be the one for the card.
     "$venv/bin/python" -c 'import torch, rmcp; print("PyTorch", torch.__version__, "with HIP", torch.version.hip)'

@@ -47,7 +47,8 @@ engine() {
 #: step files 1 1 Containerfile, RMCP's wheel beside it, and the command run
 step_files() {
     engine
-    [ -n "$wheel" ] || { echo "RMCP's wheel is missing: rmcp recipe $recipe --wheel FILE --run (docs/install.md)" && return 1; }
+    [ -n "$wheel" ] ||
+        { echo "RMCP's wheel is missing: rmcp recipe $recipe --wheel FILE --run (docs/install.md)" && return 1; }
     cp "$wheel" "$folder/"
     cat >"$folder/Containerfile" <<END
 FROM $base

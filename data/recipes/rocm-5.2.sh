@@ -1,9 +1,9 @@
 #!/bin/sh
 #: title The old pairing: PyTorch 1.13.1 of ROCm 5.2 under the override, RMCP for the convolutions; a last resort
 # pytorch.org's wheel of PyTorch 1.13.1 with ROCm 5.2 has no code for RDNA1 and runs under
-# HSA_OVERRIDE_GFX_VERSION=10.3.0: code for gfx1030 on another chip. Owners report that this old pairing works for them in
-# float32; its compiler wrote fewer of the patterns that RDNA1's silicon bugs need. RMCP's convolutions are native code
-# also here, everything else of PyTorch is not. Take torch-therock first.
+# HSA_OVERRIDE_GFX_VERSION=10.3.0: code for gfx1030 on another chip. Owners report that this old pairing works for them
+# in float32; its compiler wrote fewer of the patterns that RDNA1's silicon bugs need. RMCP's convolutions are native
+# code also here, everything else of PyTorch is not. Take torch-therock first.
 #
 # Tried:     the steps with Debian 12's PyTorch 1.13 for the CPU in the place of the wheel, rmcp check included.
 # Not tried: the wheel itself (pytorch.org was out of reach), uv's Python 3.10, and any real card.

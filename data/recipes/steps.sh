@@ -20,11 +20,18 @@ is_done() { [ "$(cat "$marks/$1" 2>/dev/null)" = "$2" ]; }
 left() {
     steps | while read -r its_mark its_name its_minutes its_room _; do
         is_done "$its_name" "$its_mark" || printf '%s %s\n' "$its_minutes" "$its_room"
-    done | awk -v cores="$cores" '{ m += $1 ~ /c$/ ? $1 / cores : $1; g += $2 } END { printf "%d %d %d\n", NR, m + 0.5, g }'
+    done | awk -v cores="$cores" '{ m += $1 ~ /c$/ ? $1 / cores : $1; g += $2 }
+        END { printf "%d %d %d\n", NR, m + 0.5, g }'
 }
 
 duration() {
-    if [ "$1" -lt 1 ]; then echo "less than a minute"; elif [ "$1" -lt 100 ]; then echo "$1 minutes"; else echo "$((($1 + 30) / 60)) hours"; fi
+    if [ "$1" -lt 1 ]; then
+        echo "less than a minute"
+    elif [ "$1" -lt 100 ]; then
+        echo "$1 minutes"
+    else
+        echo "$((($1 + 30) / 60)) hours"
+    fi
 }
 
 # GB that are free where the folder is, or will be.
@@ -33,7 +40,9 @@ free_room() {
     while [ ! -d "$at" ]; do at=$(dirname "$at"); done
     df -Pk "$at" | awk 'END { printf "%d\n", $4 / 1000000 * 1.024 }'
 }
-memory_there() { awk '/^(MemTotal|SwapTotal):/ { sum += $2 } END { printf "%d\n", sum / 1000000 * 1.024 + 0.5 }' /proc/meminfo; }
+memory_there() {
+    awk '/^(MemTotal|SwapTotal):/ { sum += $2 } END { printf "%d\n", sum / 1000000 * 1.024 + 0.5 }' /proc/meminfo
+}
 
 # plan: says everything before anything is done. False when this machine has not what it takes.
 plan() {
@@ -46,10 +55,12 @@ plan() {
     printf '  time    about %s\n' "$(duration "$2")"
     printf '  disk    %s GB more, %s GB are free\n' "$3" "$free"
     printf '  memory  %s GB, %s GB are there (swap counted)\n' "$needs_memory" "$memory"
-    [ "$3" -le "$free" ] || { enough=false && echo "  NOT ENOUGH DISK: make room, or choose another folder (--folder)"; }
+    [ "$3" -le "$free" ] ||
+        { enough=false && echo "  NOT ENOUGH DISK: make room, or choose another folder (--folder)"; }
     [ "$needs_memory" -le "$memory" ] || { enough=false && echo "  NOT ENOUGH MEMORY: swap helps, slowly"; }
     steps | while read -r its_mark its_name _ _ its_title; do
-        printf '  %-4s %-12s %s\n' "$(if is_done "$its_name" "$its_mark"; then echo "done"; else echo -; fi)" "$its_name" "$its_title"
+        printf '  %-4s %-12s %s\n' "$(if is_done "$its_name" "$its_mark"; then echo "done"; else echo -; fi)" \
+            "$its_name" "$its_title"
     done
     if command -v more_plan >/dev/null; then more_plan; fi
     [ $enough = true ] || [ -n "${RECIPE_ANYWAY-}" ]
@@ -110,7 +121,8 @@ run_step() {
     if [ $status = 0 ]; then
         printf '%s\n' "$mark" >"$marks/$name" || status=1
     fi
-    [ $status != 0 ] || { printf '[%s/%s] done in %s seconds\n' "$number" "$all" "$(($(date +%s) - began))" && return 0; }
+    [ $status != 0 ] ||
+        { printf '[%s/%s] done in %s seconds\n' "$number" "$all" "$(($(date +%s) - began))" && return 0; }
     tail -n 15 "$log" | sed 's/^/    | /' >&2
     printf '%s: the step %s failed (status %s); its log is %s\n' "$recipe" "$name" "$status" "$log" >&2
     if [ "$(df -Pk "$folder" | awk 'END { print $4 }')" -lt 200000 ]; then

@@ -1,8 +1,9 @@
 #!/bin/sh
 #: title The wheel of pytorch.org, its gfx1030 code repaired for the chip, RMCP for the convolutions: no override
-# pytorch.org's wheels have code for gfx1030 and none for RDNA1. Under HSA_OVERRIDE_GFX_VERSION such a card runs that code
-# without the workarounds for its silicon bugs; rmcp repair makes code for the chip of it, in PyTorch's own libraries, in
-# rocBLAS's and in the others that the wheel brings. What was there before is kept: rmcp repair --restore brings it back.
+# pytorch.org's wheels have code for gfx1030 and none for RDNA1. Under HSA_OVERRIDE_GFX_VERSION such a card runs that
+# code without the workarounds for its silicon bugs; rmcp repair makes code for the chip of it, in PyTorch's own
+# libraries, in rocBLAS's and in the others that the wheel brings. What was there before is kept: rmcp repair --restore
+# brings it back.
 #
 # Tried:     PyTorch 2.12.1 and rocBLAS with code for gfx1030 alone, repaired: 34 networks and ways of training on the
 #            simulated RX 5600 XT with the bugs acted out, all right (docs/rdna1.md); the steps of this script with
@@ -39,7 +40,10 @@ unset HSA_OVERRIDE_GFX_VERSION HIP_VISIBLE_DEVICES LD_PRELOAD LD_LIBRARY_PATH RO
 step_chip() {
     case $chip in
     gfx1010 | gfx1011 | gfx1012) echo "$chip" ;;
-    *) echo "$chip is none of RDNA1: code for gfx1030 cannot be repaired for it; rmcp doctor knows other ways" && return 1 ;;
+    *)
+        echo "$chip is none of RDNA1: code for gfx1030 cannot be repaired for it; rmcp doctor knows other ways"
+        return 1
+        ;;
     esac
 }
 
@@ -55,7 +59,8 @@ step_torch() {
 
 #: step repair 10c 10 Its libraries, repaired; what was there before is kept beside them
 step_repair() {
-    libraries=${RECIPE_LIBRARIES:-$("$folder/venv/bin/python" -c 'import os, torch; print(os.path.join(os.path.dirname(torch.__file__), "lib"))')}
+    find_libraries='import os, torch; print(os.path.join(os.path.dirname(torch.__file__), "lib"))'
+    libraries=${RECIPE_LIBRARIES:-$("$folder/venv/bin/python" -c "$find_libraries")}
     # Repaired before, and perhaps updated since: first what was there, but for files that are newer.
     [ ! -d "$libraries/rmcp-repair" ] || "$command" repair --restore "$libraries" --keep-changed
     status=0

@@ -8,20 +8,23 @@
 #   - no variable of yours gets in, no override; the code is for the chip that is there
 # Versions that go together, as Debian's sid has them in autumn 2026: HIP 6.4.3, rocBLAS 6.4.4, MIOpen 6.4.3, hipBLASLt
 # 7.1.1, rocPRIM 6.4.3, LLVM 21.1.8, PyTorch 2.12.1. Sid goes on: the step packages stops where HIP, rocBLAS or MIOpen
-# are no longer of ROCm 6.4. An archive that keeps old days then still has them: RECIPE_MIRROR=ADDRESS, and run it again.
+# are no longer of ROCm 6.4. An archive that keeps old days then still has them: RECIPE_MIRROR=ADDRESS, and run it
+# again.
 #
 # Switches instead of patches; no line of PyTorch is changed but by its own tool (tools/amd_build/build_amd.py):
 #   HIP_CLANG_PATH, HIP_DEVICE_LIB_PATH   with ROCM_PATH=/usr, compiler and device libraries are looked for where
 #                         Debian has none
 #   USE_NCCL=0            Debian's librccl is of ROCm 5 and cannot be installed beside HIP 6
 #   -include format       HIP's headers define __noinline__, which breaks <format> of GCC 15 and later behind them
-#   rocm_version.h        a file of three lines that Debian lacks; without it PyTorch takes HIP 6.4.43484 for ROCm 10.3884
+#   rocm_version.h        a file of three lines that Debian lacks; without it PyTorch takes HIP 6.4.43484 for ROCm
+#                         10.3884
 #   USE_ROCM_CK_*=0       Composable Kernel, flash and memory-efficient attention have no code for RDNA1
 #
-# Tried:     the names and versions of all packages in Debian's archive, and that they can be installed together; the step
-#            configure with the sources of Debian's package of the same version (parts of other projects from Debian's
-#            packages or left out: GitHub was out of reach); some of PyTorch's own HIP and MIOpen files compiled by the
-#            commands that it wrote (docs/recipes.md has the list); the command python, with the root's Python.
+# Tried:     the names and versions of all packages in Debian's archive, and that they can be installed together; the
+#            step configure with the sources of Debian's package of the same version (parts of other projects from
+#            Debian's packages or left out: GitHub was out of reach); some of PyTorch's own HIP and MIOpen files
+#            compiled by the commands that it wrote (docs/recipes.md has the list); the command python, with the
+#            root's Python.
 # Not tried: the whole build, an archive of old days, and any real card.
 #: if guess
 # No AMD GPU was found when this was made: it is for gfx1010 (RX 5600, 5700). rmcp recipe --chip makes another.
@@ -127,10 +130,12 @@ step_tools() {
 #: step root 5 1 A small Debian below the folder
 step_root() {
     # shellcheck disable=SC2016 # apt's own
-    [ -n "$mirror" ] || mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep '/debian/*$' | head -n 1) || true
+    [ -n "$mirror" ] ||
+        mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep '/debian/*$' | head -n 1) || true
     # An unfinished one is begun anew; only what this script made is taken away.
     if [ -e "$folder/root/debootstrap" ]; then as_root rm -rf "$folder/root"; fi
-    [ -x "$folder/root/usr/bin/apt-get" ] || as_root debootstrap --variant=minbase "$release" "$folder/root" ${mirror:+"$mirror"}
+    [ -x "$folder/root/usr/bin/apt-get" ] ||
+        as_root debootstrap --variant=minbase "$release" "$folder/root" ${mirror:+"$mirror"}
     as_root cp /etc/resolv.conf "$folder/root/etc/resolv.conf"
     echo 'Acquire::Check-Valid-Until "false";' | as_root tee "$folder/root/etc/apt/apt.conf.d/99recipe" >/dev/null
 }
@@ -145,7 +150,8 @@ step_packages() {
         case $candidate in
         6.4.*) continue ;;
         esac
-        echo "$one is ${candidate:-not} in the archive, and not of ROCm 6.4: RECIPE_MIRROR=ADDRESS of an older day (RECIPE_ANYWAY=1 tries)"
+        echo "$one is ${candidate:-not} in the archive, and not of ROCm 6.4:" \
+            "RECIPE_MIRROR=ADDRESS of an older day (RECIPE_ANYWAY=1 tries)"
         [ -n "${RECIPE_ANYWAY-}" ] || return 1
     done
     # Several words are wanted.
@@ -154,8 +160,8 @@ step_packages() {
     # ROCm's version, which Debian does not tell: PyTorch would take HIP's, 6.4.43484, for ROCm 10.
     # shellcheck disable=SC2016 # dpkg-query's own
     inside dpkg-query -W -f '${Version}\n' libamdhip64-dev | awk -F '[.-]' '{
-        printf "#define ROCM_VERSION_MAJOR %d\n#define ROCM_VERSION_MINOR %d\n#define ROCM_VERSION_PATCH %d\n", $1, $2, $3 }' \
-        >"$folder/.recipe/rocm_version.h"
+        printf "#define ROCM_VERSION_MAJOR %d\n#define ROCM_VERSION_MINOR %d\n", $1, $2
+        printf "#define ROCM_VERSION_PATCH %d\n", $3 }' >"$folder/.recipe/rocm_version.h"
     as_root install -D -m 644 "$folder/.recipe/rocm_version.h" "$folder/root/usr/include/rocm-core/rocm_version.h"
 }
 
@@ -169,8 +175,8 @@ step_source() {
 #: step python 3 1 A Python environment in that root, with the build's own tools
 step_python() {
     inside python3 -m venv --clear /opt/torch
-    inside /opt/torch/bin/pip install 'setuptools<80' wheel numpy packaging pyyaml requests six 'typing-extensions>=4.10' \
-        filelock fsspec jinja2 networkx 'sympy>=1.13'
+    inside /opt/torch/bin/pip install 'setuptools<80' wheel numpy packaging pyyaml requests six \
+        'typing-extensions>=4.10' filelock fsspec jinja2 networkx 'sympy>=1.13'
 }
 
 #: step hipify 3 1 CUDA made HIP, by PyTorch's own tool
@@ -192,7 +198,8 @@ step_compile() { build "${RECIPE_PYTHON:-/opt/torch/bin/python}" setup.py bdist_
 #: step install 2 3 PyTorch and RMCP in that environment
 step_install() {
     inside sh -c '/opt/torch/bin/pip install --no-index --force-reinstall --no-deps /opt/pytorch/dist/torch-*.whl'
-    [ -n "$wheel" ] || { echo "RMCP's wheel is missing: rmcp recipe $recipe --wheel FILE --run (docs/install.md)" && return 1; }
+    [ -n "$wheel" ] ||
+        { echo "RMCP's wheel is missing: rmcp recipe $recipe --wheel FILE --run (docs/install.md)" && return 1; }
     as_root cp "$wheel" "$folder/root/opt/"
     inside /opt/torch/bin/pip install --no-index --force-reinstall --no-deps "/opt/$(basename "$wheel")"
 }
@@ -206,8 +213,9 @@ step_start() {
         echo "set -- /opt/torch/bin/python \"\$@\""
         [ -z "$override" ] || echo "set -- env HSA_OVERRIDE_GFX_VERSION=$override \"\$@\""
         [ -z "$visible" ] || echo "set -- env HIP_VISIBLE_DEVICES=$visible \"\$@\""
-        printf '%s\n' "exec bwrap --bind $(word "$folder/root") / --dev-bind /dev /dev --proc /proc --ro-bind /sys /sys --bind /tmp /tmp \\"
-        echo "    --bind \"\$HOME\" \"\$HOME\" --chdir \"\$PWD\" --clearenv --setenv HOME \"\$HOME\" --setenv LANG C.UTF-8 \\"
+        printf '%s\n' "exec bwrap --bind $(word "$folder/root") / --dev-bind /dev /dev --proc /proc \\"
+        echo "    --ro-bind /sys /sys --bind /tmp /tmp --bind \"\$HOME\" \"\$HOME\" --chdir \"\$PWD\" --clearenv \\"
+        echo "    --setenv HOME \"\$HOME\" --setenv LANG C.UTF-8 \\"
         echo "    --setenv TERM \"\${TERM:-dumb}\" --setenv PATH /opt/torch/bin:/usr/bin:/bin \"\$@\""
     } >"$folder/python"
     chmod 755 "$folder/python"

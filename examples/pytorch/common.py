@@ -41,7 +41,8 @@ def images(count, size=32, generator=None):
 def arguments(description, steps, batch):
     """The options of every example; switches RMCP on."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu", help="cpu or cuda (AMD's too)")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu",
+                        help="cpu or cuda (AMD's too)")
     parser.add_argument("--offload", help="with --device cpu: run the convolutions on this RMCP device, e.g. opencl")
     parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--batch", type=int, default=batch)
