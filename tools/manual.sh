@@ -21,7 +21,10 @@ options() {
             name = line; sub(/ .*/, "", name)
             rest = substr(line, length(name) + 1)
             value = ""
-            if (match(rest, /^ [^ ]+/) && rest !~ /^  /) { value = substr(rest, 2, RLENGTH - 1); rest = substr(rest, RLENGTH + 1) }
+            if (match(rest, /^ [^ ]+/) && rest !~ /^  /) {
+                value = substr(rest, 2, RLENGTH - 1)
+                rest = substr(rest, RLENGTH + 1)
+            }
             sub(/^ +/, "", rest)
             printf "%s%s\t%s\t%s", (n++ ? "\n" : ""), name, value, rest
             next
@@ -42,7 +45,10 @@ man_page() {
     fi
     version=$("$rmcp" --version | sed "1s/.* //;1q")
     printf '%s\n' "$text" | awk -v name="$name" -v about="$about" -v version="$version" '
-        function plain(s) { gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s); gsub(/…/, "...", s); sub(/^[.\x27]/, "\\\\\\&&", s); return s }
+        function plain(s) {
+            gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s); gsub(/…/, "...", s); sub(/^[.\x27]/, "\\\\\\&&", s)
+            return s
+        }
         NR == 1 {
             upper = toupper(name)
             printf ".TH \"%s\" 1 \"\" \"RMCP %s\" \"RMCP\"\n", plain(upper), version
@@ -65,7 +71,11 @@ man_page() {
             at = match(line, /  +/)
             head = at ? substr(line, 1, at - 1) : line
             rest = at ? substr(line, at + RLENGTH) : ""
-            if (!at && line !~ /^-/) { head = line; rest = ""; if (match(line, / /)) { head = substr(line, 1, RSTART - 1); rest = substr(line, RSTART + 1) } }
+            if (!at && line !~ /^-/) {
+                head = line
+                rest = ""
+                if (match(line, / /)) { head = substr(line, 1, RSTART - 1); rest = substr(line, RSTART + 1) }
+            }
             printf ".TP\n\\fB%s\\fR\n", plain(head)
             if (rest != "") print plain(rest)
             next
@@ -108,7 +118,9 @@ bash_completion() {
     # shellcheck disable=SC2016
     echo '    -*) COMPREPLY=($(compgen -W "$words" -- "$word")) ;;'
     # shellcheck disable=SC2016
-    echo '    *) if [ "$command" = help ]; then COMPREPLY=($(compgen -W "$words" -- "$word")); else COMPREPLY=($(compgen -f -- "$word")); fi ;;'
+    printf '%s' '    *) if [ "$command" = help ]; then COMPREPLY=($(compgen -W "$words" -- "$word")); '
+    # shellcheck disable=SC2016
+    echo 'else COMPREPLY=($(compgen -f -- "$word")); fi ;;'
     echo '    esac'
     echo '}'
     echo 'complete -o filenames -F _rmcp rmcp'

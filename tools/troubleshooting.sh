@@ -38,7 +38,10 @@ awk -F '\t' '
     !($2 in row) { print "troubleshooting.sh: rmcp explain does not know " $2 | "cat >&2"; failed = 1; next }
     { text = text row[$2] "\n"; used++ }
     END { printf "\n%s%s", list, text
-          if (used != known) { print "troubleshooting.sh: " known " rows, but " used " in the sources" | "cat >&2"; failed = 1 }
+          if (used != known) {
+              print "troubleshooting.sh: " known " rows, but " used " in the sources" | "cat >&2"
+              failed = 1
+          }
           exit failed }' "$work/table" "$work/order" >"$work/tables"
 
 begin='<!-- made by tools/troubleshooting.sh: do not edit below -->'

@@ -8,5 +8,8 @@ clang=$1 target=$2
 set -- -x cl -cl-std=CL1.2
 case $target in
 nvptx) "$clang" "$@" -target nvptx64-nvidia-cuda --cuda-feature=+ptx60 -march=sm_60 -S -o "$work/k" "$work/k.cl" ;;
-*) "$clang" "$@" -target amdgcn-amd-amdhsa -mcpu="$target" -mcode-object-version=4 -nogpulib -o "$work/k" "$work/k.cl" ;;
+*)
+    "$clang" "$@" -target amdgcn-amd-amdhsa -mcpu="$target" -mcode-object-version=4 -nogpulib \
+        -o "$work/k" "$work/k.cl"
+    ;;
 esac

@@ -20,7 +20,8 @@ what == "thunks" {
     print "    endbr64\n    jmp *(mi_slots + 8 * " n ")(%rip)\n    .size " $1 ", . - " $1
     if ($3 == "no") {
         print "    .hidden rmcp_" $1 "\n    .globl rmcp_" $1 "\n    .type rmcp_" $1 ", @function\nrmcp_" $1 ":"
-        print "    endbr64\n    lea name_" n "(%rip), %rdi\n    jmp mi_not_implemented\n    .size rmcp_" $1 ", . - rmcp_" $1
+        print "    endbr64\n    lea name_" n "(%rip), %rdi\n    jmp mi_not_implemented"
+        print "    .size rmcp_" $1 ", . - rmcp_" $1
         names = names "name_" n ": .string \"" $1 "\"\n"
     }
 }

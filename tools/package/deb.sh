@@ -22,10 +22,12 @@ DESTDIR=$work/root meson install -C "$build" --no-rebuild --strip --quiet >"$wor
 check_glibc "$work/root"
 dist=$work/root/usr/lib/python3/dist-packages
 mkdir -p "$dist"
-(cd "$root/python" && find rmcp -type f ! -path '*__pycache__*' ! -name _command.py | sort | tar -cf - -T -) | tar -C "$dist" -xf -
+(cd "$root/python" && find rmcp -type f ! -path '*__pycache__*' ! -name _command.py | sort | tar -cf - -T -) |
+    tar -C "$dist" -xf -
 cp "$root/include/rmcp.h" "$dist/rmcp/rmcp.h"
 mkdir "$dist/rmcp-$version.dist-info" # for pip list, and for those who ask importlib for the version
-printf 'Metadata-Version: 2.1\nName: rmcp\nVersion: %s\nLicense: MIT\n' "$version" >"$dist/rmcp-$version.dist-info/METADATA"
+printf 'Metadata-Version: 2.1\nName: rmcp\nVersion: %s\nLicense: MIT\n' "$version" \
+    >"$dist/rmcp-$version.dist-info/METADATA"
 echo dpkg >"$dist/rmcp-$version.dist-info/INSTALLER"
 mkdir -p "$work/root/usr/share/doc/rmcp"
 cp "$root"/README.md "$work/root/usr/share/doc/rmcp/"
@@ -77,12 +79,14 @@ pack() {
     {
         printf 'Package: %s\nSource: rmcp\nVersion: %s\nArchitecture: %s\nSection: %s\nPriority: optional\n' \
             "$1" "$revision" "$2" "$3"
-        printf 'Maintainer: The RMCP authors <rmcp@localhost>\nInstalled-Size: %s\n' "$(du -k --apparent-size -s "$folder" | cut -f 1)"
+        printf 'Maintainer: The RMCP authors <rmcp@localhost>\nInstalled-Size: %s\n' \
+            "$(du -k --apparent-size -s "$folder" | cut -f 1)"
         printf '%s\n' "$fields" | sed '/^ /,$d'
         printf 'Description: %s\n' "$4"
         printf '%s\n' "$fields" | sed -n '/^ /,$p'
     } >"$control/control"
-    (cd "$folder" && find . -type f ! -path './DEBIAN/*' | sort | sed 's|^\./||' | xargs -d '\n' md5sum) >"$control/md5sums"
+    (cd "$folder" && find . -type f ! -path './DEBIAN/*' | sort | sed 's|^\./||' | xargs -d '\n' md5sum) \
+        >"$control/md5sums"
     set_times "$folder"
     dpkg-deb --root-owner-group -Zxz --threads-max=1 --build "$folder" "$out/$1_${revision}_$2.deb" >"$work/log" 2>&1 ||
         { cat "$work/log" >&2; fail "dpkg-deb: $1"; }
@@ -130,9 +134,16 @@ Recommends: rmcp (= $revision)
 TEXT
 
 # As Debian's own packages do it: Python's compiled files come and go with the package.
-printf '#!/bin/sh\nset -e\nif [ "$1" = configure ] && command -v py3compile >/dev/null; then py3compile -p python3-rmcp; fi\n' \
-    >"$work/python3-rmcp.postinst"
-printf '#!/bin/sh\nset -e\nif command -v py3clean >/dev/null; then py3clean -p python3-rmcp; fi\n' >"$work/python3-rmcp.prerm"
+cat >"$work/python3-rmcp.postinst" <<'TEXT'
+#!/bin/sh
+set -e
+if [ "$1" = configure ] && command -v py3compile >/dev/null; then py3compile -p python3-rmcp; fi
+TEXT
+cat >"$work/python3-rmcp.prerm" <<'TEXT'
+#!/bin/sh
+set -e
+if command -v py3clean >/dev/null; then py3clean -p python3-rmcp; fi
+TEXT
 mkdir -p "$work/python3-rmcp/DEBIAN"
 for script in postinst prerm; do install -m 755 "$work/python3-rmcp.$script" "$work/python3-rmcp/DEBIAN/$script"; done
 pack python3-rmcp all python "convolutions on AMD GPUs that ROCm left behind, for Python" <<TEXT

@@ -46,12 +46,14 @@ kernels)
         mkdir "$work/$name/$target"
         cut -d ' ' -f 1 "$folder/$target/list" | while read -r kernel; do
             for suffix in co ptx key; do
-                [ ! -f "$folder/$target/$kernel.$suffix" ] || cp "$folder/$target/$kernel.$suffix" "$work/$name/$target/"
+                [ ! -f "$folder/$target/$kernel.$suffix" ] ||
+                    cp "$folder/$target/$kernel.$suffix" "$work/$name/$target/"
             done
             # What took how long is not the same twice.
             printf '0m0s 0m0s\n0m0s 0m0s\n' >"$work/$name/$target/$kernel.times"
         done
-        line=$(sed -n '1s/^\(.*\) [0-9]* [0-9]* [0-9a-f]\{64\} .*/\1/p' "$(find "$work/$name/$target" -name '*.key' | sort | head -n 1)")
+        key=$(find "$work/$name/$target" -name '*.key' | sort | head -n 1)
+        line=$(sed -n '1s/^\(.*\) [0-9]* [0-9]* [0-9a-f]\{64\} .*/\1/p' "$key")
     done
     [ -n "$line" ] || fail "the compiler is not in $folder/$target"
     # compile.sh asks for the version, and for nothing else while the kernels are those of the sources.

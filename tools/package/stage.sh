@@ -1,7 +1,7 @@
 #!/bin/sh
 # Lays out what the tarball and the wheel have, so that it runs wherever it is unpacked: stage.sh BUILD FOLDER
-# BUILD was configured with -Dportable=true -Dlibdir=lib. Libraries that a bare system may lack are copied beside ours, each with
-# its licence; what is linked statically has its licence there too.
+# BUILD was configured with -Dportable=true -Dlibdir=lib. Libraries that a bare system may lack are copied beside ours,
+# each with its licence; what is linked statically has its licence there too.
 set -eu
 . "$(dirname "$0")/lib.sh"
 [ $# = 2 ] || fail "usage: stage.sh BUILD FOLDER"
@@ -27,13 +27,15 @@ for shared in man bash-completion zsh fish; do cp -R "$(one "share/$shared")" "$
 mkdir "$stage/lib/pkgconfig"
 # shellcheck disable=SC2016 # pkg-config's own variables
 sed -e 's|^prefix=.*|prefix=${pcfiledir}/../..|' -e 's|^libdir=.*|libdir=${prefix}/lib|' \
-    -e 's|^Libs:.*-lrmcp|Libs: -L${libdir} -Wl,-rpath,${libdir} -lrmcp|' "$(one rmcp.pc)" >"$stage/lib/pkgconfig/rmcp.pc"
+    -e 's|^Libs:.*-lrmcp|Libs: -L${libdir} -Wl,-rpath,${libdir} -lrmcp|' "$(one rmcp.pc)" \
+    >"$stage/lib/pkgconfig/rmcp.pc"
 rm -rf "$installed" "$stage.log"
 
 # licence_of PACKAGE NAME: its licence, and where its source is: distributions keep it under this name and version.
 licence_of() {
     cp "/usr/share/doc/$1/copyright" "$stage/share/doc/rmcp/licences/$2"
-    dpkg-query -W -f "$2: \${Package} \${Version} of Debian, source package \${source:Package} \${source:Version}\n" "$1" |
+    dpkg-query -W -f "$2: \${Package} \${Version} of Debian, source package \${source:Package} \${source:Version}\n" \
+        "$1" |
         head -n 1 >>"$stage/share/doc/rmcp/licences/SOURCES"
 }
 
@@ -43,7 +45,9 @@ while [ -n "$pending" ]; do
     file=$(printf '%s\n' "$pending" | head -n 1)
     pending=$(printf '%s\n' "$pending" | tail -n +2)
     for name in $(needed_by "$file"); do
-        case $name in libc.so.6 | libm.so.6 | libdl.so.2 | libpthread.so.0 | librt.so.1 | ld-linux-x86-64.so.2) continue ;; esac
+        case $name in
+        libc.so.6 | libm.so.6 | libdl.so.2 | libpthread.so.0 | librt.so.1 | ld-linux-x86-64.so.2) continue ;;
+        esac
         [ ! -e "$stage/lib/rmcp/$name" ] || continue
         source=$("${CC:-cc}" "-print-file-name=$name")
         [ -f "$source" ] || fail "$file needs $name, which was not found"
