@@ -216,13 +216,18 @@ bad 1 'cut off' "$work/cut.co"
 run 1 "$work/cut.co" "$work/co/gfx1010.co" # the rest is still read
 has 'code for gfx1010: yes'
 # Symbols that all claim the same code: each instruction is still read once.
-awk 'BEGIN { print ".text\n.p2align 8"; for (i = 0; i < 1000; i++) print ".type f" i ",@function\nf" i ":\ns_nop 0\n.size f" i ", .Lend-f" i; for (i = 0; i < 90000; i++) print "s_nop 0"; print ".Lend:" }' >"$work/src/overlap.s"
+awk 'BEGIN {
+    print ".text\n.p2align 8"
+    for (i = 0; i < 1000; i++) print ".type f" i ",@function\nf" i ":\ns_nop 0\n.size f" i ", .Lend-f" i
+    for (i = 0; i < 90000; i++) print "s_nop 0"
+    print ".Lend:" }' >"$work/src/overlap.s"
 clang-19 -target amdgcn-amd-amdhsa -mcpu=gfx1030 "$work/src/overlap.s" -o "$work/overlap.co" || exit 1
 run 1 "$work/overlap.co"
 has '^  all +0 +0 +91000 +0$'
 # Any byte may be wrong: no crash, one report or one message.
 for at in 16 40 48 64 100 200 400 800 1200 1600; do
-    { head -c $at "$work/co/gfx1030.co"; printf '\377\377\377\377'; tail -c +$((at + 5)) "$work/co/gfx1030.co"; } >"$work/damaged.co"
+    { head -c $at "$work/co/gfx1030.co"; printf '\377\377\377\377'; tail -c +$((at + 5)) "$work/co/gfx1030.co"; } \
+        >"$work/damaged.co"
     "$rmcp" audit "$work/damaged.co" >"$work/out" 2>"$work/err"
     [ $? -eq 1 ] || fail "damaged at $at: not exit status 1"
 done

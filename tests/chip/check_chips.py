@@ -42,7 +42,8 @@ def llvm_flags(llc, chip, folder):
     source, out = os.path.join(folder, "f.ll"), os.path.join(folder, "f.o")
     version = 6 if chip.endswith("-generic") else 5
     with open(source, "w") as file:
-        file.write('!llvm.module.flags = !{!0}\n!0 = !{i32 1, !"amdhsa_code_object_version", i32 %d00}\n' % version + MODULE)
+        file.write('!llvm.module.flags = !{!0}\n!0 = !{i32 1, !"amdhsa_code_object_version", i32 %d00}\n' % version
+                   + MODULE)
     run = subprocess.run([llc, "-mtriple=amdgcn-amd-amdhsa", "-mcpu=" + chip, "-filetype=obj", "-o", out, source],
                          capture_output=True, text=True)
     if run.returncode or "not a recognized processor" in run.stderr:

@@ -15,9 +15,10 @@ import xml.etree.ElementTree as xml
 text = open(sys.argv[1], encoding="utf-8").read()
 assert text.startswith("<!DOCTYPE html>\n")
 root = xml.fromstring(text)
-known = set("html head meta title style body main header div section details summary h1 h2 h3 p b i span code table thead "
-            "tbody tr td th svg path circle text".split())
-names = set("class lang charset name content http-equiv viewBox role aria-label d x y cx cy r open style transform".split())
+known = set("html head meta title style body main header div section details summary h1 h2 h3 p b i span code table "
+            "thead tbody tr td th svg path circle text".split())
+names = set("class lang charset name content http-equiv viewBox role aria-label d x y cx cy r open style "
+            "transform".split())
 dots = 0
 for one in root.iter():
     tag = one.tag.split("}")[-1]
@@ -50,7 +51,8 @@ page "$work/one.html" 1 "$case" "1" "forward"
 "$rmcp" bench --device cpu --repeats 2 --json "$case" n1c8h8w8k8r1s1:f32:nchw:fwd >"$work/other.json"
 expect 0 "$rmcp" bench --device cpu --repeats 2 --html "$work/one.html" --against "$work/other.json" "$case"
 page "$work/one.html" 3 "another run of rmcp bench (other.json)" # ours and theirs among the rates, one ratio
-expect 0 "$rmcp" bench --device cpu --repeats 2 --html "$work/other.html" --json n1c8h8w8k8r1s1:f32:nchw:fwd act:4x8x16:fwd:relu
+expect 0 "$rmcp" bench --device cpu --repeats 2 --html "$work/other.html" --json \
+    n1c8h8w8k8r1s1:f32:nchw:fwd act:4x8x16:fwd:relu
 page "$work/other.html" 2 "act:4x8x16" "Every case"
 "$python" -c 'import json, sys; json.load(open(sys.argv[1]))' "$work/out" || fail "--json and --html together"
 
@@ -67,12 +69,17 @@ n1c8h8w8k8r1s1u2:f32:nchw:fwd,1x1,ok,1e-3,1e9,"<script>alert(1)</script>",last
 CSV
 expect 0 "$rmcp" bench --from "$work/cudnn.csv" --html "$work/from.html" --limit 7188,288
 quiet
-page "$work/from.html" 10 "2.00" "0.50" "PyTorch with cuDNN" "<script>alert(1)</script>" "7188 GFLOP/s" "first layer" "1-D"
+page "$work/from.html" 10 "2.00" "0.50" "PyTorch with cuDNN" "<script>alert(1)</script>" "7188 GFLOP/s" \
+    "first layer" "1-D"
 if grep -q '<script' "$work/from.html"; then fail "markup from outside"; fi
-expect 0 "$rmcp" bench --from "$work/cudnn.csv" --html "$work/from.html" --title "$(printf '</title><img src=x>\342\200\256 \377')"
+expect 0 "$rmcp" bench --from "$work/cudnn.csv" --html "$work/from.html" \
+    --title "$(printf '</title><img src=x>\342\200\256 \377')"
 page "$work/from.html" 10 '</title><img src=x>'
-printf '{"version":1,"tables":[{"layers":[{"case":"%s","our_seconds":1e-3,"pytorch_seconds":2e-3,"algorithm":"onednn"}]}]}' "$case" \
-    >"$work/cpu.json"
+{
+    printf '{"version":1,"tables":[{"layers":['
+    printf '{"case":"%s","our_seconds":1e-3,"pytorch_seconds":2e-3,"algorithm":"onednn"}' "$case"
+    printf ']}]}'
+} >"$work/cpu.json"
 expect 0 "$rmcp" bench --from "$work/cpu.json" --html "$work/from.html"
 page "$work/from.html" 3 "PyTorch on the CPU" "2.00"
 expect 0 "$rmcp" bench --device cpu --repeats 1 --html "$work/one.html" --against "$work/cudnn.csv" "$case"
@@ -81,13 +88,16 @@ page "$work/one.html" 3 "PyTorch with cuDNN (cudnn.csv)"
 # The results that the project keeps.
 expect 0 "$rmcp" bench --from "$source/data/results/h200-cudnn.csv" --html "$work/h200.html" --limit 66900,4800
 [ "$(tail -n +2 "$source/data/results/h200-cudnn.csv" | wc -l)" -ge 500 ] || fail "few results"
-page "$work/h200.html" $((3 * $(tail -n +2 "$source/data/results/h200-cudnn.csv" | wc -l))) "PyTorch with cuDNN" "66900 GFLOP/s"
+page "$work/h200.html" $((3 * $(tail -n +2 "$source/data/results/h200-cudnn.csv" | wc -l))) \
+    "PyTorch with cuDNN" "66900 GFLOP/s"
 
 # Files that are not what they should be, and wrong usage.
 echo mine >"$work/mine"
-for words in "--html $work/mine $case" "--html $work/no/folder.html --from $work/mine" "--html $work/x.html --from $work/none" \
+for words in "--html $work/mine $case" "--html $work/no/folder.html --from $work/mine" \
+    "--html $work/x.html --from $work/none" \
     "--html $work/x.html --from $work/mine" "--against $work/cudnn.csv $case" "--limit 1,2 $case" "--title x $case" \
-    "--html $work/x.html --limit 1 $case" "--html $work/x.html --limit 1,nan $case" "--html $work/x.html --limit 0,1 $case" \
+    "--html $work/x.html --limit 1 $case" "--html $work/x.html --limit 1,nan $case" \
+    "--html $work/x.html --limit 0,1 $case" \
     "--html $work/x.html --from $work/cudnn.csv $case" "--html $work/x.html --from $work/cudnn.csv --device cpu" \
     "--device cpu --repeats 1 --html $work/x.html --against $work/cpu.json n1c8h8w8k8r1s1:f32:nchw:fwd"; do
     # Several words are wanted.

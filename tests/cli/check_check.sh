@@ -46,7 +46,10 @@ esac
 SH
     chmod +x "$1"
 }
-answer() { toy "$1" "$work/torch" "echo '# import torch'; echo '{\"verdict\": \"$2\", \"notes\": [], \"in_the_way\": [], \"says\": \"of $(basename "$(dirname "$(dirname "$1")")")\"}'; exit ${3:-0}"; }
+answer() {
+    json="{\"verdict\": \"$2\", \"notes\": [], \"in_the_way\": [], \"says\": \"of $(basename "${1%/*/*}")\"}"
+    toy "$1" "$work/torch" "echo '# import torch'; echo '$json'; exit ${3:-0}"
+}
 answer "$work/venv/bin/python" right
 answer "$work/conda/bin/python" right
 answer "$work/wrong/bin/python" wrong 1
@@ -103,7 +106,8 @@ ends hung 'no end within 2 seconds .* at: network residual on cuda:0' 'sleep 60'
 ends failed 'no answer \(exit status 4\)' 'exit 4'
 ends failed 'no answer' 'echo "{ no JSON"'
 ends failed 'no answer' 'echo "{}"'
-ends crashed 'signal 6' 'echo "{\"verdict\": \"right\", \"notes\": [], \"in_the_way\": [], \"says\": \"\"}"; kill -ABRT $$'
+ends crashed 'signal 6' \
+    'echo "{\"verdict\": \"right\", \"notes\": [], \"in_the_way\": [], \"says\": \"\"}"; kill -ABRT $$'
 ends no-package 'has no package rmcp' 'echo "# no package"; exit 1'
 
 # ---- a real one, where there is PyTorch: with the package beside this program, and one that is not to be found ----

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Lines that MIOPEN_ENABLE_LOGGING_CMD prints, taken by rmcp verify: what they mean, and that those of the drop-in are all
-# understood.
+# Lines that MIOPEN_ENABLE_LOGGING_CMD prints, taken by rmcp verify: what they mean, and that those of the drop-in are
+# all understood.
 # usage: check_driver_line.sh RMCP [SEQUENCE LIBRARY LIBRMCP]
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
@@ -22,8 +22,8 @@ refuses() {
     says "$2"
 }
 
-means "MIOpen(HIP): Command [LogCmdConvolution] $driver conv -n 2 -c 8 -H 9 -W 7 -k 6 -y 3 -x 3 -p 1 -q 1 -u 1 -v 1 -F 1 -t 1" \
-    n2c8h9w7k6r3s3p1:f32:nchw:fwd
+line="$driver conv -n 2 -c 8 -H 9 -W 7 -k 6 -y 3 -x 3 -p 1 -q 1 -u 1 -v 1 -F 1 -t 1"
+means "MIOpen(HIP): Command [LogCmdConvolution] $line" n2c8h9w7k6r3s3p1:f32:nchw:fwd
 means "$driver conv" n100c3h32w32k32r3s3:f32:nchw:fwd n100c3h32w32k32r3s3:f32:nchw:bwd_data \
     n100c3h32w32k32r3s3:f32:nchw:bwd_weights
 means "$driver convbfp16 -n 1 -c 4 -H 9 -W 8 -k 6 -y 1 -x 3 -p 0 -q 1 -u 2 -v 1 -l 1 -j 2 -g 2 -F 6 --in_layout NHWC" \
@@ -44,14 +44,16 @@ means "$driver rnn -n 4,4,3 -k 5 -H 8 -W 6 -l 2 -r 1 -b 1 -m lstm" \
 means "$driver rnnfp16 -n 3 -k 2 -H 8 -W 8 -m gru -p 1 -c 1" rnn:t2n3i8h8:gru:f16:infer:skip:hx:hy
 means "$driver pool -n 1 -c 2 -H 8 -W 8 -y 2 -x 3 -v 2 -u 1 -p 1 -q 0 -m avg -F 1" \
     pool:1x2x8x8:fwd:avg:f32:window2x3:stride2x1:pad1x0
-means "$driver poolfp16 --input 2x3x4x8x8 -m max -I miopenIndexUint32 -F 2" pool:2x3x4x8x8:bwd:f16:u32:window3x3x3:stride1x1x1
+means "$driver poolfp16 --input 2x3x4x8x8 -m max -I miopenIndexUint32 -F 2" \
+    pool:2x3x4x8x8:bwd:f16:u32:window3x3x3:stride1x1x1
 means "$driver activ -n 1 -c 2 -H 8 -W 8 -m 2 -A 0.5 --forw 2" act:1x2x8x8:bwd:tanh:f32:alpha0.5:beta1:gamma1
 means "$driver lrn -m cross -n 2 -c 8 --forw 1" lrn:2x8x32x32:fwd:f32:alpha0.001
 means "$driver lrn -m 0 -n 2 -c 8 --forw 1" lrn:2x8x32x32:fwd:within:f32:alpha0.001
 means "$driver lrn -m 1 -n 2 -c 8 -A 0.0001 --forw 1" lrn:2x8x32x32:fwd:f32
 means "$driver softmaxbfp16 -n 1 -c 10 -H 1 -W 1 -a 2" softmax:1x10x1x1:fwd:bf16:log softmax:1x10x1x1:bwd:bf16:log
 # A group of a transposed convolution has its own filters; -k are all of them.
-means "$driver conv -n 1 -c 6 -H 5 -W 4 -k 4 -y 2 -x 2 -u 2 -v 2 -m trans -g 2 -F 1" n1c4h10w8k6r2s2u2g2:f32:nchw:bwd_data
+means "$driver conv -n 1 -c 6 -H 5 -W 4 -k 4 -y 2 -x 2 -u 2 -v 2 -m trans -g 2 -F 1" \
+    n1c4h10w8k6r2s2u2g2:f32:nchw:bwd_data
 # Sequences of sixty steps: a long line, and few runs.
 many=$(printf '32,%.0s' $(seq 50))$(printf '31,%.0s' $(seq 9))7
 means "$driver rnn -n $many -k 60 -H 8 -W 8 -F 1" rnn:t60n32i8h8:tanh:f32:train:hx:hy:batches32x50,31x9,7x1
@@ -83,14 +85,17 @@ refuses "$driver" "no field"
 # Every line that the drop-in prints is one that is taken.
 if [ -n "$sequence" ]; then
     mkdir "$work/results"
-    RMCP_DEVICE=cpu RMCP_GUARD=0 RMCP_LIBRARY=$librmcp MIOPEN_ENABLE_LOGGING_CMD=1 "$sequence" --together "$library" "$work/results" \
-        'torch-2.12*/*/forward' 'torch-2.12-rnn/*/*' 'torch-norm/*/*' 'fusion/*/*' '*pool*/*/*' '*lrn*/*/*' '*/deconvolution-grouped/*' >"$work/log" 2>&1 || die "the sequences"
+    RMCP_DEVICE=cpu RMCP_GUARD=0 RMCP_LIBRARY=$librmcp MIOPEN_ENABLE_LOGGING_CMD=1 \
+        "$sequence" --together "$library" "$work/results" 'torch-2.12*/*/forward' 'torch-2.12-rnn/*/*' \
+        'torch-norm/*/*' 'fusion/*/*' '*pool*/*/*' '*lrn*/*/*' '*/deconvolution-grouped/*' >"$work/log" 2>&1 ||
+        die "the sequences"
     grep -a 'MIOpenDriver \(conv\|bnorm\|rnn\|pool\|lrn\|activ\)' "$work/log" | sort -u >"$work/lines"
     [ "$(wc -l <"$work/lines")" -gt 40 ] || fail "only $(wc -l <"$work/lines") lines"
     # Calls of types and dimensions that the original's lines do not tell. (A library with a sanitizer in it cannot be
     # loaded into a Python without.)
     if ! ldd "$library" | grep -q 'lib[at]san'; then
-        RMCP_DEVICE=cpu RMCP_GUARD=0 RMCP_LIBRARY=$librmcp MIOPEN_ENABLE_LOGGING_CMD=1 "$python" - "$library" >"$work/log" 2>&1 <<'PY' || die "activations"
+        RMCP_DEVICE=cpu RMCP_GUARD=0 RMCP_LIBRARY=$librmcp MIOPEN_ENABLE_LOGGING_CMD=1 \
+            "$python" - "$library" >"$work/log" 2>&1 <<'PY' || die "activations"
 import ctypes as c, sys
 m = c.CDLL(sys.argv[1])
 def call(name, *arguments):
@@ -117,7 +122,8 @@ PY
         means "${activations[1]}" act:2x3x2x4x5:fwd:relu:f32:alpha0.5:beta1:gamma1
         means "${activations[2]}" act:2x3x1x1:fwd:relu:f16:alpha0.5:beta1:gamma1
     fi
-    grep -q 'conv -n 1 -c 6 -H 5 -W 4 -k 4 .* -m trans -g 2' "$work/lines" || fail "not all filters of a transposed convolution"
+    grep -q 'conv -n 1 -c 6 -H 5 -W 4 -k 4 .* -m trans -g 2' "$work/lines" ||
+        fail "not all filters of a transposed convolution"
     while IFS= read -r line; do
         "$rmcp" verify --list "$line" >>"$work/cases" 2>>"$work/refused" || fail "$line: $(tail -n 1 "$work/refused")"
     done <"$work/lines"

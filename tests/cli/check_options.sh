@@ -39,7 +39,8 @@ for command in check devices verify bench plan audit doctor explain recipe repai
         esac
         # shellcheck disable=SC2086
         set -- $command
-        [ "$command $option" = 'sim --kernel x kernel' ] || bad "--$option is given twice" "$@" "--$option" $value "--$option=$value"
+        [ "$command $option" = 'sim --kernel x kernel' ] ||
+            bad "--$option is given twice" "$@" "--$option" $value "--$option=$value"
         bad "--$option needs a value" "$@" "--$option="
         [ "$option" = act-out ] || bad "--$option needs a value" "$@" "--$option" # that one's may be left out
     done <"$work/options"
@@ -52,8 +53,8 @@ for option in '--step nosuch' '--log x' --yes '--skip large'; do
     # shellcheck disable=SC2086
     bad "${option%% *} is only for --first-owner" verify $option
 done
-for option in '--suite full' '--cases 3' '--operation conv' '--seed 2' '--algorithm direct' '--threads 1' '--limit 5' '--repeat 2' \
-    --list --json; do
+for option in '--suite full' '--cases 3' '--operation conv' '--seed 2' '--algorithm direct' '--threads 1' '--limit 5' \
+    '--repeat 2' --list --json; do
     # shellcheck disable=SC2086
     bad "${option%% *} has no meaning for --first-owner" verify --first-owner --device cpu $option
 done

@@ -62,9 +62,10 @@ for columns in 50 80; do
 done
 on 200 COLUMNS=nonsense -- doctor -v
 fits 100 "$commands"
-cat >"$work/log" <<'LOG'
+cat >"$work/log" <<LOG
 HSA_OVERRIDE_GFX_VERSION=10.3.0 on my RX 5600 XT
-[ 7125.3] amdgpu 0000:03:00.0: amdgpu: GPU reset begin! and then there were very many words in that line which nobody needs
+[ 7125.3] amdgpu 0000:03:00.0: amdgpu: GPU reset begin! and then there were very many words in that line \
+which nobody needs
 Memory access fault by GPU node-1 (Agent handle: 0x55d0c9b5a0) on address 0x7f0000000000. Reason: Page not present.
 LOG
 for columns in 50 80; do

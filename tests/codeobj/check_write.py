@@ -185,7 +185,8 @@ def host(samples):
         status, text = run(REWRITE, "file", "only", "gfx1012", new, new + ".only")
         expect(f"only gfx1012 in {name}: {text}", status == 0 and "6 objects, 4 changed, 0 added, 4 removed" in text)
         expect(f"{name} without others",
-               run(REWRITE, "file", "spread", "gfx1030", new + ".only", new + ".none")[1].startswith("2 objects, 0 changed"))
+               run(REWRITE, "file", "spread", "gfx1030", new + ".only", new + ".none")[1].startswith(
+                   "2 objects, 0 changed"))
         if not name.endswith(".so"):
             expect(f"{name} runs without others", run(new + ".only") == run(old))
         # And with a second change: the table of segments moves again.

@@ -55,7 +55,11 @@ step() {
     shift
     [ ! -s "$file" ] || return 0
     echo "$(basename "$file") …" >&2
-    if "$@" >"$file.new" 2>&1; then mv "$file.new" "$file"; else fail "$(basename "$file"): $(tail -n 3 "$file.new")"; fi
+    if "$@" >"$file.new" 2>&1; then
+        mv "$file.new" "$file"
+    else
+        fail "$(basename "$file"): $(tail -n 3 "$file.new")"
+    fi
 }
 
 walk() {
@@ -94,7 +98,8 @@ run_ggml() {
     program=$(cd "$root" && echo usr/libexec/*/llama.cpp-tests/test-backend-ops)
     "$rewrite" file spread gfx1010 "$library" "$root/write-debian/libggml-hip.so"
     for op in ${ops//,/ }; do
-        inside "/write-debian/libggml-hip.so:$(of ggml)" "/$program" test -b ROCm0 -o "$op" >"$work/log" 2>&1 || status=1
+        inside "/write-debian/libggml-hip.so:$(of ggml)" "/$program" test -b ROCm0 -o "$op" >"$work/log" 2>&1 ||
+            status=1
         sed 's/\x1b\[[0-9;]*m//g' "$work/log" | grep -E '^ *[0-9]+/[0-9]+ tests passed' | sed "s/^/$op:/" || status=1
     done
     rm -f "$root/write-debian/libggml-hip.so"
@@ -157,12 +162,13 @@ if [ -z "$table" ]; then
     root=$(sh "$here/../support/chroot.sh" sid librocblas4 librocblas4-bench libggml0-backend-hip llama.cpp-tests \
         librocprim-tests rocminfo libcjson1 libgomp1 libzstd1 zlib1g libbz2-1.0 libsqlite3-0 libdw1t64 libelf1t64) ||
         { echo "${root:-no chroot}" && exit 77; }
-    mkdir -p "$root/write-debian/sim/driver" "$root/write-debian/home" "$root/write-debian/tmp" "$root/write-debian/miopen"
+    mkdir -p "$root/write-debian/sim/driver" "$root/write-debian/home" "$root/write-debian/tmp" \
+        "$root/write-debian/miopen"
     cp "$build/rmcp" "$root/write-debian/"
     cp "$build/sim/driver/librmcp-sim.so" "$root/write-debian/sim/driver/"
     # MIOpen of Debian has no code in it; what it compiled for any program here is in its databases.
-    find "$root/tmp" "$root/root" "$root/home" -name '*.ukdb' -size +4k -exec cp -n {} "$root/write-debian/miopen/" \; 2>/dev/null ||
-        true
+    find "$root/tmp" "$root/root" "$root/home" -name '*.ukdb' -size +4k \
+        -exec cp -n {} "$root/write-debian/miopen/" \; 2>/dev/null || true
     for name in $names; do
         step "$name.walk" walk "$name"
         step "$name.llvm" compare "$name"

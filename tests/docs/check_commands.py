@@ -79,14 +79,16 @@ class Place:
         self.folder, self.source, self.build = folder, source, build
         home, programs = folder / "home", folder / "programs"
         work = self.work = folder / "work"
-        for each in (home / "venv/bin", home / "ComfyUI/venv/bin", home / "ComfyUI/custom_nodes", programs, work, folder / "tmp"):
+        for each in (home / "venv/bin", home / "ComfyUI/venv/bin", home / "ComfyUI/custom_nodes", programs, work,
+                     folder / "tmp"):
             each.mkdir(parents=True)
         (programs / "rmcp").symlink_to(build / "rmcp")
         for name in ("tests", "examples", "bench", "data"):
             (work / name).symlink_to(source / name)
         (work / "build").symlink_to(build)
         (home / "ComfyUI/main.py").write_text("print('ComfyUI')\n", encoding="utf-8")
-        for path in (programs / "python", programs / "python3", home / "venv/bin/python", home / "ComfyUI/venv/bin/python"):
+        for path in (programs / "python", programs / "python3", home / "venv/bin/python",
+                     home / "ComfyUI/venv/bin/python"):
             path.write_text(f'#!/bin/sh\nexec "{python or sys.executable}" "$@"\n', encoding="utf-8")
             path.chmod(0o755)
         for name in ("train.log", "rocm.log"):
@@ -94,8 +96,9 @@ class Place:
         (work / "webui.sh").write_text("#!/bin/sh\nexec python train.py\n", encoding="utf-8")
         (work / "webui.sh").chmod(0o755)
         self.environment = {
-            "HOME": str(home), "XDG_CACHE_HOME": str(folder / "cache"), "TMPDIR": str(folder / "tmp"), "LC_ALL": "C.UTF-8",
-            "PATH": f"{programs}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "RMCP_LIBRARY": str(build / "librmcp.so"),
+            "HOME": str(home), "XDG_CACHE_HOME": str(folder / "cache"), "TMPDIR": str(folder / "tmp"),
+            "LC_ALL": "C.UTF-8", "PATH": f"{programs}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+            "RMCP_LIBRARY": str(build / "librmcp.so"),
             "PYTHONPATH": str(source / "python"), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
         if python:
             self.environment["RMCP_PYTHON"] = python
@@ -111,8 +114,9 @@ class Place:
         for made in re.findall(r"--record (\S+)", command):
             (self.work / made).unlink(missing_ok=True)  # by an example before; nothing is overwritten
         try:
-            done = subprocess.run(["bash", "-c", command], cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limit, check=False)
+            done = subprocess.run(["bash", "-c", command], cwd=self.work, env=self.environment,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  timeout=limit, check=False)
         except subprocess.TimeoutExpired:
             return f"no end within {limit} seconds"
         text = done.stdout.decode("utf-8", "replace")
@@ -138,7 +142,8 @@ def lacking(rule, python, options):
 
 
 def find_python(source):
-    found = subprocess.run([source / "tools/find_python.sh", "numpy", "torch"], capture_output=True, text=True, check=False)
+    found = subprocess.run([source / "tools/find_python.sh", "numpy", "torch"], capture_output=True, text=True,
+                           check=False)
     return found.stdout.strip() if found.returncode == 0 else None
 
 

@@ -3,19 +3,22 @@ import re
 import subprocess
 
 # What a line of a block that is not marked as sh begins with, when it is a command and no output.
-WORDS = re.compile(r"(\./setup\.sh|(\S*/)?rmcp|python3?|(\S*/)?pip|pipx|apt(-get)?|meson|ninja|tar|clang-\d+|hipcc|cc|git|docker|podman|"
-                   r"unset|export|dmesg|journalctl|rocminfo|torchrun|jupyter|build/\S+|(bench|tests|tools)/\S+|rm|cp|gzip|mkdir)$")
+WORDS = re.compile(r"(\./setup\.sh|(\S*/)?rmcp|python3?|(\S*/)?pip|pipx|apt(-get)?|meson|ninja|tar|clang-\d+|hipcc|cc|"
+                   r"git|docker|podman|unset|export|dmesg|journalctl|rocminfo|torchrun|jupyter|build/\S+|"
+                   r"(bench|tests|tools)/\S+|rm|cp|gzip|mkdir)$")
 BLOCK = re.compile(r"^ *```(.*)$")
 OPTION = re.compile(r"(?<!\S)(--[a-z][a-z-]*)")
 # rmcp where a command may stand: first, behind a pipe, as the program that another one starts.
-CALL = re.compile(r"(?:^|[|;&] |(?<!\S)-- |sudo |timeout \d+ |[A-Z_]=\S* )(?:\S*/)?rmcp ([a-z]+)(?=\s|$)((?: [^|;&]*)?)")
+CALL = re.compile(r"(?:^|[|;&] |(?<!\S)-- |sudo |timeout \d+ |[A-Z_]=\S* )"
+                  r"(?:\S*/)?rmcp ([a-z]+)(?=\s|$)((?: [^|;&]*)?)")
 CODE = re.compile(r"`([^`]+)`")
 FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 
 def documents(root):
     """What outsiders read."""
-    yield from [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md")), root / "tests/README.md"]
+    yield from [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md")),
+                root / "tests/README.md"]
 
 
 def blocks(text):
@@ -28,7 +31,8 @@ def blocks(text):
             yield i + 2, fence.group(1).strip(), lines[i + 1:end]
             i = end + 1
         elif re.match(r"    +\S", lines[i]) and (i == 0 or not lines[i - 1].strip()):
-            end = next((j for j in range(i, len(lines)) if lines[j].strip() and not lines[j].startswith("    ")), len(lines))
+            end = next((j for j in range(i, len(lines)) if lines[j].strip() and not lines[j].startswith("    ")),
+                       len(lines))
             yield i + 1, None, lines[i:end]
             i = end
         else:
@@ -43,7 +47,8 @@ def is_command(line):
     if not words or not WORDS.match(words[0]):
         return False
     # "rmcp sim: simulated …" and "rmcp-VERSION/bin/rmcp   the command" are no commands.
-    return not (len(words) > 1 and (words[1].endswith(":") or re.match(r"\S+ {2,}[a-z]", line))) or words[0].endswith(".sh")
+    is_output = len(words) > 1 and (words[1].endswith(":") or re.match(r"\S+ {2,}[a-z]", line))
+    return not is_output or words[0].endswith(".sh")
 
 
 def commands(text):
@@ -129,10 +134,14 @@ class Help:
 
 def check_itself():
     """What is a command is found, and what is none is not."""
-    text = ("# A\n\n    rmcp version   # what\n    sudo dmesg | rmcp explain -\n    rmcp sim: simulated x\n    rmcp: first use\n"
-            "    X=1 python3 a.py \\\n        --b\n\n```\n$ rmcp check\nrmcp check is fine\n```\n\n```sh\nanything goes\n# not this\n```\n\n"
-            "```c\nrmcp version\n```\n\n    rmcp-1/bin/rmcp       the command\n\n```python\n# a.py\nx = 1\n```\n\ntext `rmcp\nplan x` `rmcp` `a b`\n    rmcp no\n")
+    text = ("# A\n\n    rmcp version   # what\n    sudo dmesg | rmcp explain -\n    rmcp sim: simulated x\n"
+            "    rmcp: first use\n"
+            "    X=1 python3 a.py \\\n        --b\n\n```\n$ rmcp check\nrmcp check is fine\n```\n\n"
+            "```sh\nanything goes\n# not this\n```\n\n"
+            "```c\nrmcp version\n```\n\n    rmcp-1/bin/rmcp       the command\n\n"
+            "```python\n# a.py\nx = 1\n```\n\ntext `rmcp\nplan x` `rmcp` `a b`\n    rmcp no\n")
     found = [command for _, command in commands(text)]
     expected = ["rmcp version", "sudo dmesg | rmcp explain -", "X=1 python3 a.py --b", "rmcp check", "anything goes"]
-    if found != expected or programs(text) != [("a.py", "# a.py\nx = 1\n")] or list(inline(text)) != [(31, "rmcp plan x")]:
+    if (found != expected or programs(text) != [("a.py", "# a.py\nx = 1\n")]
+            or list(inline(text)) != [(31, "rmcp plan x")]):
         raise SystemExit(f"the check itself is wrong: {found}, {programs(text)}, {list(inline(text))}")

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Follows docs/guide on a bare Debian 12, from nothing to a network trained on the simulated card, and writes the transcript
-# with times; by hand, as root, with a network.
+# Follows docs/guide on a bare Debian 12, from nothing to a network trained on the simulated card, and writes the
+# transcript with times; by hand, as root, with a network.
 # usage: transcript.sh PACKAGES [FOLDER] >docs/guide/transcript.md
 #   PACKAGES  the .debs that ./setup.sh package made
-#   FOLDER    the chroot, kept (default: ~/.cache/rmcp/transcript). What was done there is not done again, and its part of
-#             the transcript is that of the time when it was done; --again begins with an untouched system.
+#   FOLDER    the chroot, kept (default: ~/.cache/rmcp/transcript). What was done there is not done again, and its part
+#             of the transcript is that of the time when it was done; --again begins with an untouched system.
 # The commands are those of the pages: one that no page has is refused. Exit status 77 (skip) when there is no chroot.
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
@@ -30,7 +30,8 @@ if [ ! -e "$cache/bare" ] || [ ! -d "$root" ]; then
     mirror=$(debian_mirror)
     [ -n "$mirror" ] || skip "apt has no Debian mirror"
     if [ ! -e "$cache/bookworm.tar" ]; then
-        debootstrap --variant=minbase bookworm "$root" "$mirror" >"$cache/log" 2>&1 || { tail -n 5 "$cache/log" >&2; skip "debootstrap failed"; }
+        debootstrap --variant=minbase bookworm "$root" "$mirror" >"$cache/log" 2>&1 ||
+            { tail -n 5 "$cache/log" >&2; skip "debootstrap failed"; }
         tar -C "$root" -cf "$cache/bookworm.tar.new" . && mv "$cache/bookworm.tar.new" "$cache/bookworm.tar"
     else
         mkdir -p "$root" && tar -C "$root" -xf "$cache/bookworm.tar"
@@ -38,7 +39,8 @@ if [ ! -e "$cache/bare" ] || [ ! -d "$root" ]; then
     cp /etc/resolv.conf "$root/etc/resolv.conf"
     # A mirror may be older than its own signatures allow.
     # The reader says yes to apt's question.
-    printf '%s\n' 'Acquire::Check-Valid-Until "false";' 'APT::Get::Assume-Yes "true";' >"$root/etc/apt/apt.conf.d/99test"
+    printf '%s\n' 'Acquire::Check-Valid-Until "false";' 'APT::Get::Assume-Yes "true";' \
+        >"$root/etc/apt/apt.conf.d/99test"
     : >"$cache/bare"
 fi
 mkdir -p "$root/root/build-package" "$cache/parts"
@@ -63,7 +65,8 @@ step() {
         began=$(date +%s.%N)
         status=0
         env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb \
-            DEBIAN_FRONTEND=noninteractive chroot "$root" /bin/sh -c "cd && ${command#sudo }" >"$part.out" 2>&1 || status=$?
+            DEBIAN_FRONTEND=noninteractive chroot "$root" /bin/sh -c "cd && ${command#sudo }" >"$part.out" 2>&1 ||
+            status=$?
         case $status:$command in
         0:* | 1:"rmcp doctor") ;; # which has findings on a machine without a card
         *) tail -n 20 "$part.out" >&2; die "it failed, exit status $status: $command" ;;
@@ -84,8 +87,9 @@ step() {
 
 # save PAGE NAME: the program that the page tells to save.
 save() {
-    awk -v name="# $2" '/^```/ { inside = 0 } inside { print } /^```python$/ { getline; if ($0 == name) { inside = 1; print } }' \
-        "$source/$1" >"$root/root/$2"
+    awk -v name="# $2" '/^```/ { inside = 0 }
+        inside { print }
+        /^```python$/ { getline; if ($0 == name) { inside = 1; print } }' "$source/$1" >"$root/root/$2"
     [ -s "$root/root/$2" ] || die "$1 has no $2"
     # shellcheck disable=SC2016 # backquotes of Markdown
     printf '\n`%s` is saved as the page has it.\n' "$2" >>"$work/transcript"
@@ -116,8 +120,9 @@ step $guide/first-network.md "sudo apt install libamdhip64-5 rocminfo" \
 step $guide/first-network.md "rmcp sim -- rocminfo" '(Marketing Name:.*Radeon|Name:  *gfx|Compute Unit:|rmcp sim)'
 step $guide/first-network.md "rmcp sim -- python3 -m rmcp --device offload:hip --stats train.py"
 
-grep -q '100.0 % of 200 new pictures are right' "$cache/parts/$(printf %02d $number).out" || die "the network was not trained"
-grep -q 'RX 5600 XT\|rx5600xt: .* 0 reports' "$cache/parts/$(printf %02d $number).out" || die "not on the simulated card, or with reports"
+last=$cache/parts/$(printf %02d $number).out
+grep -q '100.0 % of 200 new pictures are right' "$last" || die "the network was not trained"
+grep -q 'RX 5600 XT\|rx5600xt: .* 0 reports' "$last" || die "not on the simulated card, or with reports"
 
 # ---- the page ----
 
@@ -125,10 +130,11 @@ processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 cat <<END
 # Transcript: from a bare Debian 12 to a trained network on the simulated card
 
-Made by \`tests/docs/transcript.sh\`, which follows [install](install.md) and [first network](first-network.md) in a system
-that has nothing but \`debootstrap --variant=minbase bookworm\`: no Python, no compiler, no ROCm, no GPU. The reader is root
-(a bare system has no sudo) and says yes to apt. Of what apt and rocminfo print a few lines are shown, long lines are cut; the
-rest is as it was printed. The packages had kernels for gfx1010 alone (\`RMCP_KERNEL_TARGETS=gfx1010 ./setup.sh package deb\`).
+Made by \`tests/docs/transcript.sh\`, which follows [install](install.md) and [first network](first-network.md) in a
+system that has nothing but \`debootstrap --variant=minbase bookworm\`: no Python, no compiler, no ROCm, no GPU. The
+reader is root (a bare system has no sudo) and says yes to apt. Of what apt and rocminfo print a few lines are shown,
+long lines are cut; the rest is as it was printed. The packages had kernels for gfx1010 alone
+(\`RMCP_KERNEL_TARGETS=gfx1010 ./setup.sh package deb\`).
 
 Machine: $(nproc) cores of $processor, a virtual machine that other work kept busy, no GPU. All commands together:
 $total seconds, downloads included. The card is simulated; no real one took part.

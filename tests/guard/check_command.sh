@@ -23,7 +23,8 @@ beside() {
 beside none </dev/null && rm "$work/none/rmcp"
 printf '#!/bin/sh\nexit 127\n' | beside exit-127
 printf '\177ELF and no more' | beside exec-format-error
-printf '#!/bin/sh\necho "rmcp: error while loading shared libraries: libdw.so.1: cannot open shared object file" >&2\nexit 127\n' |
+printf '#!/bin/sh\necho "%s" >&2\nexit 127\n' \
+    'rmcp: error while loading shared libraries: libdw.so.1: cannot open shared object file' |
     beside says-loader-error
 printf '#!/bin/sh\necho rmcp-trial 1 0.0.1 begin\necho rmcp-trial 1 bad it is old\n' | beside another-version
 printf '#!/bin/sh\necho "rmcp verify: no option --trial" >&2\nexit 2\n' | beside no-trial

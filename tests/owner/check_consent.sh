@@ -23,7 +23,8 @@ tried() { [ "$(sed -n 's/^step try //p' "$work/log")" = "$1" ] || die "tried: $(
 declined() { grep -q "^step skip $1.*: declined" "$work/log" || die "not declined: $1"; }
 all_declined() {
     tried properties
-    for step in 'copy 4 ' 'copy 67108864 ' tiny 'small direct' 'large split_k' 'time n8c3h224' 'time n8c256h56' pattern; do
+    for step in 'copy 4 ' 'copy 67108864 ' tiny 'small direct' 'large split_k' 'time n8c3h224' 'time n8c256h56' \
+        pattern; do
         declined "$step"
     done
 }
@@ -56,7 +57,8 @@ rm "$work/log"
 [ "$(kernels)" = 0 ] || die "kernels ran"
 all_declined
 echo "a step of a stage that is left out"
-! "$rmcp" verify --first-owner --device cpu --skip kernel --step 'tiny kernel' >"$work/out" 2>"$work/err" || die "it ran"
+! "$rmcp" verify --first-owner --device cpu --skip kernel --step 'tiny kernel' >"$work/out" 2>"$work/err" ||
+    die "it ran"
 grep -q 'leaves out the stage' "$work/err" || die "no reason"
 
 echo "consent by option, and by answer: the counter counts"

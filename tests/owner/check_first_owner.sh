@@ -10,13 +10,16 @@ device=${RMCP_TEST_DEVICE:-cpu}
 owner() { exec "$@" verify --first-owner --yes --device "$device" --skip "$skip" --log "$work/log"; }
 
 # Without a terminal and without --yes nothing risky is done.
-"$@" verify --first-owner --device cpu --log "$work/careful" </dev/null >"$work/out" 2>"$work/err" || wrong "the careful run: $?"
-[ "$(grep '^step try' "$work/careful")" = "step try properties" ] || wrong "run without asking: $(grep '^step try' "$work/careful")"
+"$@" verify --first-owner --device cpu --log "$work/careful" </dev/null >"$work/out" 2>"$work/err" ||
+    wrong "the careful run: $?"
+[ "$(grep '^step try' "$work/careful")" = "step try properties" ] ||
+    wrong "run without asking: $(grep '^step try' "$work/careful")"
 for step in copy tiny small large time; do
     grep -q "^step skip $step.*: declined" "$work/careful" || wrong "'$step' was not declined"
 done
 echo "a diary" >"$work/diary"
-! "$@" verify --first-owner --device cpu --log "$work/diary" >"$work/out" 2>"$work/err" || wrong "it wrote to another file"
+! "$@" verify --first-owner --device cpu --log "$work/diary" >"$work/out" 2>"$work/err" ||
+    wrong "it wrote to another file"
 [ "$(cat "$work/diary")" = "a diary" ] || wrong "it changed another file"
 
 n=0

@@ -7,7 +7,10 @@ set -eu
 rmcp=$1 folder=$2
 [ -f "$folder/patterns_gfx1030.co" ] || skip "built without clang"
 
-awk 'BEGIN { x = 1; for (i = 0; i < 1024; i++) { x = (x * 75 + 74) % 65537; printf "%c%c%c%c", x % 96 + 32, 0, 0, 0 } }' >"$work/in"
+awk 'BEGIN {
+    x = 1
+    for (i = 0; i < 1024; i++) { x = (x * 75 + 74) % 65537; printf "%c%c%c%c", x % 96 + 32, 0, 0, 0 }
+}' >"$work/in"
 run() { # run TARGET KERNEL
     "$rmcp" sim --kernel "$folder/patterns_$1.co" "$2" --grid 1024 --block 64 \
         --args "out:4096@$work/$1" u64:0 "in:$work/in" u64:0 u32:64 >"$work/said" 2>&1
@@ -19,7 +22,8 @@ for kernel in branch_3f flat_offset lds_misaligned vcmpx_permlane vcmpx_exec_war
     run gfx1010 $kernel || die "$kernel, cured: $(cat "$work/said")"
     ! run gfx1030 $kernel || die "$kernel: the simulated chip saw no pattern"
     if [ $kernel = absent_dot ]; then
-        grep -q 'illegal-instruction: gfx1010 has no such instruction' "$work/said" || die "$kernel: $(cat "$work/said")"
+        grep -q 'illegal-instruction: gfx1010 has no such instruction' "$work/said" ||
+            die "$kernel: $(cat "$work/said")"
     else
         grep -q "pattern $(echo $kernel | tr _ -) executed" "$work/said" || die "$kernel: $(cat "$work/said")"
         cmp -s "$work/gfx1010" "$work/gfx1030" || die "$kernel: the results differ"
