@@ -15,7 +15,8 @@ wheels=$(sed -n 's/^#define ADDRESS_WHEELS "\(.*\)".*/\1/p' "$header")
     grep -ho 'ADDRESS_WHEELS "[a-z0-9.]*"' src/help/doctor/*.c | sed 's/.*"\(.*\)"/\1/'
 } | sort -u >"$work/releases"
 
-grep -rnoIE 'https?://(download\.pytorch\.org/whl|[a-z.]*repo\.amd\.com|rocm\.[a-z]*\.amd\.com|[a-z.-]*\.s3\.amazonaws\.com)[^][ `"<>)\\]*' \
+hosts='download\.pytorch\.org/whl|[a-z.]*repo\.amd\.com|rocm\.[a-z]*\.amd\.com|[a-z.-]*\.s3\.amazonaws\.com'
+grep -rnoIE "https?://($hosts)"'[^][ `"<>)\\]*' \
     README.md CONTRIBUTING.md docs src python --include='*.md' --include='*.c' --include='*.h' --include='*.inc' \
     --include='*.py' >"$work/named"
 [ -s "$work/named" ] || die "no address is named at all"

@@ -106,7 +106,8 @@ grep -q '^rmcp doctor: .*gfx1010' "$work/out" || fail "\$RMCP_SYSFS_ROOT is not 
 # ---- hostile trees: an answer within a minute and with little memory ----
 tree=$work/hostile
 nodes=$tree/sys/class/kfd/kfd/topology/nodes
-mkdir -p "$nodes/0" "$nodes/1" "$tree/rmcp" "$tree/etc/modprobe.d" "$tree/opt/rocm/lib" "$tree/home/user/env/lib/python3.9"
+mkdir -p "$nodes/0" "$nodes/1" "$tree/rmcp" "$tree/etc/modprobe.d" "$tree/opt/rocm/lib" \
+    "$tree/home/user/env/lib/python3.9"
 mkfifo "$nodes/0/properties" "$tree/rmcp/environment" "$tree/opt/rocm/lib/libamdhip64.so.6"
 ln -s . "$tree/opt/rocm/again"
 ln -s ../env "$tree/home/user/env/self"

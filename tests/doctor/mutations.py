@@ -1,7 +1,7 @@
 # Single changes of a recorded machine that is ready: those that break it, by layer, and those that do it no harm.
 #
-# Each row is (class, name, change, finding): the change gets a copy of the machine and returns it, or None where it does
-# not apply; the finding is one that must then be there, "" when only the verdict counts.
+# Each row is (class, name, change, finding): the change gets a copy of the machine and returns it, or None where it
+# does not apply; the finding is one that must then be there, "" when only the verdict counts.
 import re
 
 from recorded_machine import NODES
@@ -270,7 +270,8 @@ for library in "libamdhip64.so.5", "libhsa-runtime64.so.1", "librocblas.so.0":
         lambda m, l=library: other_rocm(m).variable("LD_PRELOAD", f"/srv/rocm-5.4.3/lib/{l}"))
 breaks("loader", "LD_PRELOAD of a shim", "preload-shim")(lambda m: m.variable("LD_PRELOAD", "/opt/libhip_shim.so"))
 breaks("loader", "LD_PRELOAD of something unknown")(lambda m: m.variable("LD_PRELOAD", "/opt/acme/libfoo.so"))
-breaks("loader", "/etc/ld.so.preload", "preload-file")(lambda m: m.put("/etc/ld.so.preload", "/opt/libhip_intercept.so\n"))
+breaks("loader", "/etc/ld.so.preload", "preload-file")(
+    lambda m: m.put("/etc/ld.so.preload", "/opt/libhip_intercept.so\n"))
 breaks("variables", "ROCBLAS_TENSILE_LIBPATH", "kernels-elsewhere")(
     lambda m: m.variable("ROCBLAS_TENSILE_LIBPATH", "/opt/nowhere/library"))
 breaks("variables", "HIPBLASLT_TENSILE_LIBPATH", "kernels-elsewhere")(
@@ -336,8 +337,10 @@ def beside(m, package, version):
     return m.put(f"{m.torch()}/{package}/version.py", f"__version__ = '{version}'\n") if is_wheel(m) else None
 
 
-breaks("Python", "torchvision for CUDA", "torch-mixed")(lambda m: beside(m, "torchvision", other(release(m)) + "+cu121"))
-breaks("Python", "torchvision for the CPU", "torch-mixed")(lambda m: beside(m, "torchvision", other(release(m)) + "+cpu"))
+breaks("Python", "torchvision for CUDA", "torch-mixed")(
+    lambda m: beside(m, "torchvision", other(release(m)) + "+cu121"))
+breaks("Python", "torchvision for the CPU", "torch-mixed")(
+    lambda m: beside(m, "torchvision", other(release(m)) + "+cpu"))
 breaks("Python", "torchvision of PyPI", "torch-mixed")(lambda m: beside(m, "torchvision", other(release(m))))
 breaks("Python", "torchvision of another release", "torch-mixed")(lambda m: beside(m, "torchvision", "0.3.0+rocm6.2"))
 
@@ -487,7 +490,8 @@ breaks("kernel log", "no PCIe atomics", "atomics-rejected")(
 # ---- the kernel's command line ----
 
 for option in "nomodeset", "amdgpu.modeset=0":
-    breaks("command line", option, "cmdline-nomodeset")(lambda m, o=option: unbound(m).put("/proc/cmdline", f"ro {o} quiet\n"))
+    breaks("command line", option, "cmdline-nomodeset")(
+        lambda m, o=option: unbound(m).put("/proc/cmdline", f"ro {o} quiet\n"))
 for option in "modprobe.blacklist=nouveau,amdgpu", "module_blacklist=amdgpu", "rd.driver.blacklist=amdgpu":
     breaks("command line", option, "gpu-blacklisted")(lambda m, o=option: unbound(m).put("/proc/cmdline", f"ro {o}\n"))
 breaks("command line", "vfio-pci.ids", "gpu-vfio")(
@@ -531,7 +535,8 @@ def _(m):
 
 harmless("override", "of a device that is not there")(
     lambda m: m.variable("HSA_OVERRIDE_GFX_VERSION_77", "8.0.3"))
-harmless("kernel log", "nothing of GPUs")(lambda m: m.log("usb 1-1: new high-speed USB device").log("amdgpu: ring gfx uses VM"))
+harmless("kernel log", "nothing of GPUs")(
+    lambda m: m.log("usb 1-1: new high-speed USB device").log("amdgpu: ring gfx uses VM"))
 harmless("kernel log", "displays")(
     lambda m: m.log("amdgpu 0000:03:00.0: [drm] REG_WAIT timeout 1us * 100 tries - dcn32_program_compbuf_size line:138")
     .log("amdgpu 0000:03:00.0: [drm] *ERROR* flip_done timed out"))

@@ -64,7 +64,8 @@ class Machine:
 
     def is_container(self):
         return any(at in self.files for at in ("/.dockerenv", "/run/.containerenv", "/.singularity.d")) or \
-            "lxc" in str(self.files.get("/run/systemd/container", "")) or "lxc" in str(self.files.get("/proc/1/cgroup", ""))
+            "lxc" in str(self.files.get("/run/systemd/container", "")) or \
+            "lxc" in str(self.files.get("/proc/1/cgroup", ""))
 
     # ---- changes ----
 

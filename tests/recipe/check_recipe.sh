@@ -10,8 +10,8 @@ names="torch-therock torch-repaired torch-source docker rocm-5.2 comfyui uninsta
 expect 0 "$rmcp" recipe
 for name in $names; do has "^$name +[A-Z]"; done
 [ "$(sed '/^$/,$d' "$work/out" | wc -l)" -eq 7 ] || fail "another number of recipes"
-for pair in torch-sorce:torch-source dokcer:docker rocm5.2:rocm-5.2 confyui:comfyui therock:torch-therock source:torch-source \
-    repaired:torch-repaired; do
+for pair in torch-sorce:torch-source dokcer:docker rocm5.2:rocm-5.2 confyui:comfyui therock:torch-therock \
+    source:torch-source repaired:torch-repaired; do
     expect 2 "$rmcp" recipe "${pair%:*}"
     one_line
     says "no recipe '${pair%:*}'; did you mean ${pair#*:}\?"
@@ -82,9 +82,11 @@ has "^folder='.*/it'.''s \\\$\(here\)'\$"
 tree=$work/hostile
 sh "$source/tests/doctor/machine_tree.sh" "$source/tests/doctor/machines/two-rocms.txt" "$tree"
 # shellcheck disable=SC2016
-printf 'ID=$(touch %s/owned)\nVERSION_ID="`touch %s/owned`\047;touch %s/owned;\047"\n' "$work" "$work" "$work" >"$tree/etc/os-release"
+printf 'ID=$(touch %s/owned)\nVERSION_ID="`touch %s/owned`\047;touch %s/owned;\047"\n' "$work" "$work" "$work" \
+    >"$tree/etc/os-release"
 printf '6.1\ntouch %s/owned\n' "$work" >"$tree/proc/sys/kernel/osrelease"
-printf "HOME=/home/u'\$(touch %s/owned)\nHSA_OVERRIDE_GFX_VERSION=';touch %s/owned;'\n" "$work" "$work" >"$tree/rmcp/environment"
+printf "HOME=/home/u'\$(touch %s/owned)\nHSA_OVERRIDE_GFX_VERSION=';touch %s/owned;'\n" "$work" "$work" \
+    >"$tree/rmcp/environment"
 for name in $names; do
     expect 0 "$rmcp" recipe "$name" --root "$tree"
     script "$name on a hostile machine" "$work/out"
@@ -96,8 +98,8 @@ done
 
 # Templates that are wrong are said to be, with the line.
 n_template=0
-for line in '#: if nothing' '#: if' '#: else' '#: end' '#: if chip' '#: what' '#: step' '#: step x' '#: step x 1 1' '#: step X 1 1 A' \
-    'x=@nothing@' "$(printf '%09000d' 0)"; do
+for line in '#: if nothing' '#: if' '#: else' '#: end' '#: if chip' '#: what' '#: step' '#: step x' '#: step x 1 1' \
+    '#: step X 1 1 A' 'x=@nothing@' "$(printf '%09000d' 0)"; do
     n_template=$((n_template + 1))
     printf '#!/bin/sh\n%s\n' "$line" >"$work/template"
     expect 3 "$rmcp" recipe toy --template "$work/template"
@@ -120,5 +122,7 @@ for name in $names; do
     [ ! -s "$work/missing" ] || fail "$name: steps without a function: $(cat "$work/missing")"
 done
 # Documented one by one.
-for name in $names; do grep -q "^| \`$name\` |" "$source/docs/recipes.md" || fail "docs/recipes.md has no row for $name"; done
+for name in $names; do
+    grep -q "^| \`$name\` |" "$source/docs/recipes.md" || fail "docs/recipes.md has no row for $name"
+done
 finish recipe

@@ -19,7 +19,8 @@ lines() { [ "$(tr '\n' ' ' <"$1/lines")" = "$2" ] || fail "$1: done was: $(tr '\
 
 # What it takes is said, and nothing is done.
 toy 0 "$work/a b" --plan
-has '^toy, in .*/a b' 'steps   4, 0 of them done' 'disk    1 GB more, [0-9]+ GB are free' 'memory  0 GB, [0-9]+ GB' 'time    about' \
+has '^toy, in .*/a b' 'steps   4, 0 of them done' 'disk    1 GB more, [0-9]+ GB are free' \
+    'memory  0 GB, [0-9]+ GB' 'time    about' \
     '^  -    waiting'
 [ ! -e "$work/a b" ] || fail "--plan wrote something"
 
@@ -110,8 +111,8 @@ says 'nothing was done'
 [ ! -e "$work/memory" ] || fail "it began without memory"
 mkdir "$work/bin"
 # df as POSIX has it, of a disk with 300 MB left, then of one that is full.
-printf '#!/bin/sh\necho "Filesystem 1024-blocks Used Available Capacity Mounted on"\necho "/dev/x 1000000 1 ${LEFT:-300000} 99%% /"\n' \
-    >"$work/bin/df"
+printf '%s\n' '#!/bin/sh' 'echo "Filesystem 1024-blocks Used Available Capacity Mounted on"' \
+    'echo "/dev/x 1000000 1 ${LEFT:-300000} 99% /"' >"$work/bin/df"
 chmod 755 "$work/bin/df"
 path=$PATH
 export PATH="$work/bin:$PATH"
@@ -125,7 +126,8 @@ PATH=$path
 
 # On a terminal it asks, once; no ends it.
 n_checks=$((n_checks + 1))
-"$python" - "$work/asked" "$rmcp" recipe toy --template "$work/toy" --chip gfx1010 --folder "$work/asked" --run <<'PY' ||
+"$python" - "$work/asked" \
+    "$rmcp" recipe toy --template "$work/toy" --chip gfx1010 --folder "$work/asked" --run <<'PY' ||
 import os, pty, sys, threading, time
 folder, command = sys.argv[1], sys.argv[2:]
 def talk(answer):

@@ -27,7 +27,8 @@ try() {
     if [ -n "$missing" ]; then
         say "| $release | $recipe | $# | without$missing | - |"
         n_failures=$((n_failures + 1))
-    elif debian_apt apt-get install -s --no-install-recommends -o Dir::State::status=/dev/null "$@" >"$work/out" 2>&1; then
+    elif debian_apt apt-get install -s --no-install-recommends -o Dir::State::status=/dev/null "$@" \
+        >"$work/out" 2>&1; then
         say "| $release | $recipe | $# | all | yes, $(grep -c '^Inst' "$work/out") with what they need |"
     else
         say "| $release | $recipe | $# | all | no: $(grep -E '^E:|Depends' "$work/out" | head -n 1) |"
@@ -41,12 +42,15 @@ for release in bookworm trixie sid; do
     # shellcheck disable=SC2086
     case $release in
     bookworm) try $release torch-therock python3-venv ;;
-    trixie) try $release torch-therock python3-venv && try $release docker $image_packages && try $release 'torch-source, tools' debootstrap bubblewrap ;;
+    trixie)
+        try $release torch-therock python3-venv && try $release docker $image_packages &&
+            try $release 'torch-source, tools' debootstrap bubblewrap
+        ;;
     sid)
         try $release torch-therock python3-venv
         try $release torch-source $source_packages
-        for one in libamdhip64-dev librocblas-dev libmiopen-dev libhipblaslt-dev librocprim-dev librocrand-dev librocfft-dev \
-            clang-21 rocm-device-libs-21; do
+        for one in libamdhip64-dev librocblas-dev libmiopen-dev libhipblaslt-dev librocprim-dev librocrand-dev \
+            librocfft-dev clang-21 rocm-device-libs-21; do
             printf '%s %s\n' "$one" "$(debian_apt apt-cache policy $one | sed -n 's/.*Candidate: //p')"
         done >"$work/versions"
         ;;

@@ -2,7 +2,8 @@
 # Runs the recipes as far as they go without a card and without AMD's, pytorch.org's and GitHub's servers: the system's
 # PyTorch stands in for the wheels, a folder with a main.py for ComfyUI.
 # usage: try.sh RMCP WHEEL [docker]      RMCP's command and wheel (./setup.sh package wheel); a minute
-# docker: also builds the container, with Buildah on a Debian 13 from the archive; as root, with a mirror, 6 GB, minutes.
+# docker: also builds the container, with Buildah on a Debian 13 from the archive; as root, with a mirror, 6 GB,
+# minutes.
 # By hand: needs a Python with PyTorch as /usr/bin/python3, git, and for the simulated card ROCm's runtime.
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
@@ -64,8 +65,8 @@ if [ "${3-}" = docker ]; then
         recipe docker --folder "$work/r/docker"
     container=$(buildah from --pull-never rmcp-torch)
     buildah run --isolation chroot "$container" -- python -m rmcp check
-    buildah run --isolation chroot "$container" -- sh -c 'apt-get -qq update && apt-get -qqy install libamdhip64-5 >/dev/null &&
-        rmcp sim -- rmcp check --engine'
+    buildah run --isolation chroot "$container" -- sh -c 'apt-get -qq update &&
+        apt-get -qqy install libamdhip64-5 >/dev/null && rmcp sim -- rmcp check --engine'
     buildah rm "$container" >/dev/null
     buildah rmi rmcp-torch localhost/debian-trixie >/dev/null
 fi

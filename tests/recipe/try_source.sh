@@ -1,7 +1,8 @@
 #!/bin/sh
-# The recipe torch-source on PyTorch's real sources: its packages and its step configure, then some of PyTorch's HIP files
-# compiled by exactly the commands that CMake wrote.
-# usage: try_source.sh RMCP [FOLDER]     by hand, as root; half an hour and 8 GB; FOLDER (default: a temporary one) is kept
+# The recipe torch-source on PyTorch's real sources: its packages and its step configure, then some of PyTorch's HIP
+# files compiled by exactly the commands that CMake wrote.
+# usage: try_source.sh RMCP [FOLDER]     by hand, as root; half an hour and 8 GB; FOLDER (default: a temporary one) is
+#                                        kept
 # The root is an overlay on the chroot that tests/torch_rocm/run made (TORCH_ROCM_STATE, see there), whose sources are
 # Debian's of the same version. What PyTorch brings of other projects is not in them: Debian's packages are taken, or
 # empty headers where the configure step only looks whether they are there.
@@ -28,9 +29,10 @@ done >"$third/fmt/CMakeLists.txt"
 cat >>"$work/steps.sh" <<'END'
 echo "== step packages"
 step_packages
-inside apt-get install -qy --no-install-recommends libfmt-dev libeigen3-dev pybind11-dev libprotobuf-dev protobuf-compiler \
-    libsleef-dev libonnx-dev libcpuinfo-dev libgloo-dev nlohmann-json3-dev libfp16-dev libpsimd-dev libfxdiv-dev \
-    libpthreadpool-dev python3-yaml python3-numpy python3-typing-extensions python3-setuptools python3-jinja2 libonnx-dev
+inside apt-get install -qy --no-install-recommends libfmt-dev libeigen3-dev pybind11-dev libprotobuf-dev \
+    protobuf-compiler libsleef-dev libonnx-dev libcpuinfo-dev libgloo-dev nlohmann-json3-dev libfp16-dev libpsimd-dev \
+    libfxdiv-dev libpthreadpool-dev python3-yaml python3-numpy python3-typing-extensions python3-setuptools \
+    python3-jinja2 libonnx-dev
 echo "== step configure"
 as_root rm -rf "$folder/root/torch/src/build"
 step_configure
@@ -39,7 +41,8 @@ build ninja -j 1 -C build ATEN_CPU_FILES_GEN_TARGET ATEN_CUDA_FILES_GEN_TARGET
 failed=0
 hip=caffe2/CMakeFiles/torch_hip.dir/__/aten/src/ATen/native
 for object in c10/hip/CMakeFiles/c10_hip.dir/HIPCachingAllocator.cpp.o c10/hip/CMakeFiles/c10_hip.dir/HIPStream.cpp.o \
-    $hip/miopen/BatchNorm_miopen.cpp.o $hip/miopen/Conv_miopen.cpp.o $hip/hip/torch_hip_generated_ActivationThresholdKernel.hip.o \
+    $hip/miopen/BatchNorm_miopen.cpp.o $hip/miopen/Conv_miopen.cpp.o \
+    $hip/hip/torch_hip_generated_ActivationThresholdKernel.hip.o \
     $hip/hip/torch_hip_generated_CopysignKernel.hip.o $hip/hip/torch_hip_generated_FillKernel.hip.o \
     $hip/hip/torch_hip_generated_LossCTC.hip.o $hip/hip/torch_hip_generated_PointwiseOpsKernel.hip.o; do
     command=$(build ninja -C build -t commands -s "$object" | tail -n 1)
