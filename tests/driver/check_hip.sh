@@ -86,7 +86,8 @@ echo "a command that does not work is no evidence"
 rm -rf "$work/cache"
 printf '#!/bin/sh\necho "broken: no libdw" >&2\nexit 127\n' >"$work/broken"
 chmod +x "$work/broken"
-RMCP_COMMAND=$work/broken "$rmcp" verify --device hip --algorithm direct $case ${case/fwd/bwd_data} >"$work/out" 2>"$work/err" || fail "$(cat "$work/out")"
+RMCP_COMMAND=$work/broken "$rmcp" verify --device hip --algorithm direct $case ${case/fwd/bwd_data} \
+    >"$work/out" 2>"$work/err" || fail "$(cat "$work/out")"
 [ "$(wc -l <"$work/err")" = 1 ] || fail "not one remark: $(cat "$work/err")"
 says 'tried in the process itself, since the rmcp command does not work: broken: no libdw$'
 has ' 0 failures'
@@ -94,7 +95,8 @@ grep -q "broken\|command" "$work"/cache/rmcp/first_use/*.txt && fail "it is reme
 "$rmcp" devices >"$work/out" 2>"$work/err"
 has 'good: direct f32$'
 mkdir "$work/home"
-XDG_CACHE_HOME='' HOME=$work/nobody "$rmcp" verify --device hip --algorithm direct $case >/dev/null 2>&1 || fail "without a home"
+XDG_CACHE_HOME='' HOME=$work/nobody "$rmcp" verify --device hip --algorithm direct $case >/dev/null 2>&1 ||
+    fail "without a home"
 [ ! -e "$work/nobody" ] || fail "a home was made"
 XDG_CACHE_HOME='' HOME=$work/home "$rmcp" verify --device hip --algorithm direct $case >/dev/null || fail "with a home"
 [ -e "$work/home/.cache/rmcp/first_use" ] || fail "nothing is remembered"
@@ -104,6 +106,7 @@ mkdir -p "${node%1}2"
 printf 'gfx_target_version 100300\nlocation_id 2560\n' >"${node%1}2/properties"
 export FAKE_HIP_DEVICES="gfx1030 0000:03:00.0;gfx1030 0000:0a:00.0"
 HIP_VISIBLE_DEVICES=1,0 "$rmcp" devices >"$work/out"
-tr '\n' ' ' <"$work/out" | grep -q 'hip:0 .*gfx1030, .*hip:1 .*taking it for gfx1030, gfx1010' || die "$(cat "$work/out")"
+tr '\n' ' ' <"$work/out" | grep -q 'hip:0 .*gfx1030, .*hip:1 .*taking it for gfx1030, gfx1010' ||
+    die "$(cat "$work/out")"
 "$rmcp" verify --device hip:1 --algorithm direct $case >/dev/null || die "hip:1"
 finish hip

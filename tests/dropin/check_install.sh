@@ -60,7 +60,8 @@ has '^reached newer$' "^$vlib/libMIOpen.so.rmcp-original$"
 # The doctor sees it, also in a recording.
 doctor() { # doctor FINDING
     rm -f "$work/machine.tar"
-    env "VIRTUAL_ENV=$work/venv" "HOME=$work/nobody" "$rmcp" doctor --json --record "$work/machine.tar" >"$work/out" 2>"$work/err"
+    env "VIRTUAL_ENV=$work/venv" "HOME=$work/nobody" "$rmcp" doctor --json --record "$work/machine.tar" \
+        >"$work/out" 2>"$work/err"
     has "\"$1\""
     "$rmcp" doctor --json --root "$work/machine.tar" >"$work/out" 2>"$work/err"
     has "\"$1\""

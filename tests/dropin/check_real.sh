@@ -73,7 +73,8 @@ for kind in wheel therock; do
     reach 77
     expect 0 env RMCP_MIOPEN_CHAIN=1 "$rmcp" run -- "$py" -c 'import torch'
     # Preloaded by hand and disabled: the drop-in hands on to what rmcp run names.
-    expect 0 "$rmcp" run -- env RMCP_DISABLE=1 "RMCP_MIOPEN_ORIGINAL=$(find "$site" -name 'libMIOpen.so*')" "$py" -c 'import torch'
+    expect 0 "$rmcp" run -- env RMCP_DISABLE=1 "RMCP_MIOPEN_ORIGINAL=$(find "$site" -name 'libMIOpen.so*')" \
+        "$py" -c 'import torch'
     reach 77
     # import rmcp.miopen
     expect 0 env "PYTHONPATH=$package" "RMCP_LIBRARY=$librmcp" "$py" -c \
@@ -83,10 +84,13 @@ for kind in wheel therock; do
     # rmcp check --miopen: by the import, and by rmcp run; a toy sees no GPU.
     for way in '' "run --python $py --"; do
         # shellcheck disable=SC2086 # words
-        expect 1 env "PYTHONPATH=$package" "RMCP_LIBRARY=$librmcp" "$rmcp" $way ${way:+"$rmcp"} check --miopen --python "$py" --json
-        has '"rmcp":[[:space:]]*true' "\"library\":[[:space:]]*\"$dropin/" '"id":[[:space:]]*"no-gpu"|"id":[[:space:]]*"no-access"'
+        expect 1 env "PYTHONPATH=$package" "RMCP_LIBRARY=$librmcp" \
+            "$rmcp" $way ${way:+"$rmcp"} check --miopen --python "$py" --json
+        has '"rmcp":[[:space:]]*true' "\"library\":[[:space:]]*\"$dropin/" \
+            '"id":[[:space:]]*"no-gpu"|"id":[[:space:]]*"no-access"'
     done
-    expect 1 env RMCP_DISABLE=1 "PYTHONPATH=$package" "RMCP_LIBRARY=$librmcp" "$rmcp" check --miopen --python "$py" --json
+    expect 1 env RMCP_DISABLE=1 "PYTHONPATH=$package" "RMCP_LIBRARY=$librmcp" \
+        "$rmcp" check --miopen --python "$py" --json
     has '"id":[[:space:]]*"disabled"'
     # Installed: it has all that it needs with it, and disabled it finds what was there before.
     expect 0 "$rmcp" run --install-into "$work/$kind"

@@ -15,7 +15,8 @@ expect 0 "$py" "$work/train.py"
 has 'reached bundled'
 expect 0 "$rmcp" run -- "$py" "$work/train.py"
 has '^reached ours$'
-says "^rmcp run: preloading $toys/ours/wheel/libMIOpen.so in place of $site/torch/lib/libMIOpen.so \(pytorch.org wheel, ROCm 6.2\)$"
+bundled=$site/torch/lib/libMIOpen.so
+says "^rmcp run: preloading $toys/ours/wheel/libMIOpen.so in place of $bundled \(pytorch.org wheel, ROCm 6.2\)$"
 [ "$(wc -l <"$work/err")" -eq 1 ] || fail "more than one line"
 # Without "--"; options of the command are its own; lazy binding and not.
 expect 0 "$rmcp" run "$py" "$work/train.py" --print --json
@@ -115,7 +116,8 @@ expect 0 "$py" "$work/train.py"
 has 'reached therock'
 expect 0 "$rmcp" run -- "$py" "$work/train.py"
 has '^reached ours.1$'
-says "preloading $toys/ours/libMIOpen.so.1 in place of $site/_rocm_sdk_libraries_gfx101X_dgpu/lib/libMIOpen.so.1 \(TheRock's wheel, ROCm 7.10\)"
+bundled=$site/_rocm_sdk_libraries_gfx101X_dgpu/lib/libMIOpen.so.1
+says "preloading $toys/ours/libMIOpen.so.1 in place of $bundled \(TheRock's wheel, ROCm 7.10\)"
 expect 0 env LD_BIND_NOW=1 "$rmcp" run -- "$py" "$work/train.py"
 has '^reached ours.1$'
 
@@ -126,7 +128,8 @@ has 'reached system'
 for now in '' 1; do
     expect 0 env "LD_BIND_NOW=$now" "LD_LIBRARY_PATH=$work/system" "$rmcp" run -- "$work/system/program"
     has '^reached ours.1$'
-    says "preloading $toys/ours/libMIOpen.so.1 in place of $work/system/libMIOpen.so.1 \(which the program is linked with\)"
+    theirs=$work/system/libMIOpen.so.1
+    says "preloading $toys/ours/libMIOpen.so.1 in place of $theirs \(which the program is linked with\)"
 done
 venv "$work/distribution"
 torch "$site" 2.6.0 "'5.7.31921'" None

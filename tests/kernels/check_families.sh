@@ -16,7 +16,9 @@ reduce() {
 }
 
 same=0
-"$list" | grep -E '^(gemm_f16_64x64_row_col|gemm_f32_64x64_sum_col|narrow_weights_bf16|winograd_f16|product_f32_64x64_sum_sum) ' >"$work/list"
+"$list" |
+    grep -E -e '^(gemm_f16_64x64_row_col|gemm_f32_64x64_sum_col) ' \
+        -e '^(narrow_weights_bf16|winograd_f16|product_f32_64x64_sum_sum) ' >"$work/list"
 compare() { # CHIP OTHER VERSION
     [ -d "$compiled/$1" ] || { echo "$1: not in this build"; return; }
     extra=

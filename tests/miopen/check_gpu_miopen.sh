@@ -17,12 +17,14 @@ mkdir -p "$logs"
 
 # place NAME: where it is; empty when it is nowhere.
 place() {
-    for where in "$folder/$1" "$folder/src/dropin/miopen/$1" "$folder/tests/miopen/$1" "$folder/bench/$1" "$folder/../src/dropin/miopen/$1"; do
+    for where in "$folder/$1" "$folder/src/dropin/miopen/$1" "$folder/tests/miopen/$1" "$folder/bench/$1" \
+        "$folder/../src/dropin/miopen/$1"; do
         [ ! -e "$where" ] || { echo "$where"; return; }
     done
 }
 miopen=$(place libMIOpen.so.1) engine=$(place librmcp.so.0) functions=$(place functions.txt)
-[ -n "$miopen" ] && [ -n "$engine" ] || { echo "check_gpu_miopen.sh: no libMIOpen.so.1 and librmcp.so.0 in $folder" >&2; exit 2; }
+[ -n "$miopen" ] && [ -n "$engine" ] ||
+    { echo "check_gpu_miopen.sh: no libMIOpen.so.1 and librmcp.so.0 in $folder" >&2; exit 2; }
 case $kind in
 cuda)
     export RMCP_DEVICE="${RMCP_DEVICE:-cuda:0}"

@@ -27,7 +27,8 @@ prototypes() {
     # shellcheck disable=SC2086 # a list of flags
     compiler $flags "$@" -aux-info "$work/all" -fsyntax-only "$work/one.c" || return 1
     sed -n 's|^/\*.*\*/ extern \(.*miopen.*\);.*|\1|p' "$work/all" |
-        sed -E 's/const ([A-Za-z0-9_]+( int)?) ([,)])/\1\3/g; s/_Bool/bool/g' | grep -o '^.* \**miopen[A-Za-z0-9_]* (.*' | sort -u >"$out"
+        sed -E 's/const ([A-Za-z0-9_]+( int)?) ([,)])/\1\3/g; s/_Bool/bool/g' |
+        grep -o '^.* \**miopen[A-Za-z0-9_]* (.*' | sort -u >"$out"
 }
 functions() { grep -o 'miopen[A-Za-z0-9_]* (' "$1" | sort -u; }
 
@@ -39,7 +40,8 @@ grep -ohE '\b(miopen|MIOPEN_)[A-Za-z0-9_]+ *= *[^=]' "$ours"/api*.h | grep -oE '
 
 sed 's/.*/E(&)/' "$work/names" >"$work/enumerators"
 # shellcheck disable=SC2086
-compiler $flags -DENUMERATORS="\"$work/enumerators\"" "$here/header_layout.c" -o "$work/layout" || die "header_layout.c does not compile"
+compiler $flags -DENUMERATORS="\"$work/enumerators\"" "$here/header_layout.c" -o "$work/layout" ||
+    die "header_layout.c does not compile"
 "$work/layout" >"$work/ours.values"
 
 check_functions() {
@@ -84,7 +86,8 @@ check_sources() {
     for name in $(comm -23 "$work/names" "$work/words"); do
         echo "enum { $name = $(sed -n "s/^$name //p" "$work/ours.values") };"
     done >"$work/newer.h"
-    grep -ohE '^} miopen[A-Za-z0-9_]+_t;' "$ours"/api*.h | grep -oE 'miopen[A-Za-z0-9_]+' | sort -u | comm -23 - "$work/words" |
+    grep -ohE '^} miopen[A-Za-z0-9_]+_t;' "$ours"/api*.h | grep -oE 'miopen[A-Za-z0-9_]+' | sort -u |
+        comm -23 - "$work/words" |
         sed 's/.*/typedef unsigned &;/' >>"$work/newer.h"
     for file in "$ours"/*.c; do
         [ -e "$file" ] || continue
@@ -97,7 +100,8 @@ check_sources() {
 
 check_exports() {
     file=$debian/root/usr/lib/x86_64-linux-gnu/libMIOpen.so.1
-    nm -D --defined-only "$file" | sed -n 's/.* T \(miopen[A-Za-z0-9_]*\)@@MIOPEN_HIP_1$/\1/p' | LC_ALL=C sort -u >"$work/exported"
+    nm -D --defined-only "$file" | sed -n 's/.* T \(miopen[A-Za-z0-9_]*\)@@MIOPEN_HIP_1$/\1/p' |
+        LC_ALL=C sort -u >"$work/exported"
     case $version in
     6.4.3*) awk '/^miopen/ && $2 == "6.4.3" { print $1 }' "$ours/functions.txt" ;;
     *) awk '/^miopen/ { print $1 }' "$ours/functions.txt" ;;

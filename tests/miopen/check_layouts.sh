@@ -24,7 +24,8 @@ original() { compile -fPIC -shared "$work/original.c" -o "$1" "-Wl,--version-scr
 mkdir "$work/system" "$work/dropin" "$work/bin"
 original "$work/system/libMIOpen.so.1" libMIOpen.so.1
 compile -fPIC -shared "$here/layout_torch.c" -o "$work/bin/libtorch_hip.so" "$work/system/libMIOpen.so.1"
-compile -DNEEDS_TORCH "$here/layout_main.c" -o "$work/bin/linked" "$work/bin/libtorch_hip.so" -Wl,-rpath,"$work/bin",--allow-shlib-undefined -ldl
+compile -DNEEDS_TORCH "$here/layout_main.c" -o "$work/bin/linked" "$work/bin/libtorch_hip.so" \
+    -Wl,-rpath,"$work/bin",--allow-shlib-undefined -ldl
 compile "$here/layout_main.c" -o "$work/bin/loader" -ldl
 readelf -W --dyn-syms "$work/bin/libtorch_hip.so" >"$work/out"
 has 'miopenCreate@MIOPEN_HIP_1'
@@ -121,7 +122,8 @@ for bind in '' 1; do
     has 'backend 77'
 done
 unset LD_BIND_NOW
-expect 0 env RMCP_DISABLE=1 RMCP_MIOPEN_ORIGINAL="$work/system/libMIOpen.so.1" LD_LIBRARY_PATH="$work/dropin" "$work/bin/linked"
+expect 0 env RMCP_DISABLE=1 RMCP_MIOPEN_ORIGINAL="$work/system/libMIOpen.so.1" LD_LIBRARY_PATH="$work/dropin" \
+    "$work/bin/linked"
 reaches_original
 # An original that is not there: a status, and one word about it.
 rm "$lib/rmcp/libMIOpen.so.original"

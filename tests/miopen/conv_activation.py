@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""conv_activation.py: miopenConvolutionBiasActivationForward against PyTorch on the CPU, with and without z, bias and activation;
-z may be y; and calls that must be refused.
+"""conv_activation.py: miopenConvolutionBiasActivationForward against PyTorch on the CPU, with and without z, bias and
+activation; z may be y; and calls that must be refused.
 
-usage: MIOPEN=…/libMIOpen.so.1 [HIP=…] conv_activation.py [PROBLEMS [SEED]]; without HIP device memory is the host's, as it
-is for RMCP_DEVICE=cpu."""
+usage: MIOPEN=…/libMIOpen.so.1 [HIP=…] conv_activation.py [PROBLEMS [SEED]]; without HIP device memory is the host's, as
+it is for RMCP_DEVICE=cpu."""
 import ctypes as c
 import random
 import sys
@@ -19,7 +19,8 @@ except ImportError as error:
 BAD_PARAMETER = 3
 # Numbers of modes, and what they compute with alpha, beta and gamma.
 MODES = {0: lambda x, a, b, g: x, 1: lambda x, a, b, g: x.sigmoid(), 2: lambda x, a, b, g: b * (a * x).tanh(),
-         3: lambda x, a, b, g: x.relu(), 7: lambda x, a, b, g: x.clamp(0, a), 8: lambda x, a, b, g: torch.where(x > 0, x, a * x),
+         3: lambda x, a, b, g: x.relu(), 7: lambda x, a, b, g: x.clamp(0, a),
+         8: lambda x, a, b, g: torch.where(x > 0, x, a * x),
          9: lambda x, a, b, g: torch.where(x > 0, x, a * x.expm1())}
 
 
@@ -54,19 +55,22 @@ class Problem:
         """The status, and y; `other`: arguments to be another."""
         conv, activation = c.c_void_p(), c.c_void_p()
         call("miopenCreateConvolutionDescriptor", c.byref(conv))
-        call("miopenInitConvolutionDescriptor", conv, int(self.transposed), self.pad, self.pad, self.stride, self.stride, 1, 1)
+        call("miopenInitConvolutionDescriptor", conv, int(self.transposed), self.pad, self.pad, self.stride,
+             self.stride, 1, 1)
         if self.mode is not None:
             call("miopenCreateActivationDescriptor", c.byref(activation))
             call("miopenSetActivationDescriptor", activation, self.mode, *map(c.c_double, self.numbers))
         memory = {name: None if t is None else Memory(t) for name, t in
                   (("x", self.x), ("w", self.w), ("z", self.z), ("bias", self.bias))}
-        memory["y"] = memory["z"] if self.in_place else Memory(torch.full(self.plain.shape, float("nan"), dtype=self.dtype))
+        memory["y"] = (memory["z"] if self.in_place
+                       else Memory(torch.full(self.plain.shape, float("nan"), dtype=self.dtype)))
         a = {name: m and m.pointer for name, m in memory.items()}
         a |= {name + "_desc": m and describe(m.tensor.shape, self.dtype) for name, m in memory.items()}
         a |= other
         floats = [c.byref(c.c_float(value)) for value in (self.alpha1, self.alpha2)]
-        code = status("miopenConvolutionBiasActivationForward", self.handle, floats[0], a["x_desc"], a["x"], a["w_desc"],
-                      a["w"], conv, 0, None, c.c_size_t(0), floats[1], a["z_desc"], a["z"], a["bias_desc"], a["bias"],
+        code = status("miopenConvolutionBiasActivationForward", self.handle, floats[0], a["x_desc"], a["x"],
+                      a["w_desc"], a["w"], conv, 0, None, c.c_size_t(0), floats[1], a["z_desc"], a["z"],
+                      a["bias_desc"], a["bias"],
                       activation, a["y_desc"], a["y"])
         result = memory["y"].read()
         call("miopenDestroyConvolutionDescriptor", conv)
@@ -84,7 +88,8 @@ def compare(handle, seed):
     bound = 2e-5 if problem.dtype == torch.float32 else 8e-3
     if code == 0 and close(y, problem.expected(), bound):
         return True
-    print(f"wrong: seed {seed}, status {code}, { {name: value for name, value in vars(problem).items() if not isinstance(value, torch.Tensor)} }")
+    settings = {name: value for name, value in vars(problem).items() if not isinstance(value, torch.Tensor)}
+    print(f"wrong: seed {seed}, status {code}, {settings}")
     return False
 
 
@@ -93,8 +98,9 @@ def refused(handle):
     while problem.z is None or problem.bias is None or problem.alpha2 == 0:
         problem = Problem(handle, random.Random(problem.pad * 100 + random.randrange(10**6)))
     small = describe((1, 1, 1, 1), problem.dtype)
-    wrong = ({"x": None}, {"w": None}, {"y": None}, {"bias": None}, {"z_desc": small}, {"z_desc": None}, {"y_desc": None},
-             {"bias_desc": describe((1, problem.plain.shape[1] + 1, 1, 1), problem.dtype)}, {"x_desc": None})
+    wrong = ({"x": None}, {"w": None}, {"y": None}, {"bias": None}, {"z_desc": small}, {"z_desc": None},
+             {"y_desc": None}, {"bias_desc": describe((1, problem.plain.shape[1] + 1, 1, 1), problem.dtype)},
+             {"x_desc": None})
     codes = [problem.run(**other)[0] for other in wrong]
     for other, code in zip(wrong, codes):
         if code != BAD_PARAMETER:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""ctc.py: CTC losses through MIOpen's calls, in PyTorch's own order, against PyTorch on the CPU: losses and gradients, with
-labels on the device and on the host; and calls that must be refused.
+"""ctc.py: CTC losses through MIOpen's calls, in PyTorch's own order, against PyTorch on the CPU: losses and gradients,
+with labels on the device and on the host; and calls that must be refused.
 
 usage: MIOPEN=…/libMIOpen.so.1 [HIP=…] ctc.py [PROBLEMS [SEED]]; without HIP device memory is the host's, as it is
 for RMCP_DEVICE=cpu."""

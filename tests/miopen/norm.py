@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""norm.py: layer, T5 and group normalisation through MIOpen's calls against PyTorch on the CPU, forward and backward; and
-calls that must be refused.
+"""norm.py: layer, T5 and group normalisation through MIOpen's calls against PyTorch on the CPU, forward and backward;
+and calls that must be refused.
 
 usage: MIOPEN=…/libMIOpen.so.1 [HIP=…] norm.py [PROBLEMS [SEED]]; without HIP device memory is the host's, as it is
 for RMCP_DEVICE=cpu."""
@@ -114,8 +114,8 @@ def backward(handle, one, kind, affine, dim, x, dy, weight, means, rstds, w, b, 
     else:
         call("miopenGetLayerNormBackwardWorkspaceSize", handle, LAYER[affine], given[0], given[2], given[4], mean[0],
              rstd[0], dim, dx_name, dw_name, db_name, c.byref(size))
-        call("miopenLayerNormBackward", handle, LAYER[affine], None, size, *given, *mean, *rstd, dim, dx_name, dx.pointer,
-             dw_name, dw.pointer, db_name, db.pointer)
+        call("miopenLayerNormBackward", handle, LAYER[affine], None, size, *given, *mean, *rstd, dim, dx_name,
+             dx.pointer, dw_name, dw.pointer, db_name, db.pointer)
     scale = max(1, rstds.max().item())
     near = (dx.read().double() - wide.grad).abs().max().item() <= 1e-4 * scale
     near = near and close(dw.read(), w.grad, 1e-4)
@@ -149,8 +149,8 @@ def refusals(handle):
                             y.pointer, *tail), BAD_PARAMETER),
         "no groups": (status("miopenGroupNormForward", handle, 0, *x, *w, *w, c.c_uint64(0), c.c_float(1e-5), y_name,
                              y.pointer, *tail), BAD_PARAMETER),
-        "no handle": (status("miopenLayerNormForward", None, 1, *x, *w, *w, c.c_float(1e-5), 2, y_name, y.pointer, *tail),
-                      BAD_PARAMETER),
+        "no handle": (status("miopenLayerNormForward", None, 1, *x, *w, *w, c.c_float(1e-5), 2, y_name, y.pointer,
+                             *tail), BAD_PARAMETER),
         "one of mean and rstd": (status("miopenLayerNormForward", handle, 1, *x, *w, *w, c.c_float(1e-5), 2, y_name,
                                         y.pointer, stats_name, None, stats_name, stats.pointer), 0),
     }

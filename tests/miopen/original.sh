@@ -9,8 +9,8 @@ original_open() {
     for needed in rmcp sim/driver/librmcp-sim.so src/dropin/miopen/libMIOpen.so.1 tests/miopen/sequence; do
         [ -e "$build/$needed" ] || die "$build/$needed is not built"
     done
-    root=$(sh "$here/../support/chroot.sh" sid rocminfo libamdhip64-dev libmiopen1 clang-21 libcjson1 libgomp1 libzstd1 \
-        zlib1g libbz2-1.0 libsqlite3-0 libdw1t64 libelf1t64 "$@") || { say "$root" && exit 77; }
+    root=$(sh "$here/../support/chroot.sh" sid rocminfo libamdhip64-dev libmiopen1 clang-21 libcjson1 libgomp1 \
+        libzstd1 zlib1g libbz2-1.0 libsqlite3-0 libdw1t64 libelf1t64 "$@") || { say "$root" && exit 77; }
     place=/tmp/rmcp-miopen.$$
     inside=$root$place
     trap 'rm -rf "$work" "$inside"' EXIT

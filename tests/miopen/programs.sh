@@ -1,7 +1,7 @@
 #!/bin/bash
 # Programs that others wrote, on our drop-in, on a simulated card under sid's ROCm 6.4: MIOpenDriver, which judges
-# convolutions and other operations with its own code on the CPU, and MIGraphX's driver, which judges models like AlexNet, GoogLeNet, ResNet
-# and VGG with its own.
+# convolutions and other operations with its own code on the CPU, and MIGraphX's driver, which judges models like
+# AlexNet, GoogLeNet, ResNet and VGG with its own.
 #
 # usage: programs.sh BUILD-FOLDER [RESULTS-FOLDER]
 #   RESULTS-FOLDER  keeps what the programs printed (default: miopen-programs in the build folder): with the same
@@ -34,7 +34,8 @@ for model in alexnet googlenet resnet vgg; do
 done
 
 # went_through_ours: the table of executed kernels has some of ours and none of the original's convolutions.
-ours=$(sed -n 's/^__kernel .* void \([a-z_0-9]*\)(.*/\1/p' "$here"/../../src/engine/ops/conv/kernels/*.cl "$here"/../../src/engine/ops/*/kernels/*.cl |
+kernels=$here/../../src/engine/ops
+ours=$(sed -n 's/^__kernel .* void \([a-z_0-9]*\)(.*/\1/p' "$kernels"/conv/kernels/*.cl "$kernels"/*/kernels/*.cl |
     sort -u | tr '\n' '|')
 went_through_ours() {
     grep -Eq " (${ours%|})\$" "$file" && ! grep -Eq 'naive_conv|Im2.*Col|miopenSp3Asm|gcnAsmConv|MIOpenConv' "$file"
@@ -97,7 +98,8 @@ for arguments in \
     'reduce -D 4,8,5 -R 1 -O 0'; do
     n=$((n + 1))
     # shellcheck disable=SC2086
-    program "driver-$n-${arguments%% *}" 'Verifies on CPU and GPU' wheel/libMIOpen.so "$driver" $arguments -V 1 -i 1 -t 0
+    program "driver-$n-${arguments%% *}" 'Verifies on CPU and GPU' wheel/libMIOpen.so \
+        "$driver" $arguments -V 1 -i 1 -t 0
 done
 chain=0
 for model in alexnet googlenet resnet vgg alexnet-f16 googlenet-f16 resnet-f16 vgg-f16; do

@@ -111,8 +111,9 @@ def train(network, x, batches, hx, cx, weights, dy, dhy, dcy, reserve_bytes, wor
     HY, CY = Memory(none(hx, 99.0)), Memory(none(hx, 99.0) if lstm else None)
     work, reserve = room(work_bytes), room(reserve_bytes)
     size = c.c_size_t
-    call("miopenRNNForwardTraining", network.handle, network.name, n, xs, X.pointer, h, HX.pointer, h, CX.pointer, w_name,
-         W.pointer, ys, Y.pointer, h, HY.pointer, h, CY.pointer, work.pointer, size(work_bytes), reserve.pointer,
+    call("miopenRNNForwardTraining", network.handle, network.name, n, xs, X.pointer, h, HX.pointer, h, CX.pointer,
+         w_name, W.pointer, ys, Y.pointer, h, HY.pointer, h, CY.pointer, work.pointer, size(work_bytes),
+         reserve.pointer,
          size(reserve_bytes))
     DX, DHX, DCX = Memory(none(x, 99.0)), Memory(none(hx, 99.0)), Memory(none(hx, 99.0) if lstm else None)
     DY, DHY, DCY = Memory(dy), Memory(dhy), Memory(dcy if lstm else None)
@@ -121,11 +122,11 @@ def train(network, x, batches, hx, cx, weights, dy, dhy, dcy, reserve_bytes, wor
          DCY.pointer, w_name, W.pointer, h, HX.pointer, h, CX.pointer, xs, DX.pointer, h, DHX.pointer, h, DCX.pointer,
          work.pointer, size(work_bytes), reserve.pointer, size(reserve_bytes))
     DW = Memory(torch.zeros_like(weights))
-    call("miopenRNNBackwardWeights", network.handle, network.name, n, xs, X.pointer, h, HX.pointer, ys, Y.pointer, w_name,
-         DW.pointer, work.pointer, size(work_bytes), reserve.pointer, size(reserve_bytes))
+    call("miopenRNNBackwardWeights", network.handle, network.name, n, xs, X.pointer, h, HX.pointer, ys, Y.pointer,
+         w_name, DW.pointer, work.pointer, size(work_bytes), reserve.pointer, size(reserve_bytes))
     YI = Memory(none(dy, 99.0))
-    call("miopenRNNForwardInference", network.handle, network.name, n, xs, X.pointer, h, HX.pointer, h, CX.pointer, w_name,
-         W.pointer, ys, YI.pointer, h, None, h, None, work.pointer, size(work_bytes))
+    call("miopenRNNForwardInference", network.handle, network.name, n, xs, X.pointer, h, HX.pointer, h, CX.pointer,
+         w_name, W.pointer, ys, YI.pointer, h, None, h, None, work.pointer, size(work_bytes))
     read = lambda memory: memory.read() if memory.tensor is not None else None
     return [read(m) for m in (Y, HY, CY, DX, DHX, DCX, DW, YI)]
 

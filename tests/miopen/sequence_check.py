@@ -316,11 +316,12 @@ def check_fusion(folder, record):
 
 
 def check_mha(folder, record):
-    return sequence_mha_check.check(record, lambda name, key: read(folder, record, name, key, None if key else "f32"), worst)
+    return sequence_mha_check.check(
+        record, lambda name, key: read(folder, record, name, key, None if key else "f32"), worst)
 
 
-CHECKS = {"mha": check_mha, "fusion": check_fusion, "softmax": check_softmax, "conv": check_conv, "norm": check_norm, "tensor": check_tensor, "rnn": check_rnn,
-          "parameters": check_rnn, "pool": check_pool, "lrn": check_lrn}
+CHECKS = {"mha": check_mha, "fusion": check_fusion, "softmax": check_softmax, "conv": check_conv, "norm": check_norm,
+          "tensor": check_tensor, "rnn": check_rnn, "parameters": check_rnn, "pool": check_pool, "lrn": check_lrn}
 
 
 def verdict(folder, record):
@@ -332,7 +333,8 @@ def verdict(folder, record):
         failed.append(f"Create:{record['open']}")
     if failed:
         return "status " + ",".join(failed), None
-    bad = [f"{key}={','.join(record.all[key])}" for key in ("guard", "changed", "device", "fallback", "other_workspace") if key in record]
+    bad = [f"{key}={','.join(record.all[key])}"
+           for key in ("guard", "changed", "device", "fallback", "other_workspace") if key in record]
     if bad:
         return "wrong " + " ".join(bad), None
     if record.kind not in CHECKS:

@@ -6,8 +6,9 @@ import torch
 U = 2.0**-24
 FIRST = 4  # the number of K among the tensors of a problem
 IDS = {name: i + FIRST for i, name in enumerate((
-    "K Q V DescaleK DescaleQ DescaleV DescaleS ScaleS ScaleO DropoutProbability DropoutSeed DropoutOffset O AmaxO AmaxS M "
-    "ZInv DO DescaleO DescaleDO DescaleDS ScaleDS ScaleDQ ScaleDK ScaleDV DQ DK DV AmaxDQ AmaxDK AmaxDV AmaxDS Bias").split())}
+    "K Q V DescaleK DescaleQ DescaleV DescaleS ScaleS ScaleO DropoutProbability DropoutSeed DropoutOffset O AmaxO "
+    "AmaxS M ZInv DO DescaleO DescaleDO DescaleDS ScaleDS ScaleDQ ScaleDK ScaleDV DQ DK DV AmaxDQ AmaxDK AmaxDV AmaxDS "
+    "Bias").split())}
 
 
 def philox(counter, key):
@@ -72,7 +73,8 @@ def check(record, read, worst):
         "o": (o * s, (weights * keep @ v.abs()) * abs(s) * (relative + length), "ScaleO"),
         "dq": (leaves[0].grad * back, (ds_off + length * ds_size) @ k.abs() * abs(back), "ScaleDQ"),
         "dk": (leaves[1].grad * back, (ds_off + length * ds_size).transpose(2, 3) @ q.abs() * abs(back), "ScaleDK"),
-        "dv": (leaves[2].grad * s, (weights * keep).transpose(2, 3) @ do.abs() * abs(s) * (relative + length), "ScaleDV"),
+        "dv": (leaves[2].grad * s, (weights * keep).transpose(2, 3) @ do.abs() * abs(s) * (relative + length),
+               "ScaleDV"),
     }
     for name, (want, bound, last) in products.items():
         add(name, want * factor(last), bound * abs(factor(last)), kind, "x")

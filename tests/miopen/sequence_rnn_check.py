@@ -37,7 +37,8 @@ class Net:
             for second, columns in ((0, self.width(layer)), (1, hidden)):
                 for direction in range(self.directions):
                     for gate in range(gates):
-                        places[layer * self.directions + direction, second * gates + gate, False] = (at, hidden * columns)
+                        where = layer * self.directions + direction, second * gates + gate, False
+                        places[where] = (at, hidden * columns)
                         at += hidden * columns
         for layer in range(self.layers if self.bias else 0):
             for second in (0, 1):
@@ -112,7 +113,8 @@ def layout(net, record):
     element = 4 if net.kind == "f32" else 2
     wrong = [] if int(record["weights"]) == total * element else [("weights", float("inf"))]
     rows = sum(net.lengths) if net.form in (STEPS, PADDED_STEPS) else max(net.lengths) * len(net.lengths)
-    if net.kind == "f32" and int(record["reserve"]) != RESERVE[net.mode] * rows * net.layers * net.directions * net.hidden * 4:
+    reserved = RESERVE[net.mode] * rows * net.layers * net.directions * net.hidden * 4
+    if net.kind == "f32" and int(record["reserve"]) != reserved:
         wrong.append(("reserve", float("inf")))
     for key, is_bias in (("matrix", False), ("bias_at", True)):
         for word in record.all.get(key, []):
@@ -199,5 +201,6 @@ def check_parameters(record, read):
 
 
 def expected_all(net):
-    lines = net.width(0) + ((net.layers - 1) * (net.directions + 1) + 1) * net.hidden + (2 * net.layers if net.bias else 0)
+    lines = (net.width(0) + ((net.layers - 1) * (net.directions + 1) + 1) * net.hidden
+             + (2 * net.layers if net.bias else 0))
     return f"{lines},{net.directions * net.hidden * GATES[net.mode]}"
