@@ -4,7 +4,8 @@
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
 source=$1 build=$2
-DESTDIR=$work/root meson install -C "$build" --no-rebuild >"$work/log" 2>&1 || { cat "$work/log"; die "it cannot be installed"; }
+DESTDIR=$work/root meson install -C "$build" --no-rebuild >"$work/log" 2>&1 ||
+    { cat "$work/log"; die "it cannot be installed"; }
 pc=$(find "$work/root" -name rmcp.pc)
 [ -n "$pc" ] || die "no rmcp.pc was installed"
 # shellcheck disable=SC2016 # backquotes of Markdown

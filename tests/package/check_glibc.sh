@@ -1,5 +1,6 @@
 #!/bin/sh
-# The files run with glibc 2.34 (RHEL 9; Ubuntu 22.04 has 2.35), or GLIBC_NEWEST: none needs a symbol of a later version.
+# The files run with glibc 2.34 (RHEL 9; Ubuntu 22.04 has 2.35), or GLIBC_NEWEST: none needs a symbol of a later
+# version.
 # usage: check_glibc.sh FILE…
 set -eu
 . "$(dirname "$0")/../support/lib.sh"

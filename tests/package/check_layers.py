@@ -35,8 +35,8 @@ PLANTED = [
     ("sim/exec/dispatch.c", "sim/runner/runner.h"),
 ]
 # A room's headers for others, where it has others of its own beside them.
-PUBLIC = {"src/code/codeobj": {"buffer.h", "chip_names.h", "codeobj.h", "containers.h", "linked.h", "output.h", "sha256.h", "tensile.h",
-                          "walk.h", "write.h", "zip.h"},
+PUBLIC = {"src/code/codeobj": {"buffer.h", "chip_names.h", "codeobj.h", "containers.h", "linked.h", "output.h",
+                          "sha256.h", "tensile.h", "walk.h", "write.h", "zip.h"},
           "src/code/isa": {"encode.h", "isa.h", "rules.h"},
           "src/code/rewrite": {"aligned.h", "cures.h", "lower.h", "rewrite.h"},
           "sim/exec": set(), "sim/runner": {"runner.h"}} # sim/sim.h is the face of sim/exec
@@ -94,13 +94,15 @@ def includes(root, rooms):
     files = subprocess.run(["git", "-C", root, "ls-files", "src", "sim", "include", "tools", "bench", "examples"],
                            capture_output=True, text=True)
     names = files.stdout.split("\n") if files.returncode == 0 else [
-        os.path.relpath(os.path.join(folder, name), root) for top in ("src", "sim", "include", "tools", "bench", "examples")
+        os.path.relpath(os.path.join(folder, name), root)
+        for top in ("src", "sim", "include", "tools", "bench", "examples")
         for folder, _, inside in os.walk(os.path.join(root, top)) for name in inside]
     count, wrong = 0, []
     for path in sorted(name for name in names if re.search(r"\.(c|h|cl|inc)$", name)):
         if not os.path.exists(os.path.join(root, path)):
             continue
-        for name in re.findall(r'^\s*#\s*include "([^"]+)"', open(os.path.join(root, path), encoding="utf-8").read(), re.M):
+        text = open(os.path.join(root, path), encoding="utf-8").read()
+        for name in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M):
             target = resolve(root, path, name)
             if not target:
                 continue
@@ -147,7 +149,8 @@ def symbols(root, build, rooms):
     for source, symbol in needed:
         target = defined.get(symbol)
         if target and not may(room_of(source, rooms), room_of(target, rooms), rooms):
-            wrong.add(f"{source} links with {symbol} of {target}: {room_of(source, rooms)} may not use {room_of(target, rooms)}")
+            wrong.add(f"{source} links with {symbol} of {target}: "
+                      f"{room_of(source, rooms)} may not use {room_of(target, rooms)}")
     return len(needed), len(defined), sorted(wrong)
 
 

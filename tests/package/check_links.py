@@ -17,8 +17,8 @@ CODE = re.compile(r"`([^`\n]+)`")
 # From `src/engine/core/plan.c`: and then a block is a quotation.
 QUOTE = re.compile(r"From\s`([^`\n]+)`:\n\n```c\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # A file that the reader is told to make.
-TO_BE_MADE = {"src/engine/ops/conv/algo/pointwise_loops.c", "src/engine/ops/negate/negate.c", "src/engine/ops/negate/algo/loops.c",
-              "src/engine/ops/negate/algo/reference.c"}
+TO_BE_MADE = {"src/engine/ops/conv/algo/pointwise_loops.c", "src/engine/ops/negate/negate.c",
+              "src/engine/ops/negate/algo/loops.c", "src/engine/ops/negate/algo/reference.c"}
 FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 

@@ -18,19 +18,21 @@ for command in $commands; do
         grep -qF -e "$(printf '%s' "$option" | sed 's/-/\\-/g')" "$page" || die "rmcp-$command.1 lacks $option"
         grep -q "^    $command) words='.*$option " "$folder/rmcp.bash" || die "bash: $command lacks $option"
         grep -q "from $command' -l ${option#--} " "$folder/rmcp.fish" || die "fish: $command lacks $option"
-        awk -v c="    $command)" 'index($0, "    ") == 1 && /\)/ && !/^        / { on = index($0, c) == 1 } on' "$folder/_rmcp" |
-            grep -qF -e "'${option}[" || die "zsh: $command lacks $option"
+        awk -v c="    $command)" 'index($0, "    ") == 1 && /\)/ && !/^        / { on = index($0, c) == 1 } on' \
+            "$folder/_rmcp" | grep -qF -e "'${option}[" || die "zsh: $command lacks $option"
     done
 done
 [ "$count" -ge 80 ] || die "only $count options"
 bash -n "$folder/rmcp.bash"
-offered=$(bash -c '. "$1"; COMP_WORDS=(rmcp doctor --ht); COMP_CWORD=2; _rmcp; echo "${COMPREPLY[@]}"' bash "$folder/rmcp.bash")
+offered=$(bash -c '. "$1"; COMP_WORDS=(rmcp doctor --ht); COMP_CWORD=2; _rmcp; echo "${COMPREPLY[@]}"' bash \
+    "$folder/rmcp.bash")
 [ "$offered" = --html ] || die "bash offers: $offered"
 tried=bash
 if command -v zsh >/dev/null; then zsh -n "$folder/_rmcp" && tried="$tried zsh"; fi
 if command -v fish >/dev/null; then
     fish -n "$folder/rmcp.fish"
-    fish --no-config -c "source '$folder/rmcp.fish'; complete -C 'rmcp doctor --ht'" | grep -q -- --html || die "fish offers nothing"
+    fish --no-config -c "source '$folder/rmcp.fish'; complete -C 'rmcp doctor --ht'" | grep -q -- --html ||
+        die "fish offers nothing"
     tried="$tried fish"
 fi
 if command -v groff >/dev/null; then

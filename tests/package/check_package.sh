@@ -31,7 +31,8 @@ expect 0 bare "$rmcp" verify --device cpu n1c3h8w8k4r3s3p1
 expect 0 bare "$rmcp" sim -- /bin/true # with librmcp-sim.so preloaded
 # Every library that is needed is the C library's or comes along, and is found there.
 n_elf=0
-for file in "$rmcp" "$place/moved/lib/librmcp.so.0" "$place/moved/lib/rmcp"/*.so* "$place/moved/lib/rmcp/wheel/libMIOpen.so"; do
+for file in "$rmcp" "$place/moved/lib/librmcp.so.0" "$place/moved/lib/rmcp"/*.so* \
+    "$place/moved/lib/rmcp/wheel/libMIOpen.so"; do
     n_elf=$((n_elf + 1))
     readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$work/needed"
     while read -r name; do
@@ -92,7 +93,8 @@ if "$python" -m venv "$work/venv" >"$work/out" 2>&1; then
     expect 0 bare "$work/venv/bin/rmcp" version
     has '^rmcp '
     expect 0 bare "$work/venv/bin/rmcp" sim -- /bin/true
-    expect 0 bare "$work/venv/bin/python" -c 'import rmcp, rmcp._library as l; rmcp.version(); print(l._candidates()[0])'
+    expect 0 bare "$work/venv/bin/python" -c \
+        'import rmcp, rmcp._library as l; rmcp.version(); print(l._candidates()[0])'
     has '/rmcp/native/lib/librmcp.so.0'
     find "$work/venv" -name '*.pth' ! -name 'distutils-precedence.pth' >"$work/out"
     [ ! -s "$work/out" ] || fail "the wheel brings a .pth file"
@@ -105,7 +107,8 @@ if "$python" -m venv "$work/venv" >"$work/out" 2>&1; then
     cp "$source/include/rmcp.h" "$work/include/"
     find "$work/python" -name __pycache__ -prune -exec rm -r {} +
     (cd "$work/python" && find . | sort) >"$work/before"
-    expect 0 env RMCP_NATIVE=none "$work/venv/bin/python" -m pip install -q --no-index --disable-pip-version-check "$work/python"
+    expect 0 env RMCP_NATIVE=none \
+        "$work/venv/bin/python" -m pip install -q --no-index --disable-pip-version-check "$work/python"
     (cd "$work/python" && find . -name __pycache__ -prune -o -print | sort) >"$work/after"
     cmp "$work/before" "$work/after" || fail "pip install leaves files in the source"
     expect 1 "$work/venv/bin/rmcp" version

@@ -68,7 +68,8 @@ enter() {
     mount -t sysfs -o ro sysfs "$root/sys" # ROCm's runtime asks it for the processors
     mkdir -p "$root/tmp/packages"
     cp "$packages"/* "$root/tmp/packages/"
-    sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/api.md" | sed '/^rmcp_status normalise/,$d' >"$root/tmp/program.c"
+    sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/api.md" | sed '/^rmcp_status normalise/,$d' \
+        >"$root/tmp/program.c"
 }
 
 leave() {
@@ -146,7 +147,8 @@ try() {
     inside "mkdir -p /root/.cache; ldconfig" >>"$log" 2>&1
     # What Debian's own packages leave behind (Python a folder in /usr/local) is not ours: they come and go once before.
     others=
-    [ "$kind" != deb ] || others=$(inside "$install --simulate" 2>>"$log" | awk '/^Inst/ { print $2 }' | grep -v rmcp | xargs)
+    [ "$kind" != deb ] ||
+        others=$(inside "$install --simulate" 2>>"$log" | awk '/^Inst/ { print $2 }' | grep -v rmcp | xargs)
     [ -z "$others" ] || inside "apt-get install -qy $others && apt-get purge -qy --auto-remove $others" >>"$log" 2>&1
     files_in before
     step install "$install"
@@ -163,12 +165,14 @@ try() {
     if [ -n "$3" ]; then
         step use "$python -c 'import rmcp; print(rmcp.version(), rmcp.devices())'"
         step "simulated card" "$bin/rmcp sim -- rocminfo | grep gfx1010"
-        step "simulated card" "$bin/rmcp sim -- $bin/rmcp verify --device hip:0 n1c8h8w8k8r3s3p1 n2c4h6w6k8r1s1:f16:nhwc"
+        step "simulated card" \
+            "$bin/rmcp sim -- $bin/rmcp verify --device hip:0 n1c8h8w8k8r3s3p1 n2c4h6w6k8r1s1:f16:nhwc"
         if inside "$bin/rmcp check --help" >>"$log" 2>&1; then
             step "check, simulated card" "$bin/rmcp sim -- $bin/rmcp check --engine --device hip:0"
         fi
         if [ "$kind" != wheel ]; then
-            step "a program in C" "$pkg; export PKG_CONFIG_PATH; cc /tmp/program.c -o /tmp/program \$(pkg-config --cflags --libs rmcp) &&
+            step "a program in C" "$pkg; export PKG_CONFIG_PATH
+                cc /tmp/program.c -o /tmp/program \$(pkg-config --cflags --libs rmcp) &&
                 RMCP_DEVICE=cpu /tmp/program | grep 'the middle is 108'"
         fi
     fi
@@ -206,13 +210,21 @@ done
 
 # release_of PACKAGE: its version in $release with tools, without Debian's own part.
 release_of() {
-    chroot "$cache/$release+" dpkg-query -W -f '${Version}\n' "$1" 2>/dev/null | grep . | sort -V | tail -n 1 | sed 's/^[0-9]*://; s/[-+].*//'
+    chroot "$cache/$release+" dpkg-query -W -f '${Version}\n' "$1" 2>/dev/null | grep . | sort -V | tail -n 1 |
+        sed 's/^[0-9]*://; s/[-+].*//'
 }
-verdict() { if [ "$(cat "$cache/results/$release$2-$1.ok" 2>/dev/null)" = "$sum" ]; then echo right; else echo "**not right**"; fi; }
+verdict() {
+    if [ "$(cat "$cache/results/$release$2-$1.ok" 2>/dev/null)" = "$sum" ]; then
+        echo right
+    else
+        echo "**not right**"
+    fi
+}
 echo "| system | tarball, bare | with tools | wheel | Debian packages, bare | with tools |"
 echo "|---|---|---|---|---|---|"
 for release in ${RELEASES:-bookworm trixie sid}; do
-    echo "| $release: glibc $(release_of libc6), GCC $(release_of gcc), Python $(release_of python3), HIP $(release_of 'libamdhip64-*')" \
+    echo "| $release: glibc $(release_of libc6), GCC $(release_of gcc), Python $(release_of python3)," \
+        "HIP $(release_of 'libamdhip64-*')" \
         "| $(verdict tarball "") | $(verdict tarball +) | $(verdict wheel +) | $(verdict deb "") | $(verdict deb +) |"
 done
 finish chroots

@@ -20,7 +20,8 @@ for place in "$folder/one" "$folder/another place/two"; do
         git -C "$source" archive "$commit" | tar -C "$place" -xf -
         # Other clocks, users' rights and places of temporary files, too.
         mkdir -p "$place/build-tmp"
-        (umask "$([ "${place##*/}" = one ] && echo 022 || echo 077)" && cd "$place" && TMPDIR=$PWD/build-tmp ./setup.sh package)
+        (umask "$([ "${place##*/}" = one ] && echo 022 || echo 077)" && cd "$place" &&
+            TMPDIR=$PWD/build-tmp ./setup.sh package)
         echo "$commit ${RMCP_KERNEL_TARGETS-all}" >"$place/built"
     fi
 done

@@ -134,7 +134,8 @@ class TestPrograms(Place):
         self.assertEqual(self.same("children.py").stdout, "[2, 4]\n")
 
     def test_wrong_usage(self):
-        for words, message in (([], "usage:"), (["--nosuch", "x"], "no option --nosuch"), (["--device"], "needs a value"),
+        for words, message in (([], "usage:"), (["--nosuch", "x"], "no option --nosuch"),
+                               (["--device"], "needs a value"),
                                (["--device", "tpu", "x.py"], "is no device"), (["-c"], "-c needs a value"),
                                (["--device", "0", "x.py"], "--device is '0'"), (["-m"], "-m needs a value"),
                                (["--install-hook", "--remove-hook"], "only one"), (["--"], "which program"),
@@ -165,7 +166,8 @@ class TestMoment(Place):
             print("now")
             import torch
             import torch
-            assert type(torch.__loader__) is type(torch.__spec__.loader) and "Rmcp" not in type(torch.__loader__).__name__
+            assert type(torch.__loader__) is type(torch.__spec__.loader)
+            assert "Rmcp" not in type(torch.__loader__).__name__
             assert not [finder for finder in sys.meta_path if "Rmcp" in type(finder).__name__]
         """)
         self.assertEqual(self.good("-m", "rmcp", "late.py").stdout,
@@ -230,7 +232,8 @@ class TestHook(Place):
         return path
 
     def test_install_use_remove(self):
-        import_torch = ("-c", f"import sys; sys.path.insert(0, {str(self.folder / 'fake')!r}); import torch; print('on')")
+        import_torch = ("-c", f"import sys; sys.path.insert(0, {str(self.folder / 'fake')!r}); "
+                              "import torch; print('on')")
         path = self.install()
         self.assertIn(str(self.folder / "venv"), str(path))
         del self.environment["PYTHONPATH"]

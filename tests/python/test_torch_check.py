@@ -112,8 +112,8 @@ print(rmcp.torch.stats())
 """, RMCP_CHECK="1", RMCP_GUARD="0", RMCP_HIP_LIBRARY=FAKE_HIP, RMCP_SYSFS_ROOT=folder,
                               FAKE_HIP_DEVICES="gfx1010 0000:03:00.0")
         line = out.splitlines()[0]
-        self.assertRegex(line, "^n2c64h28w28k64r3s3:f32:nchw:fwd on hip, algorithm [a-z0-9_]+: y element 0: never written, "
-                               "expected .* within ")
+        self.assertRegex(line, "^n2c64h28w28k64r3s3:f32:nchw:fwd on hip, algorithm [a-z0-9_]+: y element 0: "
+                               "never written, expected .* within ")
         self.assertEqual(err, f"rmcp: check: {line}\n")  # once for two executions
         self.assertIn(f"2 wrong, 0 skipped; the first: {line}", out)
 

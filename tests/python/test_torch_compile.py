@@ -77,7 +77,8 @@ class Compile(unittest.TestCase):
 
     def test_one_graph(self):
         # fullgraph: nothing of ours breaks the graph, not even the classes.
-        model = nn.Sequential(rmcp.torch.Conv2d(3, 4, 3, padding="same"), nn.ReLU(), rmcp.torch.ConvTranspose2d(4, 2, 2))
+        model = nn.Sequential(rmcp.torch.Conv2d(3, 4, 3, padding="same"), nn.ReLU(),
+                              rmcp.torch.ConvTranspose2d(4, 2, 2))
         x = torch.randn(2, 3, 9, 9)
         compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
         torch.testing.assert_close(compiled(x), model(x))

@@ -87,7 +87,8 @@ class Library(unittest.TestCase):
                 self.skipTest("pip is not installed")
             self.assertEqual(pip.returncode, 0, pip.stderr)
             code, text = python(ENABLE + "; import torch; torch.nn.Conv1d(1, 1, 2)(torch.ones(1, 1, 3)); "
-                                "print(rmcp.__file__, rmcp.__version__, rmcp.torch.stats().calls)", path=folder + "/site")
+                                "print(rmcp.__file__, rmcp.__version__, rmcp.torch.stats().calls)",
+                                path=folder + "/site")
             self.assertEqual((code, text), (0, f"{folder}/site/rmcp/__init__.py {rmcp.__version__} 1"))
             installed = list(pathlib.Path(folder, "site").glob("rmcp-*.dist-info"))
             self.assertEqual([path.name for path in installed], [f"rmcp-{rmcp.__version__}.dist-info"])

@@ -137,7 +137,8 @@ def train(model, x, labels, steps, lr=0.002, autocast=None, scaler=None):
     losses = []
     for _ in range(steps):
         optimizer.zero_grad(set_to_none=True)
-        with torch.autocast(torch.device(options.device).type, dtype=autocast) if autocast else contextlib.nullcontext():
+        kind = torch.device(options.device).type
+        with torch.autocast(kind, dtype=autocast) if autocast else contextlib.nullcontext():
             loss = F.cross_entropy(model(x), labels)
         if scaler:
             scaler.scale(loss).backward()
@@ -479,7 +480,8 @@ def wrong_device():
 
 @section
 def unsupported():
-    x, w = torch.randn(1, 3, 8, 8, device=options.device).double(), torch.randn(4, 3, 3, 3, device=options.device).double()
+    x = torch.randn(1, 3, 8, 8, device=options.device).double()
+    w = torch.randn(4, 3, 3, 3, device=options.device).double()
     rmcp.torch.reset_stats()
     with rmcp.torch.enabled(torch.device(options.device).type), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -554,7 +556,8 @@ def main():
     print(f"fallbacks to PyTorch's own kernels: {sum(fallbacks.values())} {fallbacks or ''}")
     if options.json:
         with open(options.json, "w") as file:
-            json.dump({"torch": torch.__version__, "device": name, "sections": rows, "fallbacks": fallbacks}, file, indent=1)
+            json.dump({"torch": torch.__version__, "device": name, "sections": rows, "fallbacks": fallbacks}, file,
+                      indent=1)
     return int(any(row["result"] == "FAILED" for row in rows))
 
 

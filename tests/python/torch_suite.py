@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""torch_suite.py: runs tests of PyTorch's own one by one, with RMCP or without, and compares the two; for torch_suite.sh.
+"""torch_suite.py: runs tests of PyTorch's own one by one, with RMCP or without, and compares the two; for
+torch_suite.sh.
 
 usage: torch_suite.py run LOG FILE PATTERN [EVERY]   tests of FILE whose names match; RMCP_SUITE=1: with RMCP
        torch_suite.py table FOLDER                   a table of all pairs of logs NAME.own and NAME.rmcp in FOLDER
 
-A line of a log is a test's name, its outcome, its time, RMCP's passes and PyTorch's during it, and the end of the error.
-What is there already is not run again. A test that ends its process is a crash; the tests behind it run in a new one.
-EVERY runs one test of so many, the same ones every time; N:K the Kth part of N. RMCP_SUITE_DEVICE: cpu unless it says
-another. Exit status of a table: 1 when a test is lost.
+A line of a log is a test's name, its outcome, its time, RMCP's passes and PyTorch's during it, and the end of the
+error. What is there already is not run again. A test that ends its process is a crash; the tests behind it run in a new
+one. EVERY runs one test of so many, the same ones every time; N:K the Kth part of N. RMCP_SUITE_DEVICE: cpu unless it
+says another. Exit status of a table: 1 when a test is lost.
 """
 import importlib.util
 import os
@@ -160,8 +161,8 @@ def table(folder):
         gone = [name for name in good[0] if ours[name][0] not in (*GOOD, "skipped")]
         won = [name for name in good[1] if own[name][0] not in (*GOOD, "skipped")]
         counts = [sum(int(ours[name][column]) for name in both) for column in (2, 3)]
-        print(f"| {log.stem} | {len(both)} | {len(good[0])} | {len(good[1])} | {counts[0]} | {counts[1]} | {len(gone)} | "
-              f"{len(won)} |")
+        print(f"| {log.stem} | {len(both)} | {len(good[0])} | {len(good[1])} | {counts[0]} | {counts[1]} "
+              f"| {len(gone)} | {len(won)} |")
         notes += [f"lost in {log.stem}: {name}: {ours[name][0]}: {ours[name][4]}" for name in gone]
         notes += [f"won in {log.stem}: {name}: was {own[name][0]}: {own[name][4]}" for name in won]
         lost += len(gone)

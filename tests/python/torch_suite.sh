@@ -1,16 +1,18 @@
 #!/bin/sh
 # Runs PyTorch's own tests of convolutions without RMCP and with it, on the CPU, and compares; by hand, as root.
-# usage: torch_suite.sh BUILD [RELEASE…]   bookworm (PyTorch 1.13), trixie (2.6) and sid (the newest) unless told otherwise
+# usage: torch_suite.sh BUILD [RELEASE…]   bookworm (PyTorch 1.13), trixie (2.6) and sid (the newest) unless told
+#                                          otherwise
 #   EVERY=N           run one test of N, chosen by name (default 1: all of them, many hours of two cores)
 #   SUITES='nn ops'   only these
 #   RMCP_TORCH_NATIVE=1   with the native part, which is built first (default 0)
 # Chroots, test files and results are kept in ~/.cache/rmcp; what was run is not run again: remove torch-suite/logs to
-# start anew. The test files are those of the release's source package; where the mirror has none, as for a new sid, trixie's.
+# start anew. The test files are those of the release's source package; where the mirror has none, as for a new sid,
+# trixie's.
 # Exit status: 0 no test fails that passes without RMCP, 1 some do (they are listed), 77 the packages cannot be had.
 set -eu
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/debian.sh"
-[ $# -ge 1 ] || { sed -n '3,6p' "$0" | cut -c3-; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,7p' "$0" | cut -c3-; exit 2; }
 build=$(cd "$1" && pwd)
 shift
 [ $# -gt 0 ] || set -- bookworm trixie sid

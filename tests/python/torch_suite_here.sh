@@ -1,10 +1,11 @@
 #!/bin/sh
 # Runs PyTorch's own tests of convolutions, with the PyTorch that is installed here, without RMCP and with it; by hand.
-# usage: torch_suite_here.sh TESTS LOGS [DEVICE [JOBS]]   TESTS: the folder test of PyTorch's sources; DEVICE: cuda unless
-#        told otherwise; JOBS: parts that run at once (default: one for each core)
+# usage: torch_suite_here.sh TESTS LOGS [DEVICE [JOBS]]   TESTS: the folder test of PyTorch's sources; DEVICE: cuda
+#        unless told otherwise; JOBS: parts that run at once (default: one for each core)
 #   SUITES='nn ops'   only these, in this order;  PARTS=N   parts of each (default JOBS)
 #   RMCP_LIBRARY=FILE, PYTHONPATH=…/python: where RMCP is
-# LOGS keeps what was run, and it is not run again. Exit status 1: some tests fail that pass without RMCP; they are listed.
+# LOGS keeps what was run, and it is not run again. Exit status 1: some tests fail that pass without RMCP; they are
+# listed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -13,8 +14,9 @@ if [ "${1-}" = --one ]; then
     suite=$2 part=$3 way=$4 file=$5 pattern=$6
     on=1
     [ "$way" = rmcp ] || on=0
-    RMCP_SUITE=$on python3 -W ignore "$here/torch_suite.py" run "$logs/$name-$suite.$part.$way" "$tests/$file" "$pattern" \
-        "$parts:$part" </dev/null 2>>"$logs/$suite.$part.$way.err" || echo "$suite, part $part, $way: not complete"
+    RMCP_SUITE=$on python3 -W ignore "$here/torch_suite.py" run "$logs/$name-$suite.$part.$way" "$tests/$file" \
+        "$pattern" "$parts:$part" </dev/null 2>>"$logs/$suite.$part.$way.err" ||
+        echo "$suite, part $part, $way: not complete"
     exit 0
 fi
 

@@ -61,7 +61,8 @@ def check_factors(device, seed):
     k, v = (torch.randn(n, heads, keys, depth).to(NAMES[name]) for _ in range(2))
     given = {"q": q, "k": k, "v": v, "state": stored,
              "factors": torch.tensor([f[word] for word in FACTORS], dtype=torch.float32)}
-    text = f"attention:{n}x{heads}x{queries}x{depth}:{name}:{'causal' if causal else 'full'}:scale{scale}:keys{keys}:factors"
+    text = (f"attention:{n}x{heads}x{queries}x{depth}:{name}:{'causal' if causal else 'full'}:scale{scale}:keys{keys}"
+            ":factors")
     rows = (n, heads, queries)
     ours = case_torch.run(device, text + ":fwd:saved", given, {"o": q.shape, "m": rows, "zinv": rows, "amax": (2,)})
     wide = [(t.double() * f[word]).requires_grad_(True) for t, word in ((q, "from_q"), (k, "from_k"), (v, "from_v"))]

@@ -78,7 +78,8 @@ def check(device, p, seed):
         if p["affine"]:
             ones, zeros = wide_weight, wide_bias
         else:
-            ones, zeros = torch.ones(count).double().requires_grad_(True), torch.zeros(count).double().requires_grad_(True)
+            ones = torch.ones(count).double().requires_grad_(True)
+            zeros = torch.zeros(count).double().requires_grad_(True)
             if p["kind"] == "t5":
                 zeros = None
             y = normalise(p, wide, ones, zeros)[0]

@@ -246,7 +246,8 @@ def getitem(device, r):
     x = torch.zeros(size, dtype=torch.float64, requires_grad=True)
     x[tuple([slice(None)] * begin + indices)].backward(dy)
     results = call.run()
-    yield call.text, near(results["dx"], dx + x.grad, kind, scale=math.sqrt(length)) and not bool(results["error"].any())
+    right = near(results["dx"], dx + x.grad, kind, scale=math.sqrt(length))
+    yield call.text, right and not bool(results["error"].any())
 
 
 def main():
