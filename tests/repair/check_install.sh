@@ -20,7 +20,8 @@ printf '\202\242pr\247gfx1010\242fi\260Kernels_gfx1010.' >lazy2.dat
 
 # tree FOLDER: what is in it, with modes, owners, contents and links.
 tree() {
-    (cd "$1" && find . -printf '%y %m %U %p %l\n' | LC_ALL=C sort -k 4 && find . -type f -exec sha256sum {} + | LC_ALL=C sort -k 2)
+    (cd "$1" && find . -printf '%y %m %U %p %l\n' | LC_ALL=C sort -k 4 &&
+        find . -type f -exec sha256sum {} + | LC_ALL=C sort -k 2)
 }
 library=lib/rocblas/library
 fresh() {
@@ -242,7 +243,8 @@ if command -v flock >/dev/null; then
     says 'another rmcp is at work'
 fi
 tree site | cmp -s - before || fail "wrong use changed something"
-if [ "$(id -u)" -eq 0 ] && mkdir small && mount -t tmpfs -o "size=$(($(stat -c %s calls.co) / 1024 + 9))k" none small 2>/dev/null; then
+if [ "$(id -u)" -eq 0 ] && mkdir small &&
+    mount -t tmpfs -o "size=$(($(stat -c %s calls.co) / 1024 + 9))k" none small 2>/dev/null; then
     cp calls.co small/
     tree small >small.before
     expect 1 "$rmcp" repair --install-into small
@@ -282,7 +284,8 @@ faults() { # WAY SETUP
             set -- "$way" "$setup"
             n_checks=$((n_checks + 1))
             [ $status -ne 0 ] || [ $mode != kill ] || over=1
-            cmp -s site/lib/plain.co calls.co || cmp -s site/lib/plain.co fixed.co || fail "$way $mode $at: plain.co is neither"
+            cmp -s site/lib/plain.co calls.co || cmp -s site/lib/plain.co fixed.co ||
+                fail "$way $mode $at: plain.co is neither"
             [ ! -e site/K_gfx1010.co ] || cmp -s site/K_gfx1010.co fixed.co || fail "$way $mode $at: half a file"
             cmp -s site/K_gfx1030.co calls.co || fail "$way $mode $at: a file that nobody should touch"
             [ $mode != full ] || [ $status -le 1 ] || fail "$way $mode $at: exit status $status"
@@ -310,7 +313,8 @@ while [ $at -lt 12 ]; do
     small
     "$rmcp" repair --install-into site >/dev/null
     status=0
-    env FAULT_AT=$at FAULT_ERRNO=28 "LD_PRELOAD=$fault" "$rmcp" repair --install-into site --jobs 1 >out 2>err || status=$?
+    env FAULT_AT=$at FAULT_ERRNO=28 "LD_PRELOAD=$fault" "$rmcp" repair --install-into site --jobs 1 >out 2>err ||
+        status=$?
     n_checks=$((n_checks + 1))
     [ $at -gt 1 ] || [ $status = 1 ] || fail "no fault in the second installation: exit status $status"
     cmp -s site/lib/plain.co fixed.co || fail "second, fault $at: the first is gone: $(cat err)"

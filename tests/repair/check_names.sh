@@ -1,7 +1,7 @@
 #!/bin/sh
 # rmcp repair on libraries that choose their kernels by the chip's name: host code as clang makes it of a lookup, which
-# takes gfx1010 for gfx1030 afterwards and nothing else; where it is not understood, or code of the chip's own stays, the
-# kernels are left out; one program of HIP on a simulated card.
+# takes gfx1010 for gfx1030 afterwards and nothing else; where it is not understood, or code of the chip's own stays,
+# the kernels are left out; one program of HIP on a simulated card.
 # usage: check_names.sh TESTS-DIR RMCP LAUNCHED
 set -eu
 sources=$1 rmcp=$(realpath "$2") launched=$(realpath "$3")
@@ -16,8 +16,8 @@ import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
 print(*(library.ask(name.encode()) for name in sys.argv[2:]))
 END
-names="gfx803 gfx900 gfx906 gfx90a gfx908 gfx1030 gfx1030:xnack- gfx1010 gfx1010:xnack- gfx1011 gfx1012 gfx1013 gfx1031 gfx1032
-    gfx1036 gfx1100 gfx1102 gfx1103 gfx103 gfx10300 gfx101 gfx10100 gfx10 gfx gfx2030 gfy1030 hfx1030 1030"
+names="gfx803 gfx900 gfx906 gfx90a gfx908 gfx1030 gfx1030:xnack- gfx1010 gfx1010:xnack- gfx1011 gfx1012 gfx1013 gfx1031
+    gfx1032 gfx1036 gfx1100 gfx1102 gfx1103 gfx103 gfx10300 gfx101 gfx10100 gfx10 gfx gfx2030 gfy1030 hfx1030 1030"
 before="803 900 906 910 908 1030 1030 0 0 0 0 0 0 0 0 1100 1102 0 0 0 0 0 0 0 0 0 0 0"
 taken="803 900 906 910 908 1030 1030 1030 1030 0 0 0 0 0 0 1100 1102 0 0 0 0 0 0 0 0 0 0 0"
 answers() { # LIBRARY EXPECTED
@@ -30,7 +30,8 @@ answers() { # LIBRARY EXPECTED
 compile() { # CHIP SOURCE OPTION…
     chip=$1 source=$2
     shift 2
-    clang-19 -x c -std=c11 -target amdgcn-amd-amdhsa -mcpu="$chip" -nogpulib -O3 -DCHIPS "$sources/$source" -o "$chip.co" "$@"
+    clang-19 -x c -std=c11 -target amdgcn-amd-amdhsa -mcpu="$chip" -nogpulib -O3 -DCHIPS "$sources/$source" \
+        -o "$chip.co" "$@"
 }
 compile gfx1030 kernels.c
 compile gfx10-3-generic kernels.c -mcode-object-version=6 2>/dev/null # a warning: that version is new

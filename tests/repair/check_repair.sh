@@ -44,7 +44,8 @@ n_checks=$((n_checks + 1))
 ! "$rmcp" sim --kernel calls.co generic --chip gfx1010 --act-out=data --grid 32 --block 32 \
     --args out:4096@bad.bin i32:37 >log 2>&1 || fail "nothing is reported without a repair"
 
-# Wide LDS accesses stay where they are proven to be aligned, lose WGP mode or are taken apart; dot products are replaced.
+# Wide LDS accesses stay where they are proven to be aligned, lose WGP mode or are taken apart; dot products are
+# replaced.
 compile kernels.co "$sources/kernels.c" -O3 -DREFUSED
 expect 1 "$rmcp" repair kernels.co --out kernels2.co --json
 is kernels 5
@@ -75,7 +76,8 @@ n_checks=$((n_checks + 1))
     fail "accesses that are not aligned are not reported"
 grep -q lds-misaligned log || fail "accesses that are not aligned are not reported: $(head -3 log)"
 n_checks=$((n_checks + 1))
-! "$rmcp" sim --kernel kernels2.co refused --chip gfx1010 --grid 32 --block 32 --args out:4096@bad.bin i32:37 >log 2>&1 ||
+! "$rmcp" sim --kernel kernels2.co refused --chip gfx1010 --grid 32 --block 32 \
+    --args out:4096@bad.bin i32:37 >log 2>&1 ||
     fail "a kernel that was left out runs"
 
 # Again: nothing changes. Without writing: the same report, and no file.
@@ -105,7 +107,8 @@ has 'NOTYPE .* _Z1kIL11target_archE4294967295EEvPii$' 'NOTYPE .* _Z1kIL11target_
     'FUNC .* _Z1lIL11target_archE4294967295EEvPii$' 'FUNC .* _Z5emptyPii$' \
     'NOTYPE .* _ZN7rocprim6detail1kINS0_20wrapped_merge_configINS_14default_config' \
     'FUNC .* _ZN7rocprim6detail1kINS0_20wrapped_merge_configINS_12merge_config' \
-    'FUNC .* _ZN7rocprim6detail1kINS_14default_config' 'FUNC .* _ZN5other1kINS_20wrapped_merge_configINS_14default_config'
+    'FUNC .* _ZN7rocprim6detail1kINS_14default_config' \
+    'FUNC .* _ZN5other1kINS_20wrapped_merge_configINS_14default_config'
 # FLAT accesses of workgroups that do not fit one CU: of LDS only where code makes addresses of it.
 compile flat.co "$sources/kernels.c" -O3 -DFLAT
 expect 0 "$rmcp" repair flat.co --out flat2.co --json

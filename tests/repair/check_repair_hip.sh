@@ -31,7 +31,8 @@ print("loaded:", hip.hipModuleLoadData(ctypes.byref(module), image))
 for name in sys.argv[3:]:
     print(name + ":", hip.hipModuleGetFunction(ctypes.byref(function), module, name.encode()))
 END
-clang-19 -x c -O2 -target amdgcn-amd-amdhsa -mcpu=gfx1030 -mcode-object-version=4 -nogpulib "$work/kernels.c" -o "$work/old.co"
+clang-19 -x c -O2 -target amdgcn-amd-amdhsa -mcpu=gfx1030 -mcode-object-version=4 -nogpulib "$work/kernels.c" \
+    -o "$work/old.co"
 expect 1 "$rmcp" repair "$work/old.co" --out "$work/new.co"
 has 'kernels +8: 7 repaired, 1 refused'
 # shellcheck disable=SC2086 # words are wanted

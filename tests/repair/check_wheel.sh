@@ -39,7 +39,8 @@ for member in toy/plain.co toy/stored.co 'toy/a, "b".co' $library/K_gfx1010.co; 
 done
 wheels same before.whl made/toy-1.0-py3-none-any.whl toy/text.txt toy/__init__.py $library/N_gfx1010.co
 n_checks=$((n_checks + 1))
-! unzip -l made/toy-1.0-py3-none-any.whl 2>/dev/null | grep -Eq 'gfx906|gfx1030|jws' || fail "members that should be gone"
+! unzip -l made/toy-1.0-py3-none-any.whl 2>/dev/null | grep -Eq 'gfx906|gfx1030|jws' ||
+    fail "members that should be gone"
 # pip takes it, and what it installs is what is in it.
 if "$python" -m pip --version >/dev/null 2>&1; then
     expect 0 "$python" -m pip install -q --no-index --no-deps --target site made/toy-1.0-py3-none-any.whl

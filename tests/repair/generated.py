@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""generated.py: generated programs compiled for gfx1030, repaired, executed on a simulated gfx1010 with its bugs acted out.
+"""generated.py: generated programs compiled for gfx1030, repaired, executed on a simulated gfx1010 with its bugs acted
+out.
 
 usage: generated.py RUNNER RMCP [--programs N] [--first SEED] [--batch N] [--log FILE] [--jobs N] [--originals EVERY]
 
@@ -24,7 +25,8 @@ import check_programs  # noqa: E402
 import generate  # noqa: E402
 
 # -O0 makes eight times as much code: it comes once in nine.
-CONFIGS = list(itertools.product("1s32", ("32", "64"))) + [("0", "32"), *itertools.product("1s32", ("64", "32")), ("0", "64")]
+CONFIGS = (list(itertools.product("1s32", ("32", "64")))
+           + [("0", "32"), *itertools.product("1s32", ("64", "32")), ("0", "64")])
 
 
 def call(command, wanted=0):
@@ -109,13 +111,16 @@ def main():
             line = job.result()
             lines.append(line)
             if line["trouble"]:
-                print(f"FAIL programs {line['first']} …, -O{line['level']}, wave{line['wave']}: {line['trouble']}", flush=True)
+                print(f"FAIL programs {line['first']} …, -O{line['level']}, wave{line['wave']}: {line['trouble']}",
+                      flush=True)
             if arguments.log:
                 with open(arguments.log, "a") as file:
                     file.write(json.dumps(line) + "\n")
     failed = [line for line in lines if line["trouble"]]
-    print(f"{sum(line['programs'] for line in lines)} programs, {sum(line.get('patterns', 0) for line in lines)} patterns "
-          f"cured, {sum(line.get('replaced', 0) for line in lines)} instructions replaced, {len(failed)} batches failed; of {sum(line.get('originals', 0) for line in lines)} programs as they were "
+    print(f"{sum(line['programs'] for line in lines)} programs, "
+          f"{sum(line.get('patterns', 0) for line in lines)} patterns cured, "
+          f"{sum(line.get('replaced', 0) for line in lines)} instructions replaced, {len(failed)} batches failed; "
+          f"of {sum(line.get('originals', 0) for line in lines)} programs as they were "
           f"{sum(line.get('originals_wrong', 0) for line in lines)} go wrong")
     return 1 if failed or not lines else 0
 

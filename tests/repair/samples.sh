@@ -1,7 +1,8 @@
 # samples.sh: to be sourced: small files to be repaired, in the folder at hand: in/, and what the folder is to become.
 # shellcheck shell=sh disable=SC2154
 compile_sample() { # OUT CHIP
-    "${CLANG:-clang-19}" -x c -std=c11 -target amdgcn-amd-amdhsa -mcpu="$2" -nogpulib -O1 "$sources/../rewrite/calls.c" -o "$1"
+    "${CLANG:-clang-19}" -x c -std=c11 -target amdgcn-amd-amdhsa -mcpu="$2" -nogpulib -O1 \
+        "$sources/../rewrite/calls.c" -o "$1"
 }
 
 make_samples() {
@@ -11,7 +12,8 @@ make_samples() {
     cp in/plain.co in/folder/sub/plain.co
     echo text >in/folder/notes.txt
     printf '\202\242pr\247gfx1030\242fi\260Kernels_gfx1030.' >in/folder/TensileLibrary_gfx1030.dat
-    "$python" "$sources/wheels.py" make in/toy.whl toy/a.co=in/plain.co toy/stored.co=in/plain.co toy/K_gfx1030.co=in/plain.co
+    "$python" "$sources/wheels.py" make in/toy.whl toy/a.co=in/plain.co toy/stored.co=in/plain.co \
+        toy/K_gfx1030.co=in/plain.co
     "$python" "$sources/wheels.py" bundle plain.hipfb host-x86_64-unknown-linux--=/dev/null \
         hipv4-amdgcn-amd-amdhsa--gfx1030=in/plain.co
     cat >host.s <<'END'
@@ -28,7 +30,10 @@ two: .incbin "plain.hipfb"
 .quad two, 0
 .section .note.GNU-stack,"",@progbits
 END
-    printf '#include "chip_names.h"\nextern "C" unsigned ask(const char *text) { return rocprim::chip_by_name(text); }\n' >names.cpp
+    cat >names.cpp <<'END'
+#include "chip_names.h"
+extern "C" unsigned ask(const char *text) { return rocprim::chip_by_name(text); }
+END
     "${CLANG:-clang-19}" -x c++ -O3 -fPIC "-I$sources" -c names.cpp -o names.o
     cc -shared -nostdlib host.s names.o -o in/libhost.so
 }

@@ -115,7 +115,8 @@ def hostile(folder, file):
     def at(name):
         return os.path.join(folder, name + ".whl")
 
-    for number, name in enumerate(("../up.co", "/etc/passwd.co", "toy/../../up.co", "toy\\up.co", "toy//x.co", "./x.co")):
+    for number, name in enumerate(("../up.co", "/etc/passwd.co", "toy/../../up.co", "toy\\up.co", "toy//x.co",
+                                   "./x.co")):
         write(at(f"path{number}"), plain() + [(name, code)])
     write(at("twice"), plain() + [("toy/a.co", code), ("toy/a.co", code)])
     write(at("no-record"), plain() + [("toy/a.co", code)], record=False)

@@ -47,10 +47,12 @@ FIXED = {
     "unknown": ("ds_write_b64 v0, v[8:9]\nv_lshlrev_b32 v1, 2, v0\nds_write_b64 v1, v[8:9]\nv_and_b32 v1, -8, v1\n"
                 "ds_write_b64 v1, v[8:9]\nds_write_b96 v1, v[8:10]", "0010"),
     # Written for some lanes only, and then used by all.
-    "some_lanes": ("v_mov_b32 v1, v0\nv_cmp_gt_u32 vcc_lo, 5, v0\ns_and_saveexec_b32 s20, vcc_lo\nv_lshlrev_b32 v1, 3, v0\n"
-                   "ds_write_b64 v1, v[8:9]\ns_or_b32 exec_lo, exec_lo, s20\nds_write_b64 v1, v[8:9]", "10"),
+    "some_lanes": ("v_mov_b32 v1, v0\nv_cmp_gt_u32 vcc_lo, 5, v0\ns_and_saveexec_b32 s20, vcc_lo\n"
+                   "v_lshlrev_b32 v1, 3, v0\nds_write_b64 v1, v[8:9]\ns_or_b32 exec_lo, exec_lo, s20\n"
+                   "ds_write_b64 v1, v[8:9]", "10"),
     # Written for all before, used by some, by all again.
-    "all_lanes": ("v_lshlrev_b32 v1, 3, v0\nv_cmp_gt_u32 vcc_lo, 5, v0\ns_and_saveexec_b32 s20, vcc_lo\nv_add_nc_u32 v1, 8, v1\n"
+    "all_lanes": ("v_lshlrev_b32 v1, 3, v0\nv_cmp_gt_u32 vcc_lo, 5, v0\ns_and_saveexec_b32 s20, vcc_lo\n"
+                  "v_add_nc_u32 v1, 8, v1\n"
                   "ds_write_b64 v1, v[8:9]\ns_xor_b32 s20, exec_lo, s20\ns_or_saveexec_b32 s20, s20\n"
                   "s_xor_b32 exec_lo, exec_lo, s20\nv_add_nc_u32 v1, 16, v1\ns_or_b32 exec_lo, exec_lo, s20\n"
                   "ds_write_b64 v1, v[8:9]", "11"),
@@ -58,13 +60,17 @@ FIXED = {
                     "ds_write_b64 v1, v[8:9]\ns_mov_b32 exec_lo, -1\nds_write_b64 v1, v[8:9]", "10"),
     # Lanes that were EXEC once, and are a part of it later.
     "lanes_of_before": ("v_cmp_gt_u32 vcc_lo, 5, v0\ns_and_saveexec_b32 s20, vcc_lo\ns_mov_b32 s22, exec_lo\n"
-                        "s_or_b32 exec_lo, exec_lo, s20\nv_mov_b32 v1, v0\ns_mov_b32 exec_lo, s22\nv_lshlrev_b32 v1, 3, v0\n"
+                        "s_or_b32 exec_lo, exec_lo, s20\nv_mov_b32 v1, v0\ns_mov_b32 exec_lo, s22\n"
+                        "v_lshlrev_b32 v1, 3, v0\n"
                         "ds_write_b64 v1, v[8:9]\ns_mov_b32 exec_lo, s20\nds_write_b64 v1, v[8:9]", "10"),
     # Around a loop it is 8 more each time, and 4 more in the other.
-    "loop": ("v_lshlrev_b32 v1, 3, v0\nv_mov_b32 v2, v1\ns_mov_b32 s20, 5\n1: ds_write_b64 v1, v[8:9]\nds_write_b64 v2, v[8:9]\n"
-             "v_add_nc_u32 v1, 8, v1\nv_add_nc_u32 v2, 4, v2\ns_sub_u32 s20, s20, 1\ns_cmp_lg_u32 s20, 0\ns_cbranch_scc1 1b", "10"),
-    "joined": ("s_load_dword s20, s[4:5], 0\nv_lshlrev_b32 v1, 3, v0\ns_waitcnt lgkmcnt(0)\ns_cmp_lg_u32 s20, 0\ns_cbranch_scc1 1f\n"
-               "v_add_nc_u32 v1, 4, v1\nds_write_b64 v1, v[8:9] offset:8\n1: ds_write_b64 v1, v[8:9]\nv_lshlrev_b32 v1, 1, v1\n"
+    "loop": ("v_lshlrev_b32 v1, 3, v0\nv_mov_b32 v2, v1\ns_mov_b32 s20, 5\n"
+             "1: ds_write_b64 v1, v[8:9]\nds_write_b64 v2, v[8:9]\n"
+             "v_add_nc_u32 v1, 8, v1\nv_add_nc_u32 v2, 4, v2\ns_sub_u32 s20, s20, 1\ns_cmp_lg_u32 s20, 0\n"
+             "s_cbranch_scc1 1b", "10"),
+    "joined": ("s_load_dword s20, s[4:5], 0\nv_lshlrev_b32 v1, 3, v0\ns_waitcnt lgkmcnt(0)\ns_cmp_lg_u32 s20, 0\n"
+               "s_cbranch_scc1 1f\nv_add_nc_u32 v1, 4, v1\nds_write_b64 v1, v[8:9] offset:8\n"
+               "1: ds_write_b64 v1, v[8:9]\nv_lshlrev_b32 v1, 1, v1\n"
                "ds_write_b64 v1, v[8:9]", "001"),
     "loaded": ("ds_read_b32 v1, v0\ns_waitcnt lgkmcnt(0)\nds_write_b64 v1, v[8:9]\nv_lshl_add_u32 v1, v1, 3, 64\n"
                "ds_write_b64 v1, v[8:9]", "01"),
@@ -101,8 +107,8 @@ class Kernel:
         return self.place(self.saved)
 
     def constant(self):
-        return self.rng.choice([0, 1, 2, 3, 4, 5, 8, 12, 16, 24, 32, 48, 64, "0xfff0", "0xff8", "-8", "-16", "0x210", "0x104",
-                                hex(self.rng.getrandbits(16))])
+        return self.rng.choice([0, 1, 2, 3, 4, 5, 8, 12, 16, 24, 32, 48, 64, "0xfff0", "0xff8", "-8", "-16", "0x210",
+                                "0x104", hex(self.rng.getrandbits(16))])
 
     def source(self):
         roll = self.rng.random()
@@ -113,35 +119,41 @@ class Kernel:
         small = r.randrange(0, 6)
         kind = r.randrange(14)
         if kind < 4:
-            op = r.choice(["v_add_nc_u32", "v_sub_nc_u32", "v_subrev_nc_u32", "v_and_b32", "v_or_b32", "v_xor_b32", "v_mul_u32_u24",
-                           "v_min_u32", "v_max_i32", "v_xnor_b32"])
+            op = r.choice(["v_add_nc_u32", "v_sub_nc_u32", "v_subrev_nc_u32", "v_and_b32", "v_or_b32", "v_xor_b32",
+                           "v_mul_u32_u24", "v_min_u32", "v_max_i32", "v_xnor_b32"])
             self.emit(f"{op} {to}, {self.source()}, {self.v()}")
         elif kind < 7:
-            self.emit(f"{r.choice(['v_lshlrev_b32', 'v_lshlrev_b32', 'v_lshrrev_b32', 'v_ashrrev_i32'])} {to}, {r.choice([small, small, self.v()])}, {self.v()}")
+            self.emit(f"{r.choice(['v_lshlrev_b32', 'v_lshlrev_b32', 'v_lshrrev_b32', 'v_ashrrev_i32'])} {to}, "
+                      f"{r.choice([small, small, self.v()])}, {self.v()}")
         elif kind == 7:
             op = r.choice(["v_lshl_add_u32", "v_add_lshl_u32", "v_lshl_or_b32"])
             middle = small if op != "v_add_lshl_u32" else self.v()
             self.emit(f"{op} {to}, {self.v()}, {middle}, {small if op == 'v_add_lshl_u32' else self.v()}")
         elif kind == 8:
-            op = r.choice(["v_add3_u32", "v_or3_b32", "v_and_or_b32", "v_xad_u32", "v_mad_u32_u24", "v_bfi_b32", "v_xor3_b32"])
+            op = r.choice(["v_add3_u32", "v_or3_b32", "v_and_or_b32", "v_xad_u32", "v_mad_u32_u24", "v_bfi_b32",
+                           "v_xor3_b32"])
             self.emit(f"{op} {to}, {self.v()}, {self.source()}, {self.v()}")
         elif kind == 9:
             self.emit(r.choice([f"v_mov_b32 {to}, {self.source()}", f"v_not_b32 {to}, {self.v()}",
                                 f"v_bfe_u32 {to}, {self.v()}, {small}, {r.randrange(1, 9)}",
                                 f"v_mul_lo_u32 {to}, {self.v()}, {self.s()}", f"v_lshl_add_u32 {to}, {self.v()}, 4, 0",
                                 f"v_mov_b32_dpp {to}, {self.v()} quad_perm:[1,0,3,2] row_mask:0x5 bank_mask:0xf",
-                                f"v_lshlrev_b32_sdwa {to}, {self.v()}, {self.v()} dst_sel:BYTE_0 dst_unused:UNUSED_PRESERVE "
-                                "src0_sel:BYTE_0 src1_sel:DWORD"]))
+                                f"v_lshlrev_b32_sdwa {to}, {self.v()}, {self.v()} dst_sel:BYTE_0 "
+                                "dst_unused:UNUSED_PRESERVE src0_sel:BYTE_0 src1_sel:DWORD"]))
         elif kind == 10:
-            self.emit(r.choice([f"v_readfirstlane_b32 {self.s()}, {self.v()}", f"v_readlane_b32 {self.s()}, {self.v()}, {r.randrange(32)}",
+            self.emit(r.choice([f"v_readfirstlane_b32 {self.s()}, {self.v()}",
+                                f"v_readlane_b32 {self.s()}, {self.v()}, {r.randrange(32)}",
                                 f"v_writelane_b32 {to}, {self.s()}, {r.randrange(32)}",
                                 f"v_cndmask_b32 {to}, {self.v()}, {self.v()}, {self.vcc}"]))
         else:
-            op = r.choice(["s_add_u32", "s_sub_i32", "s_and_b32", "s_or_b32", "s_xor_b32", "s_mul_i32", "s_lshl2_add_u32",
-                           "s_lshl4_add_u32", "s_cselect_b32", "s_min_u32", "s_andn2_b32"])
-            self.emit(r.choice([f"{op} {self.s()}, {self.s()}, {self.constant()}", f"s_lshl_b32 {self.s()}, {self.s()}, {small}",
-                                f"s_lshr_b32 {self.s()}, {self.s()}, {small}", f"s_movk_i32 {self.s()}, {r.choice([8, 16, 0x210, 6])}",
-                                f"s_addk_i32 {self.s()}, {r.choice([8, 16, 4])}", f"s_mulk_i32 {self.s()}, {r.choice([8, 6, 16])}"]))
+            op = r.choice(["s_add_u32", "s_sub_i32", "s_and_b32", "s_or_b32", "s_xor_b32", "s_mul_i32",
+                           "s_lshl2_add_u32", "s_lshl4_add_u32", "s_cselect_b32", "s_min_u32", "s_andn2_b32"])
+            self.emit(r.choice([f"{op} {self.s()}, {self.s()}, {self.constant()}",
+                                f"s_lshl_b32 {self.s()}, {self.s()}, {small}",
+                                f"s_lshr_b32 {self.s()}, {self.s()}, {small}",
+                                f"s_movk_i32 {self.s()}, {r.choice([8, 16, 0x210, 6])}",
+                                f"s_addk_i32 {self.s()}, {r.choice([8, 16, 4])}",
+                                f"s_mulk_i32 {self.s()}, {r.choice([8, 6, 16])}"]))
 
     def access(self):
         """8 KB of LDS; v8 is used for nothing else."""
@@ -189,7 +201,8 @@ class Kernel:
             self.emit(f"s_sub_u32 {counter}, {counter}, 1")
             self.emit(f"s_cmp_lg_u32 {counter}, 0")
             self.emit(f"s_cbranch_scc1 .L{id(self)}_{end}")
-            self.emit(f"s_mov{b} {self.exec}, {saved}" if r.random() < 0.5 else f"s_or{b} {self.exec}, {self.exec}, {saved}")
+            self.emit(f"s_mov{b} {self.exec}, {saved}" if r.random() < 0.5
+                      else f"s_or{b} {self.exec}, {self.exec}, {saved}")
         elif kind == 4:  # all lanes go the same way
             self.emit(f"s_cmp_lt_u32 {self.s()}, {self.s()}")
             self.emit(f"s_cbranch_scc1 .L{id(self)}_{end}")
@@ -267,15 +280,17 @@ def check_random(arguments, folder, wave, seed):
     """Returns (accesses, proven, seen to be not aligned, wrongly proven)."""
     rng = random.Random(seed)
     names = [f"k{i}" for i in range(arguments.kernels)]
-    source = HEAD + "".join(KERNEL.format(name=n, body=Kernel(rng, wave).text(n), wave32=int(wave == 32)) for n in names)
+    source = HEAD + "".join(KERNEL.format(name=n, body=Kernel(rng, wave).text(n), wave32=int(wave == 32))
+                            for n in names)
     path, found = compile_and_list(arguments, folder, f"random{wave}", source, wave)
     accesses = proven = bad = wrong = 0
     for name in names:
-        run = subprocess.run([arguments.rmcp, "sim", "--kernel", path, name, "--chip", "gfx1010", "--checks=patterns", "--reports", "100000", "--grid", "64",
-                              "--block", "64"], capture_output=True, text=True)
+        run = subprocess.run([arguments.rmcp, "sim", "--kernel", path, name, "--chip", "gfx1010", "--checks=patterns",
+                              "--reports", "100000", "--grid", "64", "--block", "64"], capture_output=True, text=True)
         if "completed" not in run.stdout and "reports" not in run.stdout:
             raise SystemExit(f"{name}: {run.stdout[-600:]}{run.stderr}")
-        crooked = {int(o, 16) for o in re.findall(rf"lds-misaligned: [^\n]*\n  kernel {name}\+(0x[0-9a-f]+),", run.stdout)}
+        crooked = {int(o, 16) for o in re.findall(rf"lds-misaligned: [^\n]*\n  kernel {name}\+(0x[0-9a-f]+),",
+                                                  run.stdout)}
         for offset, is_proven in found.get(name, []):
             accesses, proven, bad = accesses + 1, proven + is_proven, bad + (offset in crooked)
             if is_proven and offset in crooked:

@@ -8,8 +8,8 @@ sources=$1 scan=$(realpath "$2") rmcp=$(realpath "$3")
 clang=${CLANG:-clang-19}
 need "$clang"
 cd "$work"
-rules="vcmpx-exec-war vcmpx-permlane vmem-scalar-write smem-vector-write inst-prefetch lds-branch-vmem flat-offset branch-3f
-lds-misaligned nsa scratch-offset"
+rules="vcmpx-exec-war vcmpx-permlane vmem-scalar-write smem-vector-write inst-prefetch lds-branch-vmem flat-offset
+branch-3f lds-misaligned nsa scratch-offset"
 i=0
 while [ $i -lt 32 ]; do
     printf '%8d\n' $((7 * i + 3))
@@ -26,7 +26,10 @@ run() {
 }
 
 # found RULE left|found: a number of the last scan.
-found() { sed -n "s/^$1: \([0-9]*\) found, [0-9]* cures, \([0-9]*\) left$/\\$([ "$2" = left ] && echo 2 || echo 1)/p" found.txt; }
+found() {
+    sed -n "s/^$1: \([0-9]*\) found, [0-9]* cures, \([0-9]*\) left$/\\$([ "$2" = left ] && echo 2 || echo 1)/p" \
+        found.txt
+}
 
 $clang -x assembler -target amdgcn-amd-amdhsa -mcpu=gfx1030 "$sources/patterns.s" -o patterns.co
 mkdir all

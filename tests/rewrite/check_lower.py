@@ -5,9 +5,10 @@ usage: check_lower.py SCAN RMCP [--seed N] [--items N]
 
 Kernels for gfx1030, one for each form and placement of operands, run as they are on a simulated gfx1030 and
 lowered on a simulated gfx1010, on random and on extreme operands: integers bit by bit, sums of halves within the
-bound of src/code/rewrite/lower.h; operands that are no result must stay. With few registers used, with 255 and 256 (temporaries
-are then registers whose values nobody reads any more), with as many as a full workgroup can have, and in wave64;
-in loops and branches that lanes take one by one, and in functions that are called, too. Code is cured as well, and nothing may be reported. What cannot be lowered is refused by name.
+bound of src/code/rewrite/lower.h; operands that are no result must stay. With few registers used, with 255 and 256
+(temporaries are then registers whose values nobody reads any more), with as many as a full workgroup can have, and in
+wave64; in loops and branches that lanes take one by one, and in functions that are called, too. Code is cured as well,
+and nothing may be reported. What cannot be lowered is refused by name.
 """
 import argparse
 import fractions
@@ -30,8 +31,8 @@ PLACES = [("%0", "%1", "%2", "%3"), ("%1", "%1", "%2", "%3"), ("%2", "%1", "%2",
           ("%0", "%1", "63", "%3"), ("%2", "-16", "%2", "%1"), ("%0", "-4.0", "%2", "%3")]
 HALF_PLACES = [("%0", "%1", "%2", "%3"), ("%1", "%1", "%2", "%3"), ("%2", "%1", "%2", "%3"), ("%0", "%1", "%1", "%0"),
                ("%0", "%4", "%2", "0x42280000"), ("%3", "0xbc004100", "%1", "1.0"), ("%2", "%1", "%2", "%4"),
-               ("%1", "%4", "%1", "-4.0"), ("%0", "0", "%2", "%3"), ("%0", "%1", "1.0", "%3"), ("%2", "-4.0", "%2", "1.0"),
-               ("%0", "64", "%2", "%3"), ("%1", "%1", "-1", "%3")]
+               ("%1", "%4", "%1", "-4.0"), ("%0", "0", "%2", "%3"), ("%0", "%1", "1.0", "%3"),
+               ("%2", "-4.0", "%2", "1.0"), ("%0", "64", "%2", "%3"), ("%1", "%1", "-1", "%3")]
 INTEGERS = {"v_dot2_i32_i16": (16, True), "v_dot2_u32_u16": (16, False), "v_dot4_i32_i8": (8, True),
             "v_dot4_u32_u8": (8, False), "v_dot8_i32_i4": (4, True), "v_dot8_u32_u4": (4, False)}
 FLOATS = {"1.0": 1.0, "-4.0": -4.0}
@@ -178,7 +179,8 @@ REFUSED = {  # instruction: reason, before ", which gfx1010 lacks"
     "v_dot2_i32_i16 %0, %1, %2, %3 clamp": "v_dot2_i32_i16 with clamp",
     "v_dot2_f32_f16 %0, %1, %2, %3 neg_lo:[0,0,1]": "v_dot2_f32_f16 with a negated or absolute source",
     "v_dot4_i32_i8 %0, %1, %2, %3 op_sel_hi:[0,1,1]": "v_dot4_i32_i8 with selected halves",
-    "v_dot2c_f32_f16_dpp %0, %1, %2 row_shr:1 row_mask:0xf bank_mask:0xf": "v_dot2c_f32_f16 with DPP that leaves lanes out",
+    "v_dot2c_f32_f16_dpp %0, %1, %2 row_shr:1 row_mask:0xf bank_mask:0xf":
+        "v_dot2c_f32_f16 with DPP that leaves lanes out",
     "v_fma_legacy_f32 %0, %1, %2, %3": "v_fma_legacy_f32",
     "v_fmac_legacy_f32 %0, %1, %2": "v_fmac_legacy_f32",
     "s_getreg_b32 vcc_lo, hwreg(HW_REG_SHADER_CYCLES)": r"s_getreg_b32 hwreg\(HW_REG_SHADER_CYCLES\)",
@@ -258,8 +260,9 @@ class Bench:
     def compile(self, name, source, *options):
         with open(self.path(name + ".c"), "w") as file:
             file.write(source)
-        status, text = self.command(CLANG, "-x", "c", "-std=gnu11", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-nogpulib",
-                                    "-O2", "-w", *options, self.path(name + ".c"), "-o", self.path(name + ".co"))
+        status, text = self.command(CLANG, "-x", "c", "-std=gnu11", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1030",
+                                    "-nogpulib", "-O2", "-w", *options, self.path(name + ".c"),
+                                    "-o", self.path(name + ".co"))
         if status:
             raise SystemExit(text)
         return self.path(name + ".co")
@@ -317,8 +320,8 @@ def judge(bench, form, given, got, wave, where):
 
 def operands(rng, n_items):
     """Four words for each item: any bits, extreme integers, halves that are special, moderate singles."""
-    extreme = [0, 0x80008000, 0x7FFF7FFF, 0xFFFFFFFF, 0x80808080, 0x7F7F7F7F, 0x88888888, 0x77777777, 0x7FFFFFFF, 0x80000000,
-               0x00010001, 0x80018001, 0x03FF8400, 0x7C00FC00, 0x3C007E00, 0xFBFF7BFF]
+    extreme = [0, 0x80008000, 0x7FFF7FFF, 0xFFFFFFFF, 0x80808080, 0x7F7F7F7F, 0x88888888, 0x77777777, 0x7FFFFFFF,
+               0x80000000, 0x00010001, 0x80018001, 0x03FF8400, 0x7C00FC00, 0x3C007E00, 0xFBFF7BFF]
     words = []
     for i in range(n_items):
         for k in range(4):
@@ -458,8 +461,8 @@ def check_masked(bench):
         total = "\n".join(f"    v_add_nc_u32 v255, v255, v{i}" for i in range(1, 254))
         with open(bench.path("masked.s"), "w") as file:
             file.write(MASKED.format(fill=fill, sum=total, narrow=narrow, widen=widen))
-        status, text = bench.command(CLANG, "-x", "assembler", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1030", bench.path("masked.s"),
-                                     "-o", bench.path("masked.co"))
+        status, text = bench.command(CLANG, "-x", "assembler", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1030",
+                                     bench.path("masked.s"), "-o", bench.path("masked.co"))
         if status:
             raise SystemExit(text)
         text = bench.lower("masked", "--cure", "all")
@@ -495,7 +498,8 @@ def main():
         check_forms(bench, all_forms, given, n_items, 32, "wave32", None, 32)
         check_forms(bench, few, given, n_items, 64, "wave64", None, 64)
         check_forms(bench, few, given, n_items, 32, "crowded", 255, 32)
-        check_forms(bench, few[::3] + [Form("v_dot4c_i32_i8", "%0", ("%1", "%2"))], given, n_items, 32, "nearly", 254, 32)
+        check_forms(bench, few[::3] + [Form("v_dot4c_i32_i8", "%0", ("%1", "%2"))], given, n_items, 32, "nearly", 254,
+                    32)
         check_forms(bench, few[::2], given, n_items, 64, "crowded64", 255, 64)
         check_forms(bench, few[::4], given, n_items, 32, "full", 127, 32)
         check_masked(bench)

@@ -113,7 +113,8 @@ done
 # Each cure that is left out is noticed.
 for rule in vmem-scalar-write lds-branch-vmem vcmpx-exec-war inst-prefetch flat-offset; do
     options=
-    for other in vmem-scalar-write lds-branch-vmem vcmpx-exec-war inst-prefetch flat-offset smem-vector-write branch-3f; do
+    for other in vmem-scalar-write lds-branch-vmem vcmpx-exec-war inst-prefetch flat-offset smem-vector-write \
+        branch-3f; do
         [ $other = $rule ] || options="$options --cure $other"
     done
     $clang -x c -std=c11 -target amdgcn-amd-amdhsa -mcpu=gfx1030 -nogpulib -O3 "$sources/calls.c" -o calls.co

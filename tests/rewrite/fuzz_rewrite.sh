@@ -14,7 +14,8 @@ $compile -nogpulib -x c -std=c11 -O1 "$sources/calls.c" -o calls.co
 for object in shapes calls; do
     llvm-objcopy-19 -O binary --only-section=.text $object.co $object.bin
     # The first four bytes choose options; each kernel of shapes.s by itself as well.
-    for options in '\000\200\000\000' '\002\300\020\040' '\006\377\000\020' '\005\100\200\300' '\010\200\000\000' '\020\200\000\000'; do
+    for options in '\000\200\000\000' '\002\300\020\040' '\006\377\000\020' '\005\100\200\300' '\010\200\000\000' \
+        '\020\200\000\000'; do
         # shellcheck disable=SC2059
         { printf "$options"; head -c 8192 $object.bin; } >"corpus/$object$n_checks"
         n_checks=$((n_checks + 1))

@@ -16,7 +16,8 @@ for path; do
         file=$results/$(basename "$path").$nops
         if [ ! -e "$file" ]; then
             status=0
-            "$scan" --target "${TARGET:-gfx1030}" --list --write --avoid-3f --nops $nops "$path" >"$file.part" || status=$?
+            "$scan" --target "${TARGET:-gfx1030}" --list --write --avoid-3f --nops $nops "$path" >"$file.part" ||
+                status=$?
             [ $status -le 1 ] || { cat "$file.part"; exit $status; }
             [ $status = 0 ] || failed=1
             mv "$file.part" "$file"
