@@ -62,9 +62,12 @@ $values" 'flat_atomic_add_x2 v[6:7], v[4:5], v[8:9] glc' 56 64 'scratch-fault: 8
 
     memory='0 bytes past the end of buffer 0 \(128 bytes\)'
     bounds global_load "$values" 'global_load_dword v7, v2, s[4:5]' 124 128 "memory-fault: load of 4 bytes at .*$memory"
-    bounds global_store "$values" 'global_store_dwordx4 v2, v[8:11], s[4:5]' 112 124 "memory-fault: store of 16 bytes at .*$memory"
-    bounds global_byte "$values" 'global_store_byte v2, v8, s[4:5]' 127 128 "memory-fault: store of 1 bytes at .*$memory"
-    bounds global_atomic "$values" 'global_atomic_add_x2 v2, v[8:9], s[4:5]' 120 128 "memory-fault: atomic of 8 bytes at .*$memory"
+    bounds global_store "$values" 'global_store_dwordx4 v2, v[8:11], s[4:5]' 112 124 \
+        "memory-fault: store of 16 bytes at .*$memory"
+    bounds global_byte "$values" 'global_store_byte v2, v8, s[4:5]' 127 128 \
+        "memory-fault: store of 1 bytes at .*$memory"
+    bounds global_atomic "$values" 'global_atomic_add_x2 v2, v[8:9], s[4:5]' 120 128 \
+        "memory-fault: atomic of 8 bytes at .*$memory"
     bounds global_before "$(v_sum)
 $values" 'global_store_dword v[4:5], v8, off' 0 -4 'memory-fault: store of 4 bytes at .*4 bytes before'
     bounds flat_load "$(v_sum)" 'flat_load_dword v7, v[4:5]' 124 128 "memory-fault: load of 4 bytes at .*$memory"
@@ -73,7 +76,8 @@ $values" 'flat_store_dword v[4:5], v8' 124 128 "memory-fault: store of 4 bytes a
     bounds flat_atomic "$(v_sum)
 $values" 'flat_atomic_swap v7, v[4:5], v8 glc' 124 128 "memory-fault: atomic of 4 bytes at .*$memory"
     # A descriptor that promises more than there is.
-    bounds buffer_load "$buffer" 'buffer_load_dword v7, v2, s[8:11], 0 offen' 124 128 "memory-fault: load of 4 bytes at .*$memory"
+    bounds buffer_load "$buffer" 'buffer_load_dword v7, v2, s[8:11], 0 offen' 124 128 \
+        "memory-fault: load of 4 bytes at .*$memory"
     bounds buffer_store "$buffer
 $values" 'buffer_store_dword v8, v2, s[8:11], 0 offen' 124 128 "memory-fault: store of 4 bytes at .*$memory"
     bounds buffer_atomic "$buffer
@@ -98,7 +102,8 @@ $flat_scratch
     v_add_nc_u32 v12, v12, v13
     global_store_dword v1, v12, s[4:5]
 END
-"$rmcp" sim --kernel apart.co k --block 32 --grid 32 --args out:128@apart.bin >apart.out || { cat apart.out; fail "rmcp sim"; }
+"$rmcp" sim --kernel apart.co k --block 32 --grid 32 --args out:128@apart.bin >apart.out ||
+    { cat apart.out; fail "rmcp sim"; }
 sums=$(od -An -v -tu4 -w4 apart.bin | tr -d ' \n')
 [ "$sums" = "$(seq 3 34 | tr -d '\n')" ] || fail "sums $sums"
 finish "bounds"

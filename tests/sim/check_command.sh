@@ -57,7 +57,8 @@ tells 0 'completed, 0 reports \(simulated gfx1010\)' gfx1010.co turn --grid 128 
     inout:a.bin@b.bin local:256 local:512 u32:1000
 same d4 b.bin "$(i=64; while [ $i -gt 0 ]; do i=$((i - 1)); printf '%d ' $((i + 1000)); done
     i=128; while [ $i -gt 64 ]; do i=$((i - 1)); printf '%d ' $((i + 1000)); done | sed 's/ $//')"
-tells 0 completed gfx1010.co values --args out:48@v.bin i8:-1 i16:-300 u64:0x123456789a f32:7.9 f64:1e3 hex:0100000009000000
+tells 0 completed gfx1010.co values --args out:48@v.bin i8:-1 i16:-300 u64:0x123456789a f32:7.9 f64:1e3 \
+    hex:0100000009000000
 same d8 v.bin "-1 -300 78187493530 7 1000 9"
 tells 0 completed gfx1010.co sized --grid 64 out:256@s.bin
 tells 0 completed gfx1010.co mixed --grid 64 --block 64 --args buf:1024=0 u32:0

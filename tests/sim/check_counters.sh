@@ -27,8 +27,9 @@ crosses() {
     shows "$1_own" clean --
 }
 
-lds='4 bytes at 0x[0-9a-f]+ of LDS, which wave [01] stored at 0x[0-9a-f]+ and took through a barrier without s_waitcnt lgkmcnt\(0\)'
-memory='4 bytes at 0x[0-9a-f]+, which wave [01] stored at 0x[0-9a-f]+ and took through a barrier without s_waitcnt_vscnt null, 0'
+stored='which wave [01] stored at 0x[0-9a-f]+ and took through a barrier without'
+lds="4 bytes at 0x[0-9a-f]+ of LDS, $stored s_waitcnt lgkmcnt\(0\)"
+memory="4 bytes at 0x[0-9a-f]+, $stored s_waitcnt_vscnt null, 0"
 global_address='v_add_co_u32 v4, s6, s4, v1
 v_add_co_ci_u32 v5, s6, s5, 0, s6
 v_add_co_u32 v6, s6, s4, v2

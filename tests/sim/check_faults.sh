@@ -108,7 +108,8 @@ for seed in 1 2 3 4 5 6 7 8; do
     shows in_order clean -- --act-out data:p=0.5:seed=$seed
 done
 
-# A delayed store stores what its register held: what is written there next, from a register that nobody wrote, comes too late.
+# A delayed store stores what its register held: what is written there next, from a register that nobody wrote, comes
+# too late.
 assemble kept_apart <<'END'
     v_mov_b32 v2, v0
     ds_write_b32 v1, v2
@@ -258,7 +259,8 @@ shows undefined_exec '^undefined-register: s106 was never written and reaches EX
 assemble illegal <<'END'
     .long 0x04040501 ; v_dot2c_f32_f16 v2, v1, v2: gfx1011 and newer
 END
-shows illegal '^illegal-instruction: gfx1010 has no such instruction \(word 0x04040501\); it is one of gfx1011, gfx1012, gfx1030' \
+has_it='gfx1011, gfx1012, gfx1030'
+shows illegal "^illegal-instruction: gfx1010 has no such instruction \(word 0x04040501\); it is one of $has_it" \
     '^  v_dot2c_f32_f16' --
 shows illegal clean -- --chip gfx1011 --checks=-registers
 assemble illegal_everywhere <<'END'

@@ -21,7 +21,8 @@ LOCALS = [("word", "u32", 1), ("byte", "u8", 1), ("shorts", "u16", 1), ("wide", 
           ("quad", "u32x4", 1), ("pair", "f64", 1)]
 SWAPS = [1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 31]  # those that programs.h has
 ATOMICS = ["add", "or", "xor", "and", "max", "min"]
-# Programs that clang compiles wrongly for AMDGPU, or not at all (programs.h hides what is more frequent); another is drawn instead.
+# Programs that clang compiles wrongly for AMDGPU, or not at all (programs.h hides what is more frequent); another is
+# drawn instead.
 MISCOMPILED = {
     2979: "of a ^ b in halves of words two are taken for one: operands are exchanged, but not which half of each (-O2)",
     4011: "clang 19 and 21 crash",
@@ -191,7 +192,8 @@ class Program:
         operations = ["add", "sub", "mul"]
         if element not in REALS:
             operations += ["and", "xor", "or", "shl", "shr", "min", "max", "addsat", "less"]
-        return f"{r.choice(operations)}_{kind}({self.vector(kind, scope, depth - 1)}, {self.vector(kind, scope, depth - 1)})"
+        return (f"{r.choice(operations)}_{kind}({self.vector(kind, scope, depth - 1)}, "
+                f"{self.vector(kind, scope, depth - 1)})")
 
     def value(self, kind, scope, depth):
         return self.vector(kind, scope, depth) if kind in VECTORS else self.scalar(kind, scope, depth)
@@ -338,7 +340,8 @@ class Program:
             self.emit(f"{kind} {array}[{size}];")
             self.emit(f"u32 {variable} = {self.scalar('u32', scope, 1)};")
             self.emit(f"for (u32 {n} = 0; {n} < {size}; {n}++)")
-            self.emit(f"    {array}[({n} * {r.choice([1, 3, 5])}) & {size - 1}] = ({kind})({variable} * {n} >> {r.randrange(9)});")
+            self.emit(f"    {array}[({n} * {r.choice([1, 3, 5])}) & {size - 1}] = "
+                      f"({kind})({variable} * {n} >> {r.randrange(9)});")
             if self.chance(0.5):
                 self.emit(f"{array}[{self.index(scope, size)}] = {self.scalar(kind, scope, 1)};")
             self.emit(f"for (u32 {n} = 0; {n} < {size}; {n}++)")
@@ -350,8 +353,8 @@ class Program:
             if self.chance(0.3):
                 self.emit(f"p->records[{self.index(scope, 4)}] = p->records[{self.index(scope, 4)}];")
             elif self.chance(0.3):
-                self.emit(f"p->records[{self.index(scope, 4)}] = {self.name}_record(p->records[{self.index(scope, 4)}], "
-                          f"{self.scalar('u32', scope, 2)});")
+                self.emit(f"p->records[{self.index(scope, 4)}] = {self.name}_record("
+                          f"p->records[{self.index(scope, 4)}], {self.scalar('u32', scope, 2)});")
             else:
                 self.emit(f"p->records[{self.index(scope, 4)}].{field} = {self.scalar(kind, scope, 2)};")
 
@@ -380,8 +383,8 @@ class Program:
         def local_load(scope):
             name, kind, _ = r.choice(readable)
             variable = self.name_of("v")
-            where = r.choice([f"(c->lid + {r.randrange(self.size)}u) % {self.size}u", f"(c->lid ^ {r.choice([1, 2, 4, 16])}u) % {self.size}u",
-                              self.index(scope, self.size)])
+            where = r.choice([f"(c->lid + {r.randrange(self.size)}u) % {self.size}u",
+                              f"(c->lid ^ {r.choice([1, 2, 4, 16])}u) % {self.size}u", self.index(scope, self.size)])
             self.emit(f"{kind} {variable} = s->{name}[{where}];")
             scope.append((variable, kind))
 
@@ -414,14 +417,16 @@ class Program:
                 self.emit(f"(void)__atomic_compare_exchange_n({cell}, &{variable}, {self.scalar(kind, scope, 2)}, 0, "
                           "__ATOMIC_RELAXED, __ATOMIC_RELAXED);")
             elif self.chance(0.3):
-                self.emit(f"{kind} {variable} = __atomic_exchange_n({cell}, {self.scalar(kind, scope, 2)}, __ATOMIC_RELAXED);")
+                self.emit(f"{kind} {variable} = __atomic_exchange_n({cell}, {self.scalar(kind, scope, 2)}, "
+                          "__ATOMIC_RELAXED);")
             else:
                 self.emit(f"{kind} {variable} = {self.atomic(r.choice(ATOMICS + ['sub']))}({cell}, "
                           f"{self.scalar(kind, scope, 2)}, {self.order()});")
             scope.append((variable, kind))
 
         readable = [a for a in LOCALS if a not in written]
-        out += [private_store, private_load, packed, record, input_load, table_load, out_store, local_load, global_atomic, own_atomic]
+        out += [private_store, private_load, packed, record, input_load, table_load, out_store, local_load,
+                global_atomic, own_atomic]
         if written:
             out += [local_store, local_store]
         out.append(local_atomic if counters else counter_load)
@@ -434,7 +439,8 @@ class Program:
         self.emit("{")
         self.indent += 1
         scope = [("c->lid", "u32"), ("c->gid", "u32"), ("c->turn", "u32"), ("c->x", "u32"), ("c->y", "u32"),
-                 ("p->swapped", "u32"), ("a->word", "u32"), ("a->byte", "u8"), ("a->wide", "u64"), ("a->real", "f32"), ("a->shorts[2]", "u16")]
+                 ("p->swapped", "u32"), ("a->word", "u32"), ("a->byte", "u8"), ("a->wide", "u64"),
+                 ("a->real", "f32"), ("a->shorts[2]", "u16")]
         assignable = [(f"p->{n}", t) for n, t in self.own]
         scope += assignable
         self.hash, outer = "p->hash", len(scope)
@@ -506,8 +512,8 @@ class Program:
         self.emit(f"CONSTANT u32 {name}_table[16] = {{{', '.join(str(r.getrandbits(32)) + 'u' for _ in range(16))}}};")
         self.emit(f"struct {name}_shared {{ u32 counters[4]; u64 counters64[4]; "
                   + " ".join(f"{t} {n}[{self.size}];" for n, t, _ in LOCALS) + " };")
-        self.emit(f"struct {name}_own {{ {' '.join(f'{t} {n};' for n, t in self.own)} u32 hash, swapped, words[8]; u8 bytes[16]; "
-                  "f32 reals[4]; struct args records[4]; };")
+        self.emit(f"struct {name}_own {{ {' '.join(f'{t} {n};' for n, t in self.own)} u32 hash, swapped, words[8]; "
+                  "u8 bytes[16]; f32 reals[4]; struct args records[4]; };")
         self.emit(f"NOINLINE struct args {name}_record(struct args r, u32 v)")
         self.emit("{")
         self.emit("    r.word += v;")
@@ -528,14 +534,16 @@ class Program:
         i = 1
         while i < phases:
             if i + 1 < phases and self.chance(0.4):
-                order += [f"for (u32 t = 0; t < {r.randint(2, 3)}; t++) {{ PHASE({name}_phase{i}, t) PHASE({name}_phase{i + 1}, t) }}"]
+                order += [f"for (u32 t = 0; t < {r.randint(2, 3)}; t++) {{ PHASE({name}_phase{i}, t) "
+                          f"PHASE({name}_phase{i + 1}, t) }}"]
                 i += 2
             else:
                 order += [f"PHASE({name}_phase{i}, 0)"]
                 i += 1
         order += [f"PHASE({name}_fold, 0)"]
         self.lines.append(ENTRY.format(name=name, x=self.block[0], y=self.block[1], z=self.block[2], size=self.size,
-                                       gx=self.groups[0], gy=self.groups[1], gz=self.groups[2], body="\n    ".join(order)))
+                                       gx=self.groups[0], gy=self.groups[1], gz=self.groups[2],
+                                       body="\n    ".join(order)))
         return "\n".join(self.lines) + "\n"
 
 

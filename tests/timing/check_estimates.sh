@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the planner expects of matrix products on RDNA beside what is modelled: check_estimates.sh MODEL_WAYS KERNELS
-# KERNELS is the folder with the code objects for gfx1010. Estimates are within a third of the model, and the way that is
-# taken for the fastest is within a fifth of the one that is.
+# KERNELS is the folder with the code objects for gfx1010. Estimates are within a third of the model, and the way that
+# is taken for the fastest is within a fifth of the one that is.
 set -eu
 ways=$1 kernels=$2
 . "$(dirname "$0")/../support/lib.sh"
@@ -11,7 +11,9 @@ for case in n1c96h14w14k576r1s1:fwd n1c64h14w14k64r3s3p1:bwd_data n2c128h7w7k128
     cp "$work/out" "$work/ways"
     awk -F'\t' '
         { modelled = $5 + 0; estimated = substr($6, 11) + 0; n++ }
-        estimated > modelled * 4 / 3 || modelled > estimated * 4 / 3 { print "estimated " estimated " us: " $0; wrong++ }
+        estimated > modelled * 4 / 3 || modelled > estimated * 4 / 3 {
+            print "estimated " estimated " us: " $0; wrong++
+        }
         n == 1 || modelled < best { best = modelled }
         n == 1 || estimated < least { least = estimated; chosen = modelled }
         END {

@@ -260,7 +260,8 @@ block=256 grid=$((256 * 1800)) bytes=$((1024 * 1800))
 
 # ---- the table, the picture, what is refused ----
 expect 0 "$rmcp" sim --timing --picture many.svg --kernel many.co k --block $block --grid 2560 --args buf:$bytes
-has 'modelled on rx5600xt at 1560 MHz' 'workgroups on a WGP \(waves\)' 'of the peak: multiply-adds' 'time of waves: issue'
+has 'modelled on rx5600xt at 1560 MHz' 'workgroups on a WGP \(waves\)' 'of the peak: multiply-adds' \
+    'time of waves: issue'
 "$python" -c 'import sys, xml.etree.ElementTree as tree; assert len(tree.parse("many.svg").getroot()) > 30' ||
     fail 'the picture is not one'
 expect 2 "$rmcp" sim --picture x.svg --kernel many.co k --block 256 --grid 256 --args buf:$bytes

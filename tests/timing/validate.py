@@ -30,7 +30,8 @@ class Check:
 
 def loads(name, kernel, format, width, milliseconds, note=""):
     return Check(name, "rx5700xt", kernel, 1048576, L0 + ["u32:%d" % format], "TB/s",
-                 lambda s: LOADS * width / s / 1e12, LOADS * width * 30 / (milliseconds * 1e-3) / 1e12, "sebbbi/perftest", note)
+                 lambda s: LOADS * width / s / 1e12, LOADS * width * 30 / (milliseconds * 1e-3) / 1e12,
+                 "sebbbi/perftest", note)
 
 
 # clpeak of an RX 6900 XT, by compute units and clock: 80 units at what its float figure says (25406 = 80 * 128 * f).
@@ -45,8 +46,10 @@ CHECKS = [
     loads("L0 raw Load", "l0_raw", 22, 4, 6.361, "one parameter was fitted to these three"),
     loads("L0 raw Load2", "l0_raw2", 22, 8, 9.648, "fitted"),
     loads("L0 raw Load4", "l0_raw4", 22, 16, 16.076, "fitted"),
-    loads("L0 raw Load4 unaligned", "l0_raw4_unaligned", 22, 16, 25.387, "the model knows no price of unaligned addresses"),
-    Check("L0 latency", "rx5500xt", "chase", 32, ["buf:128", "u32:4000"], "clk", None, 110, "NaviSim", "a parameter of the model"),
+    loads("L0 raw Load4 unaligned", "l0_raw4_unaligned", 22, 16, 25.387,
+          "the model knows no price of unaligned addresses"),
+    Check("L0 latency", "rx5500xt", "chase", 32, ["buf:128", "u32:4000"], "clk", None, 110, "NaviSim",
+          "a parameter of the model"),
     Check("peak fp32 FMA", "rx5700xt", "peak_f32", 720 * 256, ["buf:1474560", "f32:0.5", "i32:40"], "TFLOP/s",
           lambda s: 720 * 256 * 40 * 256 * 2 / s / 1e12, None, "64 lanes x 2 x 40 units x clock"),
     Check("peak fp16 pairs", "rx5700xt", "peak_f16x2", 720 * 256, ["buf:1474560", "i32:1", "i32:10"], "TFLOP/s",
@@ -60,7 +63,8 @@ CHECKS = [
     Check("D3Q19 fp32 (FluidX3D)", "rx5600xt", "lattice", CELLS,
           ["buf:%d" % (76 * CELLS), "buf:%d" % (76 * CELLS), "buf:%d" % CELLS, "u32:8", "f32:1"], "GB/s",
           lambda s: 153 * CELLS / s / 1e9, 173.8, "FluidX3D README", "theirs is another kernel of the same traffic"),
-    Check("GEMV, 4 bits (llama tg128)", "rx5700xt", "gemv_q4", 32 * 65536, ["buf:%d" % (2304 * 65536), "buf:16384", "buf:262144"],
+    Check("GEMV, 4 bits (llama tg128)", "rx5700xt", "gemv_q4", 32 * 65536,
+          ["buf:%d" % (2304 * 65536), "buf:16384", "buf:262144"],
           "GB/s", lambda s: 2304 * 65536 / s / 1e9, 264, "llama.cpp pull 12087", "theirs is a whole network's token"),
 ]
 
@@ -69,7 +73,8 @@ def run(rmcp, check, object_, mhz, path):
     if os.path.exists(path):
         return json.load(open(path, encoding="utf-8"))
     command = [rmcp, "sim", "--timing", "--sample-only", "--checks", "none", "--json", "--sample", str(check.sample),
-               "--card", check.card, "--mhz", str(mhz), "--kernel", object_, check.kernel, "--grid", str(check.grid), "--args"]
+               "--card", check.card, "--mhz", str(mhz), "--kernel", object_, check.kernel,
+               "--grid", str(check.grid), "--args"]
     if mhz == check.clocks[-1]:
         command.insert(3, "--ranges")
     found = subprocess.run(command + check.args, capture_output=True, text=True)
@@ -95,7 +100,8 @@ def row(check, folder):
     texts = []
     span = ""
     for mhz in check.clocks:
-        path = os.path.join(folder, "%s.%d.json" % (check.name.replace(" ", "_").replace(",", "").replace("/", "_"), mhz))
+        name = check.name.replace(" ", "_").replace(",", "").replace("/", "_")
+        path = os.path.join(folder, "%s.%d.json" % (name, mhz))
         if not os.path.exists(path):
             return None
         t = json.load(open(path, encoding="utf-8"))
@@ -111,8 +117,9 @@ def row(check, folder):
         if "slow_seconds" in t:
             span = "%s to %s" % tuple(cell(v) for v in sorted((rate(t["fast_seconds"]), rate(t["slow_seconds"]))))
         given = cell(measured) if check.measured is not None else cell(measured) + " (limit)"
-    return "| %s, %s | %s %s | %s | %s | %s | %s |" % (check.name, check.card, given, check.unit, texts[0], texts[1], span,
-                                                     check.source + ("; " + check.note if check.note else ""))
+    return "| %s, %s | %s %s | %s | %s | %s | %s |" % (
+        check.name, check.card, given, check.unit, texts[0], texts[1], span,
+        check.source + ("; " + check.note if check.note else ""))
 
 
 def main():
@@ -123,8 +130,9 @@ def main():
     os.makedirs(folder, exist_ok=True)
     object_ = os.path.join(folder, "measured.co")
     if "--table" not in sys.argv:
-        subprocess.run([os.environ.get("CLANG", "clang-19"), "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa",
-                        "-mcpu=gfx1010", "-O3", "-nogpulib", "-mcode-object-version=4", os.path.join(HERE, "measured.cl"),
+        subprocess.run([os.environ.get("CLANG", "clang-19"), "-x", "cl", "-cl-std=CL2.0",
+                        "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1010", "-O3", "-nogpulib",
+                        "-mcode-object-version=4", os.path.join(HERE, "measured.cl"),
                         "-o", object_], check=True)
         for check in CHECKS:
             if names and not any(n in check.name for n in names):

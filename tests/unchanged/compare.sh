@@ -18,7 +18,8 @@ compare() {
         function change(field, old, new,    i, k, a, b, text) {
             k = split(old, a, " ")
             if (k < 2 || k != split(new, b, " ") || length(old) < 60) return field " " quoted(old) " -> " quoted(new)
-            for (i = 1; i <= k; i++) if (a[i] != b[i] && !alike(a[i], b[i])) text = text " word " i ": " a[i] " -> " b[i]
+            for (i = 1; i <= k; i++)
+                if (a[i] != b[i] && !alike(a[i], b[i])) text = text " word " i ": " a[i] " -> " b[i]
             return field text
         }
         function quoted(text) { return text == "" ? "nothing" : text }
@@ -26,7 +27,8 @@ compare() {
         function alike(old, new,    i) {
             if (length(old) != length(new) || (old new) !~ /[?]/) return 0
             for (i = 1; i <= length(old); i++)
-                if (substr(old, i, 1) != substr(new, i, 1) && substr(old, i, 1) != "?" && substr(new, i, 1) != "?") return 0
+                if (substr(old, i, 1) != substr(new, i, 1) && substr(old, i, 1) != "?" && substr(new, i, 1) != "?")
+                    return 0
             return 1
         }
         function same(field, old, new) {
@@ -84,7 +86,10 @@ while read -r file; do
 done <"$totals.files"
 rm -f "$totals.files"
 cmp -s "$before/about.txt" "$after/about.txt" ||
-    { echo "the machine or the checkout is another (not compared):"; diff "$before/about.txt" "$after/about.txt" | sed -n 's/^[<>]/  &/p'; }
+    {
+        echo "the machine or the checkout is another (not compared):"
+        diff "$before/about.txt" "$after/about.txt" | sed -n 's/^[<>]/  &/p'
+    }
 echo
 awk -F "$tab" '
     BEGIN { printf "%-42s %8s %8s %12s\n", "file", "before", "after", "differences" }

@@ -30,7 +30,9 @@ lists='networks deepbench conv other'
 
 # Nothing of the caller's settings, nothing that was remembered or measured; PoCL's memory is else what is free.
 for name in $(compgen -e); do
-    case $name in RMCP_* | OMP_* | POCL_* | OCL_* | OPENCL_* | HSA_* | HIP_* | ROC* | CUDA_* | ONEDNN_* | DNNL_*) unset "$name" ;; esac
+    case $name in
+    RMCP_* | OMP_* | POCL_* | OCL_* | OPENCL_* | HSA_* | HIP_* | ROC* | CUDA_* | ONEDNN_* | DNNL_*) unset "$name" ;;
+    esac
 done
 export RMCP_GUARD=0 XDG_CACHE_HOME=$work/cache OMP_NUM_THREADS=1 POCL_MEMORY_LIMIT=2 LC_ALL=C
 
@@ -136,7 +138,8 @@ exports() {
 # shellcheck disable=SC2054
 product=("$rmcp" sim --kernel '' product --chip gfx1010 --grid 64,36 --threads 1 --stats --json --args
     buf:589824=63 u64:0 buf:589824=63 u64:0 "out:589824@$work/result" u64:0
-    hex:0100000001000000000000004000000040000000400000004000000040000000001000000010000000100000004002000000000000000000)
+    hex:0100000001000000000000004000000040000000400000004000000040000000001000000010000000100000004002000000000000000000
+)
 find_product() { product[3]=$(dirname "$(kernel_lists | grep '/gfx1010/')")/product_f32_64x64_row_col.co; }
 
 simulated() {

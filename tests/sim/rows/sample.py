@@ -26,7 +26,8 @@ class Sampler:
         self.bias = rng.choice((0, 0, -0.75, 1.5))
         case.put(1, 12, [
             self.clamp[0] | self.clamp[1] << 3 | self.clamp[2] << 6 | self.compare << 12 |
-            int(unnormalized) << 15 | int(self.truncates) << 27, int(self.min_lod * 256) | int(self.max_lod * 256) << 12,
+            int(unnormalized) << 15 | int(self.truncates) << 27,
+            int(self.min_lod * 256) | int(self.max_lod * 256) << 12,
             int(self.bias * 256) & 0x3fff | self.mag << 20 | self.min << 22 | self.z << 24 |
             self.mip << 26, self.border << 30])
 
