@@ -82,34 +82,34 @@ printf 'N,alpha,us,norm_error_1\n777,1, 127,1.36133e-07\n' >"$work/bench"
 same "rocblas-bench, its figure" ",1.36133e-07" "$(judge_lines "$work/bench" p c | cut -f 3)"
 
 # Reports by kind, for patterns by rule.
-cat >"$work/reports" <<'END'
-rmcp sim: pattern: kernel k on rx5600xt, +0x10 (0x7f): global_store_dword v1, v0, s[4:5]; workgroup 0,0,0 wave 0 lanes 0x1: vmem-scalar-write: why
-rmcp sim: pattern: kernel k on rx5600xt, +0x20 (0x7f): global_store_dword v1, v0, s[4:5]; workgroup 0,0,0 wave 0 lanes 0x1: vmem-scalar-write: why
-rmcp sim: lds-fault: kernel k on rx5600xt, +0x5cc (0x7f): ds_read_b32 v1, v0; workgroup 0,0,0 wave 6 lanes 0xf8: 8 bytes at 17408
+cat >"$work/reports" <<END
+rmcp sim: pattern: kernel k on rx5600xt, +0x10 (0x7f): global_store_dword v1, v0, s[4:5]; workgroup 0,0,0 wave 0 \
+lanes 0x1: vmem-scalar-write: why
+rmcp sim: pattern: kernel k on rx5600xt, +0x20 (0x7f): global_store_dword v1, v0, s[4:5]; workgroup 0,0,0 wave 0 \
+lanes 0x1: vmem-scalar-write: why
+rmcp sim: lds-fault: kernel k on rx5600xt, +0x5cc (0x7f): ds_read_b32 v1, v0; workgroup 0,0,0 wave 6 \
+lanes 0xf8: 8 bytes at 17408
 rmcp sim: simulated rx5600xt: 32 kernels, 2058365 instructions, 3 reports
 END
 same "kinds of reports" "pattern vmem-scalar-write (2), lds-fault (1)" "$(reported "$work/reports")"
 
 # What needs an explanation: all that is wrong, and reports that are not bug patterns under the override.
-printf 'right\tp: a\tk\t\nwrong\tp: b\tk\tstatus 1\nreports\tp: c\tk\tpattern flat-offset (2), pattern lds-branch-vmem (1)\n' \
-    >"$work/found"
-printf 'reports\tp: d\tk\tpattern flat-offset (2), lds-fault (1)\nslow\tp: e\tk\t\nskipped\tp: f\tk\t\nwrong\tp: gone\tk\t\n' \
-    >>"$work/found"
+printf '%s\tp: %s\tk\t%s\n' right a '' wrong b 'status 1' \
+    reports c 'pattern flat-offset (2), pattern lds-branch-vmem (1)' \
+    reports d 'pattern flat-offset (2), lds-fault (1)' slow e '' skipped f '' wrong gone '' >"$work/found"
 printf '/usr/bin/p\t%s\n' a b c d e f >"$work/cases"
-same "natively unexplained" "b c d" "$(unexplained "$work/found" none native "$work/cases" | sed 's/.*p: \(.\).*/\1/' | tr '\n' ' ' | sed 's/ $//')"
-same "unexplained under the override" "b d" \
-    "$(unexplained "$work/found" none override "$work/cases" | sed 's/.*p: \(.\).*/\1/' | tr '\n' ' ' | sed 's/ $//')"
-
-same "unexplained, rewritten" "b c d" "$(unexplained "$work/found" none nops25 "$work/cases" | sed 's/.*p: \(.\).*/\1/' | tr '\n' ' ' | sed 's/ $//')"
-
-same "unexplained, repaired" "b c d" "$(unexplained "$work/found" none repaired "$work/cases" | sed 's/.*p: \(.\).*/\1/' | tr '\n' ' ' | sed 's/ $//')"
+letters() { sed 's/.*p: \(.\).*/\1/' | tr '\n' ' ' | sed 's/ $//'; }
+same "natively unexplained" "b c d" "$(unexplained "$work/found" none native "$work/cases" | letters)"
+same "unexplained under the override" "b d" "$(unexplained "$work/found" none override "$work/cases" | letters)"
+same "unexplained, rewritten" "b c d" "$(unexplained "$work/found" none nops25 "$work/cases" | letters)"
+same "unexplained, repaired" "b c d" "$(unexplained "$work/found" none repaired "$work/cases" | letters)"
 same "unrepaired, nothing needs an explanation" "" "$(unexplained "$work/found" none unrepaired "$work/cases")"
 
 # Rewritten code: another verdict or figure is a difference, another number of reports or too little time is none.
-printf '%s\tp: %s\tk\t%s\t%s\n' right a '' ,1e-7 right b '' ,1e-7 wrong c 'status 1' '' reports d 'barrier (2)' '' slow e '' '' \
-    right f '' '' right g '' ,0 >"$work/native"
-printf '%s\tp: %s\tk\t%s\t%s\n' right a '' ,1e-7 right b '' ,2e-7 wrong c 'status 1' '' reports d 'barrier (3)' '' wrong e '' '' \
-    wrong f '' '' slow g '' '' right new '' '' >"$work/rewritten"
+printf '%s\tp: %s\tk\t%s\t%s\n' right a '' ,1e-7 right b '' ,1e-7 wrong c 'status 1' '' reports d 'barrier (2)' '' \
+    slow e '' '' right f '' '' right g '' ,0 >"$work/native"
+printf '%s\tp: %s\tk\t%s\t%s\n' right a '' ,1e-7 right b '' ,2e-7 wrong c 'status 1' '' reports d 'barrier (3)' '' \
+    wrong e '' '' wrong f '' '' slow g '' '' right new '' '' >"$work/rewritten"
 same "what differs when rewritten" \
     "p: b: right ,1e-7, rewritten: right ,2e-7;p: f: right , rewritten: wrong ;p: new: not run natively" \
     "$(differing "$work/native" "$work/rewritten" | tr '\n' ';' | sed 's/;$//')"

@@ -6,13 +6,16 @@ from=gfx1030
 
 # tensile_of: the folders of rocBLAS's kernels that $name uses.
 tensile_of() {
-    case $name in ggml | llama | magma | rocblas*) printf '%s\n' "$root"/usr/lib/x86_64-linux-gnu/rocblas/*/library ;; esac
+    case $name in
+    ggml | llama | magma | rocblas*) printf '%s\n' "$root"/usr/lib/x86_64-linux-gnu/rocblas/*/library ;;
+    esac
 }
 
 # only_folder FOLDER NEW: without the files that are named after other chips than $from.
 only_folder() {
     mkdir -p "$2.part"
-    find "$1" -maxdepth 1 -type f \( -name "*$from*" -o ! -name '*gfx[0-9]*' \) -exec cp -l -t "$2.part" {} + 2>/dev/null ||
+    find "$1" -maxdepth 1 -type f \( -name "*$from*" -o ! -name '*gfx[0-9]*' \) \
+        -exec cp -l -t "$2.part" {} + 2>/dev/null ||
         find "$1" -maxdepth 1 -type f \( -name "*$from*" -o ! -name '*gfx[0-9]*' \) -exec cp -t "$2.part" {} +
     mv "$2.part" "$2"
 }
@@ -25,8 +28,8 @@ only_file() {
     return 1
 }
 
-# repair FROM NEW: what cannot be repaired is left out, and told in the log. Where nothing can be, it stays as it is, without
-# code for the card.
+# repair FROM NEW: what cannot be repaired is left out, and told in the log. Where nothing can be, it stays as it is,
+# without code for the card.
 repair() {
     if ! "$build/rmcp" repair "$1" --target "$chip" --out "$2" >"$scratch/repairing" 2>&1 && [ ! -e "$2" ]; then
         grep -q 'nothing of it could be repaired' "$scratch/repairing" && cp "$1" "$2" ||
@@ -44,7 +47,8 @@ make_repaired() {
     mkdir -p "$only" "$fixed" && echo "$stamp" >"$fixed/stamp"
     mounts=()
     # Programs have kernels of their own, too: rocblas-bench fills its matrices with them.
-    { code_of "$1" | grep -v '/rocblas/.*/library/' || true; sed "s|^|$root|" "$1" && tensile_of; } | sort -u >"$scratch/code"
+    { code_of "$1" | grep -v '/rocblas/.*/library/' || true; sed "s|^|$root|" "$1" && tensile_of; } | sort -u \
+        >"$scratch/code"
     while IFS= read -r path; do
         new=$only${path#"$root"}
         mkdir -p "${new%/*}"
@@ -66,14 +70,16 @@ make_repaired() {
 
 # refusal LOG: why HIP did not launch a kernel, in its own words.
 refusal() {
-    grep -m 1 -o -E 'Cannot find Symbol with name: [^ ]*|invalid device function|are larger than launch bounds \([0-9]+\) for kernel [^ ]*' "$1" |
-        cut -c 1-200
+    grep -m 1 -o -E -e 'Cannot find Symbol with name: [^ ]*|invalid device function' \
+        -e 'are larger than launch bounds \([0-9]+\) for kernel [^ ]*' "$1" | cut -c 1-200
 }
 
 # other_figures ORIGINAL REPAIRED: cases that both have right, with another figure.
 other_figures() {
     awk -F '\t' '$1 != "right" && $1 != "reports" { next } FILENAME == ARGV[1] { figure[$2] = $5; has[$2] = 1; next }
-        has[$2] && figure[$2] != $5 { print $2 ": " figure[$2] " with the code of gfx1030 on its card, repaired: " $5 }' "$1" "$2"
+        has[$2] && figure[$2] != $5 {
+            print $2 ": " figure[$2] " with the code of gfx1030 on its card, repaired: " $5
+        }' "$1" "$2"
 }
 
 # keep_launches: what was launched, from inside the chroot to the results.

@@ -27,7 +27,8 @@ def main():
     if data[:8] != b"rocBLAS\0" or size < 256 or (len(data) - end - 8) % size:
         sys.exit(f"{path}: not rocBLAS's test data as it is known here")
     wanted = category.encode() + b"\0"
-    records = [at for at in range(end + 8, len(data), size) if data[at + CATEGORY:at + CATEGORY + len(wanted)] == wanted]
+    records = [at for at in range(end + 8, len(data), size)
+               if data[at + CATEGORY:at + CATEGORY + len(wanted)] == wanted]
     chosen = sorted(range(len(records)), key=lambda i: (i + 1) * GOLDEN % 1)[:n]
     if not chosen:
         sys.exit(f"{path}: nothing of the category {category}")

@@ -9,7 +9,8 @@ counts() {
         printf "%s\n", n["missing"] ? ", " n["missing"] " without their kernel" : "" }' "$1"
 }
 
-# unexplained FILE NAME MODE LIST: results of cases in LIST that known.txt has no line for. Bug patterns are expected under the override.
+# unexplained FILE NAME MODE LIST: results of cases in LIST that known.txt has no line for. Bug patterns are expected
+# under the override.
 unexplained() {
     local mode=$3 given=$3
     case $mode in
@@ -17,7 +18,10 @@ unexplained() {
     unrepaired) return 0 ;; # what goes wrong there is what it is run for
     esac
     awk -F '\t' -v name="$2" -v mode="$mode" -v given="$given" '
-        FILENAME == ARGV[1] { if ($0 !~ /^#/ && ($1 == name || $1 == "*") && ($2 == mode || $2 == given || $2 == "both")) known[++n] = $3; next }
+        FILENAME == ARGV[1] {
+            if ($0 !~ /^#/ && ($1 == name || $1 == "*") && ($2 == mode || $2 == given || $2 == "both")) known[++n] = $3
+            next
+        }
         FILENAME == ARGV[2] { program = $1; sub(/.*\//, "", program); has[program ": " $2] = 1; next }
         !($2 in has) || $1 == "right" || $1 == "skipped" || $1 == "slow" || $1 == "missing" { next }
         $1 == "reports" && mode == "override" && $4 !~ /(^|, )[a-oq-z]/ { next }

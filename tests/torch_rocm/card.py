@@ -28,7 +28,8 @@ torch.cuda.synchronize = lambda device=None: torch.zeros(1, device="cuda").cpu()
 
 
 def on_card(storage, non_blocking=False):
-    return torch.empty(storage.nbytes(), dtype=torch.uint8, device="cuda").untyped_storage().copy_(storage, non_blocking)
+    there = torch.empty(storage.nbytes(), dtype=torch.uint8, device="cuda").untyped_storage()
+    return there.copy_(storage, non_blocking)
 
 
 def to(self, *, device, non_blocking=False):

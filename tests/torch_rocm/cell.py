@@ -2,16 +2,17 @@
 """One cell of the table, in the chroot: cell.py MODEL MODE WAY [--own-norm]; the last line of stdout is JSON.
 
 MODE is infer, sgd, adam (two steps) or autocast (one step with float16 and a GradScaler); WAY is original (MIOpen),
-adapter (rmcp.torch) or dropin (our libMIOpen, which the caller loads by TORCH_ROCM_MIOPEN). What the card computed is held
-against the CPU in double precision: the relative distance of the outputs and of all gradients in each step, from the
-parameters that the card had before it; and of what all steps changed of the parameters, by the card's gradients. So no
-step is judged by the rounding of an earlier one. The bound is four times the distance that PyTorch's own float32 on
+adapter (rmcp.torch) or dropin (our libMIOpen, which the caller loads by TORCH_ROCM_MIOPEN). What the card computed is
+held against the CPU in double precision: the relative distance of the outputs and of all gradients in each step, from
+the parameters that the card had before it; and of what all steps changed of the parameters, by the card's gradients. So
+no step is judged by the rounding of an earlier one. The bound is four times the distance that PyTorch's own float32 on
 the CPU has there, and 1e-5 (with autocast two times that of its float16, and 1e-3). A value that lies at the kink of a
-ReLU may fall to either side and change gradients by far more: what is beyond the bound is held against four times
-what changes on the CPU when the parameters change a little, so that the outputs move as far as the card's ("kink"). Where the CPU itself is more than
-0.25 away, as in float16 through many batch norms over a few pixels, a bound says nothing: "unjudged" tells so.
---own-norm: batch norms by PyTorch's own kernels. --single: optimizers go through the tensors one by one. --cpu: as if the
-CPU were the card, to try this program."""
+ReLU may fall to either side and change gradients by far more: what is beyond the bound is held against four times what
+changes on the CPU when the parameters change a little, so that the outputs move as far as the card's ("kink"). Where
+the CPU itself is more than 0.25 away, as in float16 through many batch norms over a few pixels, a bound says nothing:
+"unjudged" tells so.
+--own-norm: batch norms by PyTorch's own kernels. --single: optimizers go through the tensors one by one. --cpu: as if
+the CPU were the card, to try this program."""
 import copy
 import json
 import sys
@@ -98,7 +99,8 @@ def train(model, x, target):
 
 
 def on_host(model, before, x, target, dtype, seed=0, change=0.0):
-    """The same step on the CPU, from the same parameters, or from parameters that are changed by up to that part of them.
+    """The same step on the CPU, from the same parameters, or from parameters that are changed by up to that part of
+    them.
 
     In autocast, float32 is what the CPU makes of it."""
     model = copy.deepcopy(model).to(dtype)

@@ -21,9 +21,11 @@ def digits(folder, name, n):
     labels, images = numpy.arange(n, dtype=numpy.uint8) % 10, []
     for label in labels:
         image = Image.new("L", (28, 28))
-        ImageDraw.Draw(image).text((int(generator.integers(6, 14)), int(generator.integers(4, 12))), str(label), fill=255)
+        place = int(generator.integers(6, 14)), int(generator.integers(4, 12))
+        ImageDraw.Draw(image).text(place, str(label), fill=255)
         images.append(numpy.asarray(image))
-    (folder / f"{name}-images-idx3-ubyte").write_bytes(struct.pack(">4i", 2051, n, 28, 28) + numpy.stack(images).tobytes())
+    head = struct.pack(">4i", 2051, n, 28, 28)
+    (folder / f"{name}-images-idx3-ubyte").write_bytes(head + numpy.stack(images).tobytes())
     (folder / f"{name}-labels-idx1-ubyte").write_bytes(struct.pack(">2i", 2049, n) + labels.tobytes())
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes build.ninja for PyTorch's HIP code: graph.py FOLDER ORDER-FILE TARGET TYPES, with FOLDER as the chroot has it below
-/torch. TYPES are letters: f (float), h (half), l (int64), i (int32), b (bool): kernels for others are left out. A few files
-have double, too: GradScaler's reciprocal of the scale.
+"""Writes build.ninja for PyTorch's HIP code: graph.py FOLDER ORDER-FILE TARGET TYPES, with FOLDER as the chroot has it
+below /torch. TYPES are letters: f (float), h (half), l (int64), i (int32), b (bool): kernels for others are left out. A
+few files have double, too: GradScaler's reciprocal of the scale.
 
 Each kernel file is compiled twice by itself: for the host, once for all targets (the code is an external symbol then,
 which link.py fills), and for the card, once a target. ninja goes through a file's edges in the order of the file."""
@@ -10,7 +10,8 @@ import os
 import sys
 
 DEFINES = (
-    "-D__HIP_PLATFORM_AMD__=1 -DCUDA_HAS_FP16=1 -DUSE_ROCM -D__HIP_NO_HALF_OPERATORS__=1 -D__HIP_NO_HALF_CONVERSIONS__=1 "
+    "-D__HIP_PLATFORM_AMD__=1 -DCUDA_HAS_FP16=1 -DUSE_ROCM "
+    "-D__HIP_NO_HALF_OPERATORS__=1 -D__HIP_NO_HALF_CONVERSIONS__=1 "
     "-DTORCH_HIP_VERSION=604 -DROCM_VERSION=60403 -DCAFFE2_USE_MIOPEN -DUSE_MIOPEN -DHIPBLAS_V2 "
     "-DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_HIP -DHIP_ENABLE_WARP_SYNC_BUILTINS -DAT_PER_OPERATOR_HEADERS "
     "-DTORCH_HIP_BUILD_MAIN_LIB -DTORCH_CUDA_BUILD_MAIN_LIB -DC10_CUDA_BUILD_MAIN_LIB -DFMT_HEADER_ONLY=1 -DNDEBUG "
@@ -25,7 +26,9 @@ HIP = f"clang++-21 -x hip -D__HIPCC__=1 -fno-gpu-rdc -fclang-abi-compat=17 {COMM
 TIMED = "/torch/timed.sh /torch/times $out"
 WITH_DOUBLE = ("Copy", "UnaryFractionKernels")  # their headers are headers.py's second set, which nothing else includes
 # What only programs with NVIDIA's libraries, tests and Composable Kernel have.
-LEFT_OUT = ("/test/", "/flash_attn/", "/bgemm_kernels/", "/ck_", "HIPTest.cpp", "nvrtc_stub", "Everything", "AutocastRNN.cpp")
+LEFT_OUT = (
+    "/test/", "/flash_attn/", "/bgemm_kernels/", "/ck_", "HIPTest.cpp", "nvrtc_stub", "Everything", "AutocastRNN.cpp"
+)  # fmt: skip
 
 
 def sources(folder, *patterns):
@@ -66,17 +69,20 @@ def main():
         folder, "src/c10/hip/*.cpp", "src/c10/hip/impl/*.cpp", f"{aten}/hip/*.cpp", f"{aten}/hip/detail/*.cpp",
         f"{aten}/hip/impl/*.cpp", f"{aten}/hip/tunable/*.cpp", f"{aten}/miopen/*.cpp", f"{aten}/native/miopen/*.cpp",
         f"{aten}/native/hip/*.cpp", f"{aten}/native/hip/linalg/*.cpp", f"{aten}/native/*/hip/*.cpp",
-        "gen/RegisterFew.cpp", "gen/ATen/Register*CUDA_0.cpp", "gen/*.hip", f"{aten}/hip/*.hip", f"{aten}/hip/detail/*.hip",
-        f"{aten}/native/hip/*.hip", f"{aten}/native/*/hip/*.hip",
+        "gen/RegisterFew.cpp", "gen/ATen/Register*CUDA_0.cpp", "gen/*.hip", f"{aten}/hip/*.hip",
+        f"{aten}/hip/detail/*.hip", f"{aten}/native/hip/*.hip", f"{aten}/native/*/hip/*.hip",
     )  # fmt: skip
     files = in_order(files, order)
     n_needed = sum(stem_of(name) in needed_names for name in files)
-    lines = ["ninja_required_version = 1.5", "builddir = /torch/log"]  # one for all targets: the host's objects are shared
+    # The builddir is one for all targets: the host's objects are shared.
+    lines = ["ninja_required_version = 1.5", "builddir = /torch/log"]
     for_host = "-O0 --cuda-host-only"
     for_card = f"-O3 --cuda-device-only --no-gpu-bundle-output --offload-arch={target}"
     hip = f"{HIP} -DRMCP_TYPES='\"{types}\"'"
     host, card = f"{hip} {for_host}", f"{hip} {for_card}"
-    double = f"{HIP} -DRMCP_TYPES='\"{types}d\"'".replace("-I/torch/headers ", "-I/torch/headers-double -I/torch/headers ")
+    double = f"{HIP} -DRMCP_TYPES='\"{types}d\"'".replace(
+        "-I/torch/headers ", "-I/torch/headers-double -I/torch/headers "
+    )
     double += " -include /torch/kernel_prefix.h -MMD -MF $out.d -c $in -o $out"
     compiled = "-Xclang -include-pch -Xclang"
     header = "-fsyntax-only -Xclang -emit-pch -Xclang -o -Xclang $out $in"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Headers in front of PyTorch's own: headers.py FOLDER VERSION FEW-TYPES-FILE, with FOLDER as the chroot has it below /torch.
+"""Headers in front of PyTorch's own: headers.py FOLDER VERSION FEW-TYPES-FILE, with FOLDER as the chroot has it below
+/torch.
 
 What cmake would configure; a dispatch over some element types; and the hooks' virtual functions in the order of the
 CPU's library, which was compiled without USE_ROCM and has no place for three of them but at the end.

@@ -103,7 +103,8 @@ def main():
         if second.returncode:
             sys.exit(second.stderr[:4000])
     os.rename(f"{library}.new", library)
-    (work / "missing.txt").write_text("".join(n + "\n" for n in run("c++filt", *missing).stdout.splitlines()) if missing else "")
+    names = run("c++filt", *missing).stdout.splitlines() if missing else []
+    (work / "missing.txt").write_text("".join(n + "\n" for n in names))
     print(f"linked {n_kernel_files} kernel files for {' and '.join(targets)}; {len(missing)} functions not compiled")
 
 

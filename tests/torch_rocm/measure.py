@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs models and programs on the simulated card, one process a cell, and prints tables; run calls this: measure.py --help.
+"""Runs models and programs on the simulated card, one process a cell, and prints tables; run calls this: measure.py
+--help.
 
 A cell that was measured with the same libraries is not run again. What a program printed is kept beside its result."""
 import argparse
@@ -16,8 +17,8 @@ MODELS = ["conv2d", "resnet18", "vgg11_bn", "mobilenet_v2", "densenet", "unet", 
 MODES = ["infer", "sgd", "adam", "autocast"]
 # Of strangers.py.
 STRANGERS = (
-    "alexnet squeezenet1_1 shufflenet_v2_x0_5 mnasnet0_5 googlenet mobilenet_v3_small efficientnet_b0 regnet_y_400mf resnext "
-    "convnext vit swin r3d lraspp deeplabv3 fpn bert gpt2 llama t5 hf_vit segformer wav2vec2 mamba"
+    "alexnet squeezenet1_1 shufflenet_v2_x0_5 mnasnet0_5 googlenet mobilenet_v3_small efficientnet_b0 regnet_y_400mf "
+    "resnext convnext vit swin r3d lraspp deeplabv3 fpn bert gpt2 llama t5 hf_vit segformer wav2vec2 mamba"
 ).split()
 WAYS = ["original", "adapter", "dropin"]
 RULES = ["vcmpx-exec-war", "vmem-scalar-write", "smem-vector-write", "flat-offset", "inst-prefetch"]
@@ -56,7 +57,8 @@ def owner_of(kernel):
 def patterns_of(reports):
     """Places of each rule in each kernel."""
     places = {}
-    for match in filter(None, (re.match(r"pattern: kernel (\S+) on .*?: ([a-z]+(?:-[a-z]+)+): ", text) for text in reports)):
+    found = (re.match(r"pattern: kernel (\S+) on .*?: ([a-z]+(?:-[a-z]+)+): ", text) for text in reports)
+    for match in filter(None, found):
         rules = places.setdefault(match[1], {})
         rules[match[2]] = rules.get(match[2], 0) + 1
     return places
@@ -68,15 +70,18 @@ class Cell:
     def __init__(self, arguments, model, mode, way, own_norm=False, sim=(), limit=900, code="",
                  program=()):  # fmt: skip
         self.root, self.folder = arguments.root, arguments.root + "/torch"
-        self.model, self.mode, self.way, self.own_norm, self.sim, self.limit = model, mode, way, own_norm, list(sim), limit
+        self.model, self.mode, self.way, self.own_norm = model, mode, way, own_norm
+        self.sim, self.limit = list(sim), limit
         self.code, self.program = code, list(program)
-        words = [model, mode, way] + ["own-norm"] * own_norm + [code] * bool(code) + [re.sub(r"\W+", "_", o) for o in self.sim]
+        words = [model, mode, way] + ["own-norm"] * own_norm + [code] * bool(code)
+        words += [re.sub(r"\W+", "_", o) for o in self.sim]
         self.base = f"{self.folder}/results/" + ".".join(words)
         self.state, self.kept = arguments.state, arguments.kept
 
     def command(self):
         environment = {
-            "HOME": "/torch/home", "XDG_CACHE_HOME": "/torch/home/cache", "LD_LIBRARY_PATH": "/torch", "RMCP_GUARD": "0",
+            "HOME": "/torch/home", "XDG_CACHE_HOME": "/torch/home/cache", "LD_LIBRARY_PATH": "/torch",
+            "RMCP_GUARD": "0",
             "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "RMCP_LIBRARY": "/torch/rmcp/librmcp.so.0",
             "HF_HUB_OFFLINE": "1",
         }  # fmt: skip
@@ -145,7 +150,8 @@ class Cell:
         if found["status"] == 124:
             return f"not done after {self.limit} s"
         for pattern in (
-            r"torch_rocm: (not compiled: .*)", r"(Memory access fault.*)", r"(HW Exception by GPU.*)", r"(HSA_STATUS_ERROR\w*.*)",
+            r"torch_rocm: (not compiled: .*)", r"(Memory access fault.*)", r"(HW Exception by GPU.*)",
+            r"(HSA_STATUS_ERROR\w*.*)",
             r"(miopenStatus[A-Z]\w+)", r"(?m)^((?:\w+\.)*\w*Error: .*)$",
         ):  # fmt: skip
             match = re.search(pattern, text)
@@ -239,7 +245,9 @@ def table_of_programs(arguments):
             text, result = "**" + found["words"].replace("|", "/") + "**", found["result"]
             if result:
                 kernels = ", ".join(f"{n} {owner}" for owner, n in sorted(found["kernels"].items()) if owner != "HIP")
-                text = "right" if result["right"] else "**WRONG**: " + ", ".join(f"{k}: {v}" for k, v in result["wrong"].items())
+                text = "right"
+                if not result["right"]:
+                    text = "**WRONG**: " + ", ".join(f"{k}: {v}" for k, v in result["wrong"].items())
                 text += f", {result['judged']} operations judged; {kernels}; {found['findings']} reports"
                 parts = failed_parts(open(cell.base + ".log", errors="replace").read())
                 text += "".join(f"; **failed**: {part}" for part in parts)
@@ -258,7 +266,8 @@ def skip_reason(model, way):
     if way == "adapter":
         return "the adapter has convolutions only"
     functions = open(f"{HERE}/../../src/dropin/miopen/functions.txt").read()
-    return "" if "miopenRNNForwardTraining 6.4.3 yes" in functions else "the drop-in has no miopenRNNForwardTraining yet"
+    has_training = "miopenRNNForwardTraining 6.4.3 yes" in functions
+    return "" if has_training else "the drop-in has no miopenRNNForwardTraining yet"
 
 
 def story(arguments):
@@ -302,7 +311,8 @@ def repaired(arguments):
     failed, launches = False, []
     ways = [
         ("as it is", "gfx1030-only", []),
-        ("under the override", "gfx1030-only", ["--override", "10.3.0", "--checks=-patterns", "--act-out=data:p=1:seed=1"]),
+        ("under the override", "gfx1030-only",
+         ["--override", "10.3.0", "--checks=-patterns", "--act-out=data:p=1:seed=1"]),
         ("repaired, no override", "repaired", ["--act-out=all:p=1:seed=1"]),
     ]
     print("| model | mode | " + " | ".join(name for name, *_ in ways) + " |\n|---|---|" + "---|" * len(ways))
@@ -366,7 +376,8 @@ def main():
     digest = hashlib.sha256()
     built = "repaired/libtorch_hip.so" if arguments.repaired else "libtorch_hip.so"
     for name in (built, "rmcp/rmcp", "rmcp/sim/driver/librmcp-sim.so", "rmcp/librmcp.so.0", "rmcp/libMIOpen.so.1",
-                 "rmcp/cell.py", "rmcp/models.py", "rmcp/strangers.py", "rmcp/watch.py", "rmcp/around.py", "rmcp/card.py"):  # fmt: skip
+                 "rmcp/cell.py", "rmcp/models.py", "rmcp/strangers.py", "rmcp/watch.py", "rmcp/around.py",
+                 "rmcp/card.py"):  # fmt: skip
         digest.update(open(f"{arguments.root}/torch/{name}", "rb").read())
     arguments.state = digest.hexdigest()
     if arguments.story:

@@ -1,4 +1,5 @@
-"""Networks for tests/torch_rocm: torchvision's own where it has them, with few classes, and three small ones of other kinds.
+"""Networks for tests/torch_rocm: torchvision's own where it has them, with few classes, and three small ones of other
+kinds.
 
 make(name) gives a model and a function that makes its inputs and targets; both are the same in every process."""
 import torch
@@ -39,8 +40,8 @@ class UNet(nn.Module):
 class Transformer(nn.Module):
     """A vision transformer: patches by a convolution, places by an embedding, two layers of PyTorch's own encoder.
 
-    GELU is behind the encoder: inside it, PyTorch's fast path for inference has another GELU on cards (tanh) than on the
-    CPU, 4e-5 apart."""
+    GELU is behind the encoder: inside it, PyTorch's fast path for inference has another GELU on cards (tanh) than on
+    the CPU, 4e-5 apart."""
 
     def __init__(self, width=32, classes=10):
         super().__init__()
@@ -75,7 +76,8 @@ def images(size, classes):
 def make(name):
     torch.manual_seed(1)
     if name == "conv2d":  # the smallest program that owners say crashes
-        return nn.Conv2d(3, 16, 3, padding=1, bias=False), lambda: (torch.randn(1, 3, 32, 32), torch.randint(16, (1, 32, 32)))
+        layer = nn.Conv2d(3, 16, 3, padding=1, bias=False)
+        return layer, lambda: (torch.randn(1, 3, 32, 32), torch.randint(16, (1, 32, 32)))
     if name == "unet":
         return UNet(), lambda: (torch.randn(2, 3, 32, 32), torch.randint(4, (2, 32, 32)))
     if name == "transformer":

@@ -2,17 +2,18 @@
 # PyTorch's sources in it, made ready for HIP. Each step leaves a mark in $folder/done and is not done again.
 # shellcheck shell=bash disable=SC2154 # $state, $here are of the script that sources this
 
-packages="g++ ninja-build hipcc clang-21 lld-21 libamdhip64-dev librocprim-dev libhipcub-dev librocthrust-dev librocrand-dev
-    libhiprand-dev libmiopen-dev rocminfo libroctx-dev nlohmann-json3-dev libfmt-dev python3-yaml python3-pil
-    libcjson1 libgomp1 libzstd1 zlib1g libdw1t64 libelf1t64 libsqlite3-0 libbz2-1.0"
+packages="g++ ninja-build hipcc clang-21 lld-21 libamdhip64-dev librocprim-dev libhipcub-dev librocthrust-dev
+    librocrand-dev libhiprand-dev libmiopen-dev rocminfo libroctx-dev nlohmann-json3-dev libfmt-dev python3-yaml
+    python3-pil libcjson1 libgomp1 libzstd1 zlib1g libdw1t64 libelf1t64 libsqlite3-0 libbz2-1.0"
 # Their headers only (and libhipblas): with all that they need they are 4 GB.
 headers_only="librocblas-dev libhipblas-dev libhipblas2 libhipblas-common-dev libhipblaslt-dev libhipsparse-dev
     librocsparse-dev libhipfft-dev libhipsolver-dev librocsolver-dev librccl-dev librocm-smi-dev"
 # Models of strangers.py, unpacked without what they could use beside PyTorch.
-transformers="python3-transformers python3-huggingface-hub python3-tokenizers python3-safetensors python3-regex python3-tqdm
-    python3-packaging python3-filelock python3-httpx python3-httpcore python3-h11 python3-anyio python3-idna python3-certifi
-    python3-fsspec python3-typer python3-click python3-requests python3-urllib3 python3-chardet python3-rich python3-shellingham
-    python3-markdown-it python3-mdurl python3-pygments python3-six libonig5"
+transformers="python3-transformers python3-huggingface-hub python3-tokenizers python3-safetensors python3-regex
+    python3-tqdm python3-packaging python3-filelock python3-httpx python3-httpcore python3-h11 python3-anyio
+    python3-idna python3-certifi python3-fsspec python3-typer python3-click python3-requests python3-urllib3
+    python3-chardet python3-rich python3-shellingham python3-markdown-it python3-mdurl python3-pygments python3-six
+    libonig5"
 # Versions to try, newest first: what sid lists, then one that was built before.
 known_version=2.12.1+dfsg-2
 
@@ -77,21 +78,24 @@ prepare_packages() {
             fetch "$pool/${name}_${version//+/%2b}_amd64.deb" "$folder/debs/$name.deb" || skip "no $name $version"
         done
         inside sh -ec 'DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends ./debs/*.deb' \
-            >"$folder/packages.log" 2>&1 || { tail -n 5 "$folder/packages.log" >&2; skip "cannot install PyTorch $version"; }
+            >"$folder/packages.log" 2>&1 ||
+            { tail -n 5 "$folder/packages.log" >&2; skip "cannot install PyTorch $version"; }
         finished packages
     fi
     if step headers; then
         # shellcheck disable=SC2016 # of the shell inside
         # torchvision's package asks for another PyTorch; its models are Python.
         # shellcheck disable=SC2086
-        inside sh -ec 'mkdir -p more && cd more && apt-get download "$@" && for deb in *.deb; do dpkg -x "$deb" /; done' \
+        inside sh -ec 'mkdir -p more && cd more && apt-get download "$@" &&
+            for deb in *.deb; do dpkg -x "$deb" /; done' \
             sh $headers_only python3-torchvision >"$folder/headers.log" 2>&1 ||
             { tail -n 5 "$folder/headers.log" >&2; skip "cannot unpack $headers_only"; }
         finished headers
     fi
     if step transformers; then
         # shellcheck disable=SC2016,SC2086
-        inside sh -ec 'mkdir -p programs && cd programs && apt-get download "$@" && for deb in *.deb; do dpkg -x "$deb" /; done' \
+        inside sh -ec 'mkdir -p programs && cd programs && apt-get download "$@" &&
+            for deb in *.deb; do dpkg -x "$deb" /; done' \
             sh $transformers >"$folder/transformers.log" 2>&1 ||
             { tail -n 5 "$folder/transformers.log" >&2; skip "cannot unpack $transformers"; }
         finished transformers

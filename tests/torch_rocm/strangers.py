@@ -1,15 +1,15 @@
 """More networks for tests/torch_rocm, of libraries that nobody here wrote: torchvision's and those of transformers.
 
 make(name) is as models.make. They are as their libraries have them, with few classes; the larger ones are made small by
-their own options (the numbers of layers, heads and channels), and nothing is dropped at random in training, so that gradients can
-be compared."""
+their own options (the numbers of layers, heads and channels), and nothing is dropped at random in training, so that
+gradients can be compared."""
 import torch
 import torch.nn as nn
 
 VOCABULARY = 48
 TORCHVISION = (
-    "alexnet squeezenet1_1 shufflenet_v2_x0_5 mnasnet0_5 googlenet mobilenet_v3_small efficientnet_b0 regnet_y_400mf resnext "
-    "convnext vit swin r3d lraspp deeplabv3 fpn"
+    "alexnet squeezenet1_1 shufflenet_v2_x0_5 mnasnet0_5 googlenet mobilenet_v3_small efficientnet_b0 regnet_y_400mf "
+    "resnext convnext vit swin r3d lraspp deeplabv3 fpn"
 ).split()
 TRANSFORMERS = "bert gpt2 llama t5 hf_vit segformer wav2vec2 mamba".split()
 
@@ -72,7 +72,9 @@ def of_torchvision(name):
     if name == "resnext":
         return tv.ResNet(tv.resnet.Bottleneck, [1, 1, 1, 1], num_classes=10, groups=8, width_per_group=4), images(64)
     if name == "convnext":
-        layers = [convnext.CNBlockConfig(16, 32, 1), convnext.CNBlockConfig(32, 64, 2), convnext.CNBlockConfig(64, None, 1)]
+        layers = [
+            convnext.CNBlockConfig(16, 32, 1), convnext.CNBlockConfig(32, 64, 2), convnext.CNBlockConfig(64, None, 1)
+        ]  # fmt: skip
         return tv.ConvNeXt(layers, num_classes=10), images(32)
     if name == "vit":
         return tv.VisionTransformer(32, 8, 2, 4, 32, 64, num_classes=10), images(32)
@@ -112,14 +114,16 @@ def of_transformers(name):
         config = tf.MambaConfig(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=2, state_size=4)
         return of_words[0](tf.MambaForCausalLM(config), of_words[1]), words
     if name == "t5":
-        config = tf.T5Config(vocab_size=VOCABULARY, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, decoder_start_token_id=0)
+        config = tf.T5Config(vocab_size=VOCABULARY, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4,
+                             decoder_start_token_id=0)  # fmt: skip
         return Both(tf.T5ForConditionalGeneration(config)), words
     if name == "hf_vit":
-        config = tf.ViTConfig(**{k: v for k, v in small.items() if k != "vocab_size"}, **heads, image_size=32, patch_size=8, num_labels=10)
+        config = tf.ViTConfig(**{k: v for k, v in small.items() if k != "vocab_size"}, **heads, image_size=32,
+                              patch_size=8, num_labels=10)  # fmt: skip
         return Picked(tf.ViTForImageClassification(config), lambda found: found.logits), images(32)
     if name == "segformer":
-        config = tf.SegformerConfig(hidden_sizes=[8, 16, 24, 32], depths=[1] * 4, decoder_hidden_size=16, num_attention_heads=[1, 2, 3, 4],
-                                    num_labels=10)  # fmt: skip
+        config = tf.SegformerConfig(hidden_sizes=[8, 16, 24, 32], depths=[1] * 4, decoder_hidden_size=16,
+                                    num_attention_heads=[1, 2, 3, 4], num_labels=10)  # fmt: skip
         return Picked(tf.SegformerForSemanticSegmentation(config), lambda found: found.logits), lambda: (
             torch.randn(2, 3, 64, 64), torch.randint(10, (2, 16, 16)))  # fmt: skip
     config = tf.Wav2Vec2Config(**small, **heads, conv_dim=[16] * 3, conv_stride=[5, 2, 2], conv_kernel=[10, 3, 3],
@@ -141,7 +145,8 @@ def make(name):
     for module in model.modules():
         if type(module).__name__ in ("Dropout", "StochasticDepth", "SegformerDropPath"):
             module.p = module.drop_prob = 0.0
-        for option in ("dropout", "attention_dropout", "dropout_prob", "p_dropout"):  # where it is a number, not a module
+        # Where it is a number, not a module.
+        for option in ("dropout", "attention_dropout", "dropout_prob", "p_dropout"):
             if isinstance(getattr(module, option, None), float):
                 setattr(module, option, 0.0)
     return model, data

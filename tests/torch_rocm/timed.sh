@@ -1,6 +1,6 @@
 #!/bin/bash
-# timed.sh LOG NAME COMMAND…: runs a compiler and appends a line to LOG: NAME, seconds on the clock, of the processor and of
-# the system for it, and the compiler's exit status. (The shell's own "time" writes 9.9996 as "9.:00".)
+# timed.sh LOG NAME COMMAND…: runs a compiler and appends a line to LOG: NAME, seconds on the clock, of the processor
+# and of the system for it, and the compiler's exit status. (The shell's own "time" writes 9.9996 as "9.:00".)
 log=$1 name=$2
 shift 2
 start=${EPOCHREALTIME/[.,]/}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How long compilers took: times.py LOG TARGET, with LOG as timed.sh writes it. Each object counts once, by the last time it
-was compiled, so that what was compiled in several runs adds up."""
+"""How long compilers took: times.py LOG TARGET, with LOG as timed.sh writes it. Each object counts once, by the last
+time it was compiled, so that what was compiled in several runs adds up."""
 import os
 import sys
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Runs a program as it is and holds each operation that it does on the card against the CPU: watch.py WAY PROGRAM ARGUMENT…
-in the chroot; the last line of stdout is JSON. --cpu in front of WAY: as if the CPU were the card, to try this program.
+"""Runs a program as it is and holds each operation that it does on the card against the CPU: watch.py WAY PROGRAM
+ARGUMENT… in the chroot; the last line of stdout is JSON. --cpu in front of WAY: as if the CPU were the card, to try
+this program.
 
-WAY is original, adapter or dropin, as for cell.py. Before an operation of PyTorch (those that autograd and optimizers call,
-too), what the card has of its inputs is copied to the CPU, and the operation is done there as well, in the same types and in
-double precision. The bound is cell.py's: four times the distance that the CPU's float32 has from double precision, and 1e-5
-(float16: two times, and 1e-3); integers must be the same. So no operation is judged by the rounding of an earlier one, and
-random numbers need not be the CPU's. What has random numbers or has no equal on the CPU is counted and not judged."""
+WAY is original, adapter or dropin, as for cell.py. Before an operation of PyTorch (those that autograd and optimizers
+call, too), what the card has of its inputs is copied to the CPU, and the operation is done there as well, in the same
+types and in double precision. The bound is cell.py's: four times the distance that the CPU's float32 has from double
+precision, and 1e-5 (float16: two times, and 1e-3); integers must be the same. So no operation is judged by the rounding
+of an earlier one, and random numbers need not be the CPU's. What has random numbers or has no equal on the CPU is
+counted and not judged."""
 import collections
 import json
 import multiprocessing
@@ -29,8 +31,9 @@ CARD = "cpu" if on_cpu else "cuda"
 aten = torch.ops.aten
 FLOATS = (torch.float32, torch.float16, torch.float64)
 # They leave what a tensor contains open, or only look at it.
-NOTHING = ("empty", "new_empty", "resize_", "set_", "is_pinned", "_pin_memory", "record_stream", "_local_scalar_dense",
-           "_has_", "is_same_size", "_cudnn_", "_fused_sdp_choice", "_use_", "lift", "detach", "alias", "is_set_to")  # fmt: skip
+NOTHING = ("empty", "new_empty", "resize_", "set_", "is_pinned", "_pin_memory", "record_stream",
+           "_local_scalar_dense", "_has_", "is_same_size", "_cudnn_", "_fused_sdp_choice", "_use_", "lift", "detach",
+           "alias", "is_set_to")  # fmt: skip
 
 
 def batch_norm(x, weight, bias, mean, var, training, momentum, epsilon):
@@ -148,8 +151,8 @@ class Watch(TorchDispatchMode):
             self.unjudged[f"{name} ({str(error).splitlines()[0][:80]})"] += 1
             return result
         found = tensors(result) + self.changed(function, written, args, kwargs)
-        # Only the first result: the places of equals are free where sorting need not be stable, and what a bag keeps for
-        # its backward pass is each device's own.
+        # Only the first result: the places of equals are free where sorting need not be stable, and what a bag keeps
+        # for its backward pass is each device's own.
         free = 1 if function is aten.sort.default or name == "_embedding_bag" else None
         self.judge(name, found[:free], plain, right)
         return result
@@ -179,7 +182,8 @@ class Watch(TorchDispatchMode):
                     exact_of = torch.where(theirs_of.isfinite(), exact_of, theirs_of)
                 ours, theirs = distance(one, exact_of), distance(theirs_of, exact_of)
                 bound = 2 * theirs + 1e-3 if half else 4 * theirs + 1e-5
-            if name not in self.operations or ours / bound > self.operations[name]["card"] / self.operations[name]["bound"]:
+            if (name not in self.operations
+                    or ours / bound > self.operations[name]["card"] / self.operations[name]["bound"]):  # fmt: skip
                 self.operations[name] = {"card": ours, "cpu": theirs, "bound": bound}
             if ours > bound and name not in self.wrong:
                 shapes = ", ".join(str(tuple(t.shape)) for t in plain)
@@ -211,7 +215,8 @@ def main():
     sys.stdout.flush()
     if status:
         sys.exit(status)
-    result = {"right": not watch.wrong, "judged": watch.n_judged, "wrong": watch.wrong, "unjudged": dict(watch.unjudged)}
+    result = {"right": not watch.wrong, "judged": watch.n_judged, "wrong": watch.wrong,
+              "unjudged": dict(watch.unjudged)}
     print("RESULT " + json.dumps(result | {"operations": watch.operations}), flush=True)
 
 
