@@ -182,7 +182,10 @@ KERNEL(lds_misaligned)
     for (uint i = 0; i < rounds; i++) {
         ulong got;
 #if CURED
-        __asm__ volatile("ds_read2_b32 %0, %1 offset0:1 offset1:2\ns_waitcnt lgkmcnt(0)" : "=v"(got) : "v"(place) : "memory");
+        __asm__ volatile("ds_read2_b32 %0, %1 offset0:1 offset1:2\ns_waitcnt lgkmcnt(0)"
+                         : "=v"(got)
+                         : "v"(place)
+                         : "memory");
 #else
         __asm__ volatile("ds_read_b64 %0, %1 offset:4\ns_waitcnt lgkmcnt(0)" : "=v"(got) : "v"(place) : "memory");
 #endif

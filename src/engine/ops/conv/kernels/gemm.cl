@@ -14,8 +14,8 @@
  * tiles SHARES work-items have the same outputs: each multiplies its share of the slices, and at the end
  * they add up.
  *
- * -D: TYPE, ROWS, COLUMNS; SLICES, SHARES where not 16 and 1; A_ALONG_ROWS, B_ALONG_COLUMNS: 1 when neighbours in that direction are
- * neighbours in memory, 0 when those along the reduction are; CELLS: columns are cells of the input of a
+ * -D: TYPE, ROWS, COLUMNS; SLICES, SHARES where not 16 and 1; A_ALONG_ROWS, B_ALONG_COLUMNS: 1 when neighbours in that
+ * direction are neighbours in memory, 0 when those along the reduction are; CELLS: columns are cells of the input of a
  * strided convolution (struct rmcp_cells). */
 #include "engine/ops/conv/kernels/cells.h"
 

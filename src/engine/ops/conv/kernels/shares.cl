@@ -1,13 +1,13 @@
 /* shares.cl: products of 1x1 filters whose workgroups add up all of a sum themselves, so that a long one needs neither
  * workspace nor a second launch.
  *
- * A workgroup makes ROWS x COLUMNS outputs. SHARES groups of work-items have the same outputs: each multiplies its share
- * of the slices, and at the end they add up in local memory, always in the same order. So one workgroup has waves for a
- * whole pair of compute units. Slices are fetched into registers while those before are multiplied.
+ * A workgroup makes ROWS x COLUMNS outputs. SHARES groups of work-items have the same outputs: each multiplies its
+ * share of the slices, and at the end they add up in local memory, always in the same order. So one workgroup has waves
+ * for a whole pair of compute units. Slices are fetched into registers while those before are multiplied.
  *
- * Forward and backward data have 49 columns, a work-item 8 x 7 outputs: planes of 7 x 7 pixels, and of such ones 2, 4, 8
- * times as large, fill tiles of them, where a tile of 64 would have a quarter of nothing. Backward weights have as many
- * columns as rows, a work-item 8 x 8 outputs; both factors are read along the sum, the pixels of one image.
+ * Forward and backward data have 49 columns, a work-item 8 x 7 outputs: planes of 7 x 7 pixels, and of such ones 2, 4,
+ * 8 times as large, fill tiles of them, where a tile of 64 would have a quarter of nothing. Backward weights have as
+ * many columns as rows, a work-item 8 x 8 outputs; both factors are read along the sum, the pixels of one image.
  *
  * -D: TYPE, ROWS, SHARES; OWN: slices of a share in one turn; WEIGHTS: 1 for backward weights; A_ALONG_ROWS: 1 when
  * neighbours along rows are neighbours in memory, 0 when those along the sum are. */
@@ -85,9 +85,9 @@ INLINE void find_fours(struct fours *f, uint first_row, uint rows, uint apart, u
     }
 }
 
-/* Start loading. Offsets of 32 bits from an address that all work-items have in common are one addressing mode, as long as
- * the compiler does not make them 64 bits before the loop. Sums of weights may end within a turn: behind `left` slices
- * are zeros. */
+/* Start loading. Offsets of 32 bits from an address that all work-items have in common are one addressing mode, as long
+ * as the compiler does not make them 64 bits before the loop. Sums of weights may end within a turn: behind `left`
+ * slices are zeros. */
 INLINE void fetch_fours(float4 value[EACH], struct fours *f, __global const char *base, uint left)
 {
     UNROLL

@@ -3,9 +3,9 @@
  * A workgroup makes ROWS x COLUMNS sums, a work-item 8 x 8. Slices of a and b, SLICES deep, are fetched
  * into registers while those before are multiplied from local memory; four neighbours at a time where
  * memory is aligned for that and all of them exist, else one by one in a loop of its own, with zeros beyond
- * the end of the reduction. Rows and columns beyond the last repeat it: they are computed and not stored. In small tiles
- * SHARES work-items have the same sums: each multiplies its share of the slices, and at the end they
- * add up.
+ * the end of the reduction. Rows and columns beyond the last repeat it: they are computed and not stored. In
+ * small tiles SHARES work-items have the same sums: each multiplies its share of the slices, and at the end
+ * they add up.
  *
  * -D: TYPE, ROWS, COLUMNS; SLICES, SHARES where not 16 and 1; A_ALONG_ROWS, B_ALONG_COLUMNS: 1 when
  * neighbours in that direction are neighbours in memory, 0 when those along the reduction are. */
@@ -292,7 +292,8 @@ __kernel WORKGROUP(THREADS) void matmul(INPUT(a), INPUT(b), OUTPUT(c), INPUT(bia
         ADDRESS(a), (ulong)GROUP_ID_Y * p.a_stride + (A_ALONG_ROWS ? (ulong)first_row : (ulong)first_row * p.a_pitch),
         p.a_pitch, p.m - first_row, ROWS, A_ALONG_ROWS, first);
     struct factor b = factor_of(
-        ADDRESS(b), (ulong)GROUP_ID_Y * p.b_stride + (B_ALONG_COLUMNS ? (ulong)first_column : (ulong)first_column * p.b_pitch),
+        ADDRESS(b),
+        (ulong)GROUP_ID_Y * p.b_stride + (B_ALONG_COLUMNS ? (ulong)first_column : (ulong)first_column * p.b_pitch),
         p.b_pitch, p.n - first_column, COLUMNS, B_ALONG_COLUMNS, first);
     struct fetch f;
     UNROLL

@@ -1,6 +1,6 @@
 /* chunks.cl: local response normalisation (BACKWARD: its gradient) with the usual window, four neighbours in memory a
- * work-item, which goes along some rows and loads AT_ONCE of them ahead. WAY says where windows lie: ACROSS rows, ALONG a row, or both
- * (WITHIN). */
+ * work-item, which goes along some rows and loads AT_ONCE of them ahead. WAY says where windows lie: ACROSS rows, ALONG
+ * a row, or both (WITHIN). */
 #include "engine/ops/lrn/kernels/lrn.h"
 
 #include "engine/kernels/pairs.h"
@@ -12,8 +12,8 @@
 #define WITHIN 2
 #define LAG (WAY == ALONG ? 0 : 2) /* rows of a window behind its middle */
 
-/* Whether a work-item has its neighbours' terms from them, where the hardware can. Forward along a row it is quicker to load
- * what they are made of. */
+/* Whether a work-item has its neighbours' terms from them, where the hardware can. Forward along a row it is quicker to
+ * load what they are made of. */
 #define MEET (WAY == WITHIN || WAY == ALONG && BACKWARD)
 
 /* What the work-items before and after have, of as many as LANES; at their ends anything. */
@@ -294,8 +294,8 @@ INLINE void load_rows(struct row w[AT_ONCE], const struct inputs *in, const stru
     UNROLL for (int i = 0; i < AT_ONCE; i++) load_row(&w[i], in, p, row + i);
 }
 
-/* All rows of a work-item. Windows of two rows, one below the other, have four rows in common: two pairs, and each pair is that of
- * two times two windows. */
+/* All rows of a work-item. Windows of two rows, one below the other, have four rows in common: two pairs, and each pair
+ * is that of two times two windows. */
 INLINE void go(const struct inputs *in, __global char *to, __global char *scales, const struct post *p,
                const struct rmcp_lrn_chunks *a)
 {
@@ -306,7 +306,8 @@ INLINE void go(const struct inputs *in, __global char *to, __global char *scales
     UNROLL for (uint i = 0; i < LAG + AT_ONCE; i++) middles[i] = 0;
     UNROLL for (uint k = 0; k < 4; k++) pairs[0][k] = 0;
     if (p->aligned) load_rows(next, in, p, p->first - LAG);
-    /* The rows that a window has before its middle come first, without results. As often for all work-items, since they meet. */
+    /* The rows that a window has before its middle come first, without results. As often for all work-items, since they
+     * meet. */
     for (int done = -2 * LAG; done < (int)a->strip; done += AT_ONCE) {
         const int row = p->first + done;
         if (!p->aligned) load_rows(next, in, p, row + LAG);
@@ -354,7 +355,8 @@ INLINE void go(const struct inputs *in, __global char *to, __global char *scales
 #endif
         }
 #if LAG
-        UNROLL for (uint i = 0; i < 2 * LAG; i++) UNROLL for (uint k = 0; k < 4; k++) lines[i][k] = lines[i + AT_ONCE][k];
+        UNROLL for (uint i = 0; i < 2 * LAG; i++)
+            UNROLL for (uint k = 0; k < 4; k++) lines[i][k] = lines[i + AT_ONCE][k];
         UNROLL for (uint i = 0; i < LAG; i++) middles[i] = middles[i + AT_ONCE];
         UNROLL for (uint k = 0; k < 4; k++) pairs[0][k] = pairs[AT_ONCE / 2][k];
 #endif

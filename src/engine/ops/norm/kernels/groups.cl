@@ -1,6 +1,7 @@
-/* groups.cl: group normalisation (BACKWARD: gradients), a workgroup a group, `lanes` work-items a channel, so that a work-item
- * has one weight and one bias. What fits into registers of the group is read once; of a larger one the sums come first, and
- * all but the last block, which is still there, is read again for the results, from the end to the beginning. */
+/* groups.cl: group normalisation (BACKWARD: gradients), a workgroup a group, `lanes` work-items a channel, so that a
+ * work-item has one weight and one bias. What fits into registers of the group is read once; of a larger one the sums
+ * come first, and all but the last block, which is still there, is read again for the results, from the end to the
+ * beginning. */
 #include "engine/ops/norm/kernels/chunk.h"
 
 #if defined(OTHER)
@@ -120,8 +121,8 @@ __kernel WORKGROUP(THREADS) void norm_groups(INPUT(x), INPUT(dy), INPUT(weight),
 
 #else
 
-__kernel WORKGROUP(THREADS) void norm_groups(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), OUTPUT(mean), OUTPUT(rstd),
-                                             struct rmcp_ln_groups a)
+__kernel WORKGROUP(THREADS) void norm_groups(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), OUTPUT(mean),
+                                             OUTPUT(rstd), struct rmcp_ln_groups a)
 {
     __local float room[3 * ROOM];
     __local float4 ends[ROOM]; /* three quarters of it */

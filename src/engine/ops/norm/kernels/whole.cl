@@ -105,7 +105,8 @@ __kernel WORKGROUP(THREADS) void norm_whole(INPUT(x), INPUT(dy), INPUT(weight), 
 #if SUMS
     float product[CHUNKS][LANES], sum[CHUNKS][LANES];
     UNROLL for (uint i = 0; i < CHUNKS; i++) UNROLL for (uint k = 0; k < LANES; k++) product[i][k] = sum[i][k] = 0;
-    /* As often for all of a workgroup, which has a part of the sums; the next row is under way while this one is summed. */
+    /* As often for all of a workgroup, which has a part of the sums; the next row is under way while this one is
+     * summed. */
     for (uint first = GROUP_ID_X * lines, turn = 0; first < a.count; first += a.groups * lines, turn++) {
         struct row next;
         if (AHEAD && first + a.groups * lines < a.count)
@@ -134,7 +135,8 @@ __kernel WORKGROUP(THREADS) void norm_whole(INPUT(x), INPUT(dy), INPUT(weight), 
             }
         }
         float even = total(evens), slant = total(slants);
-        fold_both(&even, &slant, lane, lanes, (__local float *)room + turn % 2 * 2 * THREADS, ends + turn % 2 * (THREADS / 2));
+        fold_both(&even, &slant, lane, lanes, (__local float *)room + turn % 2 * 2 * THREADS,
+                  ends + turn % 2 * (THREADS / 2));
         even = a.t5 ? 0 : even * a.share;
         slant = r.rstd * r.rstd * slant * a.share;
         UNROLL for (uint i = 0; i < CHUNKS; i++) {
