@@ -1,10 +1,11 @@
-/* channels.cl: softmax (BACKWARD: its gradient) along lines whose neighbours lie side by side: over the channels of an image's
- * pixels.
+/* channels.cl: softmax (BACKWARD: its gradient) along lines whose neighbours lie side by side: over the channels of an
+ * image's pixels.
  *
  * Neighbouring work-items have neighbouring columns of VECTOR lines; `lanes` work-items share one and have every
- * lanes-th element of it, the last one to begin with: only a first group of elements has some that are not there. Columns that
- * fit into their registers are read once, in what the compiler makes a straight line. Of longer ones, of tensors that do not
- * begin or go on at whole columns, and where beta is not 0, all is read again for the results, in loops. */
+ * lanes-th element of it, the last one to begin with: only a first group of elements has some that are not there.
+ * Columns that fit into their registers are read once, in what the compiler makes a straight line. Of longer ones, of
+ * tensors that do not begin or go on at whole columns, and where beta is not 0, all is read again for the results, in
+ * loops. */
 #include "engine/kernels/target.h"
 
 #include "engine/kernels/common.h"
@@ -51,7 +52,8 @@ INLINE struct post post_of(const struct rmcp_softmax_channels *p)
     const uint block = LOCAL_ID >> p->side_log, side = 1u << p->side_log;
     s.lanes = 1u << p->lanes_log;
     s.lane = block & (s.lanes - 1);
-    const uint mine = GROUP_ID_X * (THREADS >> p->lanes_log) + (block >> p->lanes_log << p->side_log) + (LOCAL_ID & (side - 1));
+    const uint mine =
+        GROUP_ID_X * (THREADS >> p->lanes_log) + (block >> p->lanes_log << p->side_log) + (LOCAL_ID & (side - 1));
     s.exists = mine < p->count;
     const uint place = p->first + (s.exists ? mine : 0), image = divide(place, p->columns);
     const uint line = (place - image * p->columns.divisor) * VECTOR, last = p->inner - VECTOR;
@@ -132,8 +134,8 @@ INLINE void columns_of(column *c, const float *v, const uint n, const bool small
 #endif
 }
 
-/* Whether any work-item of the column has element k of its group, and whether this one has it. Of the groups in registers,
- * `group` is a constant. */
+/* Whether any work-item of the column has element k of its group, and whether this one has it. Of the groups in
+ * registers, `group` is a constant. */
 INLINE bool is_any(const struct post *s, int group, uint k)
 {
     return group > 0 || s->base + (int)((k + 1) * s->lanes) > 0;
@@ -144,7 +146,8 @@ INLINE bool is_mine(const struct post *s, int group, uint k)
     return group > 0 || s->first + (int)(k * s->lanes) >= 0;
 }
 
-INLINE void read_group(column c[GROUP], __global const char *line, const struct post *s, int group, column other, uint grain)
+INLINE void read_group(column c[GROUP], __global const char *line, const struct post *s, int group, column other,
+                       uint grain)
 {
     __global const char *from = line + s->first * s->step + group * GROUP * s->stride;
     UNROLL for (uint k = 0; k < GROUP; k++) {
@@ -196,7 +199,8 @@ INLINE void fold_columns(float v[VECTOR], bool largest, const struct rmcp_softma
         UNROLL for (uint k = 0; k < VECTOR; k++) room[(warp * side + within) * VECTOR + k] = v[k];
     }
     BARRIER();
-    __local const float *from = room + ((warp & ~(warps - 1)) * side + within) * VECTOR; /* `apart` warps side by side */
+    /* `apart` warps side by side */
+    __local const float *from = room + ((warp & ~(warps - 1)) * side + within) * VECTOR;
     UNROLL for (uint k = 0; k < VECTOR; k++) v[k] = from[k];
     for (uint i = apart; i < warps; i += apart) {
         UNROLL for (uint k = 0; k < VECTOR; k++) v[k] = both(v[k], from[i * side * VECTOR + k], largest);
@@ -322,8 +326,8 @@ __kernel WORKGROUP(THREADS) void softmax_channels(INPUT(y), INPUT(dy), OUTPUT(dx
 
 #else
 
-/* The larger ones of both. Of a bf16 in the upper half of a word the word will do, until `settle`: a number that begins so; but
- * +Inf may be a NaN then, and not count. It makes the sum infinite. */
+/* The larger ones of both. Of a bf16 in the upper half of a word the word will do, until `settle`: a number that begins
+ * so; but +Inf may be a NaN then, and not count. It makes the sum infinite. */
 INLINE void raise(float top[VECTOR], column *c)
 {
     float v[VECTOR];

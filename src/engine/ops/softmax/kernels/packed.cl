@@ -1,9 +1,9 @@
 /* packed.cl: softmax (BACKWARD: its gradient) along lines that lie one behind the other.
  *
  * A work-item has chunks of LANES neighbours, or, where lines are no whole chunks, single elements; neighbouring
- * work-items have neighbouring ones. Lines that fit into the registers of their work-items are read once; of longer ones the
- * sums come first, relative to the largest value so far, and all but the last block, which is still there, is read again for
- * the results, from the end to the beginning. */
+ * work-items have neighbouring ones. Lines that fit into the registers of their work-items are read once; of longer
+ * ones the sums come first, relative to the largest value so far, and all but the last block, which is still there, is
+ * read again for the results, from the end to the beginning. */
 #include "engine/kernels/lanes.h"
 
 #include "engine/kernels/functions.h"
@@ -12,7 +12,8 @@
 
 #define CHUNKS RMCP_SOFTMAX_CHUNKS
 
-/* Where a work-item is: element k of its chunk i is `begin` + i * stride + k * apart, with less than `end` in the line. */
+/* Where a work-item is: element k of its chunk i is `begin` + i * stride + k * apart, with less than `end` in the
+ * line. */
 struct post {
     uint begin, stride, apart;
     uint end;
