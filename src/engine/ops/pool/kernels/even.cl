@@ -1,4 +1,5 @@
-/* even.cl: the gradient of the mean of whole images that lie one behind the other: every element of an image gets the same. */
+/* even.cl: the gradient of the mean of whole images that lie one behind the other: every element of an image gets the
+ * same. */
 #include "engine/kernels/lanes.h"
 
 #include "engine/ops/pool/kernels/args.h"

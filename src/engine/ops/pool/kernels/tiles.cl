@@ -30,8 +30,8 @@ INLINE void join(const uint kind, float *value, uint *at, float v, uint code)
     }
 }
 
-/* A row of x: with LAST chunks of LANES channels; else SPAN columns, and what the windows need beside them. Beside the image
- * there is what changes nothing. */
+/* A row of x: with LAST chunks of LANES channels; else SPAN columns, and what the windows need beside them. Beside the
+ * image there is what changes nothing. */
 struct line {
 #if LAST
     uint column[ACROSS][WORDS(LANES)];
@@ -41,8 +41,8 @@ struct line {
 };
 
 /* Row `row` of the image, from column `begin` on; WHOLE: all of SPAN exist and lie well, or all channels do. */
-INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global const char *x, const struct spot *s, int row,
-                      int begin, const uint pad, const uint other, const bool whole)
+INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global const char *x, const struct spot *s,
+                      int row, int begin, const uint pad, const uint other, const bool whole)
 {
     const uint line = s->x + s->d * p->x[0] + (uint)row * p->x[1];
     const bool there = (uint)row < p->in[1];
@@ -62,7 +62,8 @@ INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global c
         load_some(l->word, x, line + first, there ? left : 0, other, SPAN);
     }
     if (pad && there && first - 1 < p->in[2]) l->before = *(__global const bits *)(from - sizeof(bits));
-    if (ACROSS - pad > SPAN && there && left > SPAN) l->behind[0] = *(__global const bits *)(from + SPAN * sizeof(bits));
+    if (ACROSS - pad > SPAN && there && left > SPAN)
+        l->behind[0] = *(__global const bits *)(from + SPAN * sizeof(bits));
     if (ACROSS - pad > SPAN + 1 && there && left > SPAN + 1)
         l->behind[1] = *(__global const bits *)(from + (SPAN + 1) * sizeof(bits));
 #endif
@@ -74,7 +75,8 @@ INLINE float value_of_line(const struct line *l, uint i, uint k, const uint pad)
     return value_at(l->column[i], k);
 #else
     const uint from = i - pad;
-    return from < SPAN ? value_at(l->word, from) : i < pad ? value_at(&l->before, 0) : value_at(&l->behind[from - SPAN], 0);
+    return from < SPAN ? value_at(l->word, from)
+                       : i < pad ? value_at(&l->before, 0) : value_at(&l->behind[from - SPAN], 0);
 #endif
 }
 
@@ -128,8 +130,8 @@ INLINE void join_down(const uint kind, uint r, uint k, const float *value, const
     }
 }
 
-/* A tile where something is NaN or nothing above -Inf, which is as rare: once more, one output after the other, from memory.
- * The tile's results were stored already, so alpha must be 1 and beta 0. */
+/* A tile where something is NaN or nothing above -Inf, which is as rare: once more, one output after the other, from
+ * memory. The tile's results were stored already, so alpha must be 1 and beta 0. */
 INLINE void one_by_one(const struct rmcp_pool_args *p, const struct spot *s, __global const char *x, __global char *y,
                        __global char *index, const uint kind)
 {
@@ -151,11 +153,13 @@ INLINE void one_by_one(const struct rmcp_pool_args *p, const struct spot *s, __g
         }
         store(y, s->y + i * p->y[1] + j * p->y[2] + k, best);
         if (kind == RMCP_POOL_MAX_INDEX)
-            put_index(index, s->index + i * p->index[1] + j * p->index[2] + k * p->index_channel, p->index_bytes, place);
+            put_index(index, s->index + i * p->index[1] + j * p->index[2] + k * p->index_channel, p->index_bytes,
+                      place);
     }
 }
 
-/* Four places in windows, side by side or, with LAST, of four channels; the first one begins where the code is `first`. */
+/* Four places in windows, side by side or, with LAST, of four channels; the first one begins where the code is
+ * `first`. */
 INLINE uint packed_places(const uint *code, uint first)
 {
     const uint step = LAST ? 0 : STRIDE;
@@ -173,10 +177,11 @@ INLINE bool is_packed(const struct rmcp_pool_args *p, const struct spot *s, __gl
 #endif
 }
 
-/* Four indices that lie `apart`, at once where there often are some of their size. `first` is the code of the place where the
- * window begins, with LAST the same for all four, else of windows side by side; `base` is its place in the image. */
-INLINE void put_places(const struct rmcp_pool_args *p, __global char *index, uint at, uint apart, uint left, const uint *code,
-                       uint first, uint base)
+/* Four indices that lie `apart`, at once where there often are some of their size. `first` is the code of the place
+ * where the window begins, with LAST the same for all four, else of windows side by side; `base` is its place in the
+ * image. */
+INLINE void put_places(const struct rmcp_pool_args *p, __global char *index, uint at, uint apart, uint left,
+                       const uint *code, uint first, uint base)
 {
     const uint step = LAST ? 0 : STRIDE;
     __global char *to = index + (ulong)at * p->index_bytes;
@@ -199,8 +204,8 @@ INLINE void put_places(const struct rmcp_pool_args *p, __global char *index, uin
         if (k < left) put_index(index, at + k * apart, p->index_bytes, place[k]);
 }
 
-/* Row i of the tile; `wide` is what means have of their windows' width. EVEN: all of it exists and lies well; PACKED: so do
- * its indices. */
+/* Row i of the tile; `wide` is what means have of their windows' width. EVEN: all of it exists and lies well; PACKED:
+ * so do its indices. */
 INLINE void give(const struct rmcp_pool_args *p, const struct spot *s, uint i, const struct tile *t, const uint kind,
                  const float *wide, bool even, bool packed, __global char *y, __global char *index)
 {
@@ -220,8 +225,8 @@ INLINE void give(const struct rmcp_pool_args *p, const struct spot *s, uint i, c
             continue;
         }
         UNROLL for (uint k = 0; k < LANES; k += 4)
-            put_places(p, index, index_at + j * p->index[2] + k * p->index_channel, p->index_channel, 4, t->code[i][j] + k,
-                       first + j * STRIDE, base + j * STRIDE);
+            put_places(p, index, index_at + j * p->index[2] + k * p->index_channel, p->index_channel, 4,
+                       t->code[i][j] + k, first + j * STRIDE, base + j * STRIDE);
     }
 #else
     float v[WIDE];
@@ -238,14 +243,14 @@ INLINE void give(const struct rmcp_pool_args *p, const struct spot *s, uint i, c
     put_some(p, y, at, left, v, WIDE, false, kind != RMCP_POOL_MEAN);
     if (kind != RMCP_POOL_MAX_INDEX) return;
     UNROLL for (uint j = 0; j < WIDE; j += 4)
-        put_places(p, index, index_at + j * p->index[2], p->index[2], left > j ? left - j : 0, code + j, first + j * STRIDE,
-                   base + j * STRIDE);
+        put_places(p, index, index_at + j * p->index[2], p->index[2], left > j ? left - j : 0, code + j,
+                   first + j * STRIDE, base + j * STRIDE);
 #endif
 }
 
 /* All rows of a tile but for LAST. */
-INLINE void read_lines(struct line *l, const struct rmcp_pool_args *p, __global const char *x, const struct spot *s, int top,
-                       int begin, const uint kind, const uint pad)
+INLINE void read_lines(struct line *l, const struct rmcp_pool_args *p, __global const char *x, const struct spot *s,
+                       int top, int begin, const uint kind, const uint pad)
 {
 #if !LAST
     const uint other = kind == RMCP_POOL_MEAN ? 0 : MINUS, first = (uint)(begin + (int)pad);
@@ -298,7 +303,8 @@ INLINE void all(const struct rmcp_pool_args *p, const struct spot *s, __global c
     if (kind != RMCP_POOL_MEAN && (sum != sum || !(results > MINUS_INFINITY))) one_by_one(p, s, x, y, index, kind);
 }
 
-/* By how the tile lies in memory: with LAST x and y do so alike for all tiles of an image, and have a loop of their own. */
+/* By how the tile lies in memory: with LAST x and y do so alike for all tiles of an image, and have a loop of their
+ * own. */
 INLINE void by_place(const struct rmcp_pool_args *p, const struct spot *s, __global const char *x, __global char *y,
                      __global char *index, const uint kind, const uint pad)
 {
