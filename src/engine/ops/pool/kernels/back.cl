@@ -1,5 +1,5 @@
-/* back.cl: pooling backward with windows that are known: HIGH x WIDE elements of dx a work-item. Which windows an element is
- * in, and where, is known when it is compiled, too: tiles begin where a window does, or `pad` behind it. */
+/* back.cl: pooling backward with windows that are known: HIGH x WIDE elements of dx a work-item. Which windows an
+ * element is in, and where, is known when it is compiled, too: tiles begin where a window does, or `pad` behind it. */
 #include "engine/ops/pool/kernels/tiles.h"
 
 #define HIGH RMCP_POOL_HIGH_BACK(WINDOW, STRIDE, LAST)
@@ -10,9 +10,9 @@
 #define ROWS (BEFORE + (HIGH - 1) / STRIDE + 1)
 #define AHEAD (STRIDE > 1) /* all is loaded before anything is added: else there are not as many registers */
 
-/* A row of windows: MAIN of them, and those before and behind that reach into the tile, no more than two. With LAST each
- * has LANES channels. Those that do not exist have a dy of 0. Places in windows are bytes, four in a word; where there are
- * registers for it (LATE) indices of other kinds are as they lie in memory until they are needed. */
+/* A row of windows: MAIN of them, and those before and behind that reach into the tile, no more than two. With LAST
+ * each has LANES channels. Those that do not exist have a dy of 0. Places in windows are bytes, four in a word; where
+ * there are registers for it (LATE) indices of other kinds are as they lie in memory until they are needed. */
 #define MANY (LAST ? MAIN + 2 : 1)
 #define COUNT (LAST ? LANES : MAIN)
 #define LATE (!LAST && STRIDE > 1)
@@ -67,9 +67,10 @@ INLINE void get_indices(uint *place, const struct rmcp_pool_args *p, __global co
         load_indices(place, index, at, apart, left, 1, n);
 }
 
-/* The first of n windows begins in row `top` and column `begin` of the image, each `step` columns behind the one before. */
-INLINE void get_places(uint *place, const struct rmcp_pool_args *p, __global const char *index, uint at, uint apart, uint left,
-                       uint top, uint begin, const uint step, const uint n)
+/* The first of n windows begins in row `top` and column `begin` of the image, each `step` columns behind the one
+ * before. */
+INLINE void get_places(uint *place, const struct rmcp_pool_args *p, __global const char *index, uint at, uint apart,
+                       uint left, uint top, uint begin, const uint step, const uint n)
 {
     if (LATE) {
         get_indices(place, p, index, at, apart, left, n);
@@ -112,9 +113,9 @@ INLINE void load_codes(uint *place, __global const char *p, bool exist)
 
 /* Row `row` of the windows; `first` is the first of MAIN. WHOLE: all of them exist and lie well, PACKED: so do their
  * indices, which are bytes. */
-INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global const char *dy, __global const char *index,
-                      const struct spot *s, uint row, uint first, const bool largest, const uint pad, const bool whole,
-                      const bool packed)
+INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global const char *dy,
+                      __global const char *index, const struct spot *s, uint row, uint first, const bool largest,
+                      const uint pad, const bool whole, const bool packed)
 {
     const uint at = s->y + s->d * p->y[0] + row * p->y[1], index_at = s->index + s->d * p->index[0] + row * p->index[1];
     const uint top = s->d * p->in[1] + row * STRIDE - p->pad[1], begin = first * STRIDE - p->pad[2];
@@ -131,7 +132,8 @@ INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global c
     }
 #else
     const uint left = there && first < p->out[2] ? p->out[2] - first : 0;
-    __global const char *from = dy + (at + first) * (uint)sizeof(bits), *codes = index + (index_at + first); /* packed */
+    __global const char *from = dy + (at + first) * (uint)sizeof(bits),
+                        *codes = index + (index_at + first); /* packed */
     if (whole) {
         UNROLL for (uint i = 0; i < WORDS(MAIN); i++) l->dy[0][i] = 0;
         if (there) load_whole(l->dy[0], from, MAIN);
@@ -141,17 +143,19 @@ INLINE void read_line(struct line *l, const struct rmcp_pool_args *p, __global c
     if (largest && packed)
         load_codes(l->place[0], codes, there);
     else if (largest)
-        get_places(l->place[0], p, index, index_at + first * p->index[2], p->index[2], whole && there ? MAIN : left, top,
-                   begin, STRIDE, MAIN);
+        get_places(l->place[0], p, index, index_at + first * p->index[2], p->index[2], whole && there ? MAIN : left,
+                   top, begin, STRIDE, MAIN);
     UNROLL for (uint i = 0; i < NEAR(pad) + FAR(pad); i++) {
         const uint from_first = i < NEAR(pad) ? i - NEAR(pad) : MAIN, o = first + from_first;
         l->beside[i] = l->place_beside[i] = 0;
         if (there && o < p->out[2]) {
-            l->beside[i] = whole ? *(__global const bits *)(from + (int)from_first * (int)sizeof(bits)) : bits_at(dy, at + o);
+            l->beside[i] = whole ? *(__global const bits *)(from + (int)from_first * (int)sizeof(bits))
+                                 : bits_at(dy, at + o);
             if (largest && packed)
                 l->place_beside[i] = *(__global const uchar *)(codes + (int)from_first);
             else if (largest)
-                get_places(&l->place_beside[i], p, index, index_at + o * p->index[2], 0, 1, top, begin + from_first * STRIDE, 0, 1);
+                get_places(&l->place_beside[i], p, index, index_at + o * p->index[2], 0, 1, top,
+                           begin + from_first * STRIDE, 0, 1);
         }
     }
 #endif
@@ -168,9 +172,10 @@ INLINE float gradient_of(const struct line *l, uint c, uint k, const uint pad)
 #endif
 }
 
-/* Where its largest element is; the row's windows begin in row `top` of the image, the first of MAIN in column `begin`. */
-INLINE uint place_of(const struct rmcp_pool_args *p, const struct line *l, uint c, uint k, uint top, uint begin, const uint pad,
-                     const bool packed)
+/* Where its largest element is; the row's windows begin in row `top` of the image, the first of MAIN in column
+ * `begin`. */
+INLINE uint place_of(const struct rmcp_pool_args *p, const struct line *l, uint c, uint k, uint top, uint begin,
+                     const uint pad, const bool packed)
 {
     const uint i = c - NEAR(pad), from = begin + i * STRIDE;
 #if LAST
@@ -212,13 +217,14 @@ INLINE void add_line(const struct rmcp_pool_args *p, const struct spot *s, const
     const float high = p->full ? p->share : part_of(row, p->pad[1], p->in[1]);
     UNROLL for (int i = 0; i < HIGH; i++) {
         if (i + (BEFORE - r) * STRIDE < 0 || i + (BEFORE - r) * STRIDE >= WINDOW) continue;
-        UNROLL for (uint j = 0; j < WIDE; j++) UNROLL for (uint k = 0; k < LANES; k++) sum[i][j][k] += along[j][k] * high;
+        UNROLL for (uint j = 0; j < WIDE; j++)
+            UNROLL for (uint k = 0; k < LANES; k++) sum[i][j][k] += along[j][k] * high;
     }
 }
 
 /* A row of the tile, `at` elements from the beginning of dx; EVEN: all of it exists and lies well. */
-INLINE void give(const struct rmcp_pool_args *p, const struct spot *s, uint at, uint left, bool even, float sum[WIDE][LANES],
-                 __global char *dx)
+INLINE void give(const struct rmcp_pool_args *p, const struct spot *s, uint at, uint left, bool even,
+                 float sum[WIDE][LANES], __global char *dx)
 {
 #if LAST
     UNROLL for (uint j = 0; j < WIDE; j++)
@@ -243,7 +249,8 @@ INLINE void all(const struct rmcp_pool_args *p, const struct spot *s, __global c
                 __global const char *index, __global char *dx, const bool largest, const uint pad, const bool whole,
                 const bool packed)
 {
-    const int above = (int)(p->pad[1] % STRIDE), top = (int)s->h - above; /* the first row of the tile, which may be -1 */
+    /* the first row of the tile, which may be -1 */
+    const int above = (int)(p->pad[1] % STRIDE), top = (int)s->h - above;
     const uint first_row = (uint)((top + (int)p->pad[1]) / STRIDE - BEFORE), first = first_of(p, s, pad);
     struct line l[ROWS];
     float wide[MAIN + 3]; /* means: 1 by the columns of a window that count */
@@ -253,10 +260,12 @@ INLINE void all(const struct rmcp_pool_args *p, const struct spot *s, __global c
             wide[c] = part_of(first - NEAR(pad) + c, p->pad[2], p->in[2]);
     }
     float sum[HIGH][WIDE][LANES];
-    UNROLL for (uint i = 0; i < HIGH; i++) UNROLL for (uint j = 0; j < WIDE; j++) UNROLL for (uint k = 0; k < LANES; k++)
-        sum[i][j][k] = 0;
+    UNROLL for (uint i = 0; i < HIGH; i++)
+        UNROLL for (uint j = 0; j < WIDE; j++)
+            UNROLL for (uint k = 0; k < LANES; k++) sum[i][j][k] = 0;
     if (AHEAD) {
-        UNROLL for (uint r = 0; r < ROWS; r++) read_line(&l[r], p, dy, index, s, first_row + r, first, largest, pad, whole, packed);
+        UNROLL for (uint r = 0; r < ROWS; r++)
+            read_line(&l[r], p, dy, index, s, first_row + r, first, largest, pad, whole, packed);
     }
     const uint left = p->in[2] - s->w;
     const bool even = LAST ? whole : is_even(p, dx, s->x, p->x[1], left, WIDE);
@@ -270,14 +279,15 @@ INLINE void all(const struct rmcp_pool_args *p, const struct spot *s, __global c
 }
 
 /* Whether all rows of windows of the tile may be read as WHOLE; with LAST its results are EVEN then. */
-INLINE bool is_whole(const struct rmcp_pool_args *p, const struct spot *s, __global const char *dy, __global const char *dx,
-                     const uint pad)
+INLINE bool is_whole(const struct rmcp_pool_args *p, const struct spot *s, __global const char *dy,
+                     __global const char *dx, const uint pad)
 {
 #if LAST
     const uint bytes = sizeof(bits);
     return p->beta == 0 && are_even(dy, s->y, p->y, bytes, 16) && are_even(dx, s->x, p->x, bytes, 16);
 #else
-    const uint first = first_of(p, s, pad), place = (uint)(ulong)dy + (s->y + s->d * p->y[0] + first) * (uint)sizeof(bits);
+    const uint first = first_of(p, s, pad),
+               place = (uint)(ulong)dy + (s->y + s->d * p->y[0] + first) * (uint)sizeof(bits);
     return first + MAIN <= p->out[2] && (place | p->y[1] * (uint)sizeof(bits)) % UNIT(MAIN) == 0;
 #endif
 }
