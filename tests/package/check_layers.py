@@ -4,8 +4,8 @@
 usage: check_layers.py SOURCE-ROOT BUILD-ROOT
 
 The table has a row for each folder: its path, what it holds, and which folders it may include ("all": any). A star in a
-path stands for the name of any folder, each of which is a room of its own. A file belongs to the longest path that it lies
-below. Symbols are read from the objects of the build.
+path stands for the name of any folder, each of which is a room of its own. A file belongs to the longest path that it
+lies below. Symbols are read from the objects of the build.
 """
 import fnmatch
 import glob
@@ -49,7 +49,8 @@ def read_table(root):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if line.startswith("|") and len(cells) == 3 and re.fullmatch(r"[\w/*]+/", cells[0]):
             allowed = set() if cells[2] == "nothing of ours" else set(re.split(r",\s*", cells[2]))
-            for folder in glob.glob(os.path.join(root, cells[0])) if "*" in cells[0] else [os.path.join(root, cells[0])]:
+            path = os.path.join(root, cells[0])
+            for folder in glob.glob(path) if "*" in cells[0] else [path]:
                 room = os.path.relpath(folder, root)
                 own = room.removeprefix("src/") + "/kernels"
                 rooms[room] = {own if name == "its own kernels" else name.rstrip("/") for name in allowed}
@@ -66,7 +67,8 @@ def room_of(path, rooms):
 def may(room, other, rooms):
     """Whether `room` may know `other`; the table calls src/engine/core engine/core."""
     names = (other, other.removeprefix("src/"))
-    return room == other or any(allowed == "all" or fnmatch.fnmatch(name, allowed) for allowed in rooms[room] for name in names)
+    return room == other or any(
+        allowed == "all" or fnmatch.fnmatch(name, allowed) for allowed in rooms[room] for name in names)
 
 
 def resolve(root, path, name):

@@ -449,8 +449,8 @@ def reduced():
 
 UNARY = (
     "abs acos acosh angle asin asinh atan atanh ceil cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 floor "
-    "frac i0 lgamma log log10 log1p log2 logit neg positive rad2deg reciprocal relu round rsqrt sgn sigmoid sign sin sinc "
-    "sinh sqrt square tan tanh trunc "
+    "frac i0 lgamma log log10 log1p log2 logit neg positive rad2deg reciprocal relu round rsqrt sgn sigmoid sign sin "
+    "sinc sinh sqrt square tan tanh trunc "
     "isfinite isinf isnan signbit nan_to_num"
 ).split()
 BINARY = (
