@@ -407,9 +407,10 @@ typedef struct rmcp_batchnorm {
     uint32_t reserved;           /* must be 0                                                     */
     double epsilon;              /* added to the variance; 0 means 1e-5                           */
     double momentum;             /* share of the batch in the running statistics, usually from 0
-                                    to 1; 0 means 0.1: running = (1 - momentum) * running + momentum *
-                                    batch. The variance there is the unbiased one, m / (m - 1)
-                                    times the biased over m elements; for m = 1 the biased, 0     */
+                                    to 1; 0 means 0.1: running = (1 - momentum) * running +
+                                    momentum * batch. The variance there is the unbiased one,
+                                    m / (m - 1) times the biased over m elements; for m = 1 the
+                                    biased, 0                                                     */
 } rmcp_batchnorm;
 
 /* Case strings such as "batchnorm:n8c64h56w56:f32:nchw:train" (docs/cases.md), in both directions,

@@ -152,9 +152,9 @@ static struct rmcp_kernel_launch only_launch(const struct rmcp_matmul *p,
 static void test_ways_are_known(void **state)
 {
     (void)state;
-    static const char *const texts[] = { "m3n300k700",       "m300n3k700",  "m700n700k700",
+    static const char *const texts[] = { "m3n300k700",      "m300n3k700",  "m700n700k700",
                                          "m700n700k700:tn", "m64n64k9000", "m64n64k64",
-                                         "m3n300k700:f16",   "m1n1k1",      "m128n128k128" };
+                                         "m3n300k700:f16",  "m1n1k1",      "m128n128k128" };
     const struct rmcp_matmul_known none = { 0 };
     struct rmcp_matmul_known known = { 0 };
     for (int twice = 0; twice < 2; twice++)
