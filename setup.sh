@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 build_packages="gcc libc6-dev meson ninja-build pkg-config binutils libdnnl-dev libcjson-dev
     opencl-headers zlib1g-dev libzstd-dev libbz2-dev libsqlite3-dev libdw-dev clang-19 lld-19"
 test_packages="$build_packages libcmocka-dev python3 python3-torch python3-torchvision
-    python3-numpy python3-matplotlib python3-pip python3-setuptools python3-wheel clang-tools-19
+    python3-numpy python3-matplotlib python3-pip python3-setuptools python3-wheel clang-tools-19 clang-format-14
     libtorch-dev python3-dev g++ libclang-rt-19-dev llvm-19 shellcheck ocl-icd-libopencl1 pocl-opencl-icd rocminfo
     hipcc librocprim-dev"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_test_names.py: the names of tests are unique and in one form, so that a room's or an operation's are told by a word.
+"""The names of tests are unique and in one form, so that those of a room or an operation are told by a word.
 
 A name is `room subject`: the folder of tests/ that the test is in, or an operation (src/engine/ops), then words of
 letters, digits, full stops, plus signs and hyphens. The room is the test's first suite.

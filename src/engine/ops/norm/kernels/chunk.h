@@ -5,8 +5,6 @@
 #include "engine/kernels/lanes.h"
 #include "engine/kernels/moments.h" /* THREADS, for meet.h */
 
-#include "engine/ops/batchnorm/kernels/norm.h" /* first: it has THREADS, which meet.h takes */
-
 #include "engine/kernels/meet.h"
 #include "engine/ops/norm/kernels/args.h"
 
