@@ -131,29 +131,7 @@ INLINE void keep(const struct fetch *f, __local float *tile)
     for (uint i = A_EACH; i-- > 0;) tile[f->a_slot + i * A_APART] = f->a[i];
 }
 
-/* What a work-item multiplies in one slice: 8 rows of a, 8 columns of b. */
-struct slice {
-    float4 a[2], b[2];
-};
-
-INLINE struct slice read_slice(__local const float *a, __local const float *b)
-{
-    return (struct slice){
-        { *(__local const float4 *)a, *(__local const float4 *)(a + ROWS / 2) },
-        { *(__local const float4 *)b, *(__local const float4 *)(b + COLUMNS / 2) },
-    };
-}
-
-INLINE void multiply(float4 sum[8][2], const struct slice *s)
-{
-    const float a[8] = { s->a[0].x, s->a[0].y, s->a[0].z, s->a[0].w,
-                         s->a[1].x, s->a[1].y, s->a[1].z, s->a[1].w };
-    UNROLL
-    for (uint i = 0; i < 8; i++) {
-        sum[i][1] += a[i] * s->b[1]; /* b[1] was read last: one wait serves the whole slice */
-        sum[i][0] += a[i] * s->b[0];
-    }
-}
+#include "engine/kernels/slices.h"
 
 /* The inner loop: the work-item's slices in local memory, STEP of them at a time. Each slice is read while the one
  * before is multiplied; after the last the first is read again, for nobody. */

@@ -21,12 +21,7 @@
 #define B_BEGIN (SLICES * A_PITCH)
 #define BUFFER (B_BEGIN + SLICES * B_PITCH)
 
-/* Where the i-th float4 of a work-item stands, in lines of `size`: (line, first of the four). */
-INLINE uint2 across_lines(uint i, uint size)
-{
-    const uint index = LOCAL_ID + i * THREADS;
-    return (uint2)(index / (size / 4), index % (size / 4) * 4);
-}
+#include "engine/kernels/slices.h"
 
 INLINE float4 load_four(__global const char *base, uint index)
 {
@@ -60,18 +55,6 @@ INLINE void fetch(struct fetch *f, __global const char *a, __global const char *
     }
 }
 
-INLINE void keep_four(__local float *tile, float4 v, uint2 at, uint pitch, bool along)
-{
-    if (along) {
-        *(__local float4 *)(tile + at.x * pitch + at.y) = v;
-        return;
-    }
-    tile[(at.y + 0) * pitch + at.x] = v.x;
-    tile[(at.y + 1) * pitch + at.x] = v.y;
-    tile[(at.y + 2) * pitch + at.x] = v.z;
-    tile[(at.y + 3) * pitch + at.x] = v.w;
-}
-
 INLINE void keep(const struct fetch *f, __local float *tile)
 {
     UNROLL
@@ -81,29 +64,6 @@ INLINE void keep(const struct fetch *f, __local float *tile)
     for (uint i = 0; i < B_EACH; i++)
         keep_four(tile + B_BEGIN, f->b[i], across_lines(i, B_ALONG_COLUMNS ? COLUMNS : SLICES), B_PITCH,
                   B_ALONG_COLUMNS);
-}
-
-struct slice {
-    float4 a[2], b[2];
-};
-
-INLINE struct slice read_slice(__local const float *a, __local const float *b)
-{
-    return (struct slice){
-        { *(__local const float4 *)a, *(__local const float4 *)(a + ROWS / 2) },
-        { *(__local const float4 *)b, *(__local const float4 *)(b + COLUMNS / 2) },
-    };
-}
-
-INLINE void multiply(float4 sum[8][2], const struct slice *s)
-{
-    const float a[8] = { s->a[0].x, s->a[0].y, s->a[0].z, s->a[0].w,
-                         s->a[1].x, s->a[1].y, s->a[1].z, s->a[1].w };
-    UNROLL
-    for (uint i = 0; i < 8; i++) {
-        sum[i][1] += a[i] * s->b[1];
-        sum[i][0] += a[i] * s->b[0];
-    }
 }
 
 __kernel WORKGROUP(THREADS) void product(INPUT(a), INPUT(b), OUTPUT(out), struct rmcp_product p)

@@ -31,6 +31,8 @@
 #define BUFFER (B_BEGIN + SLICES * B_PITCH)
 #define SHARE (SHARES > 1 ? LOCAL_ID / ITEMS : 0)
 
+#include "engine/kernels/slices.h"
+
 /* A factor as a workgroup sees it, from its first line and the first slice of its share on. */
 struct factor {
     __global const char *base; /* of the next slices to be fetched                       */
@@ -44,13 +46,6 @@ struct fetch {
     float4 a[A_EACH], b[B_EACH];
     uint a_index[A_EACH], b_index[B_EACH];
 };
-
-/* Where the i-th float4 of a work-item stands, in lines of `size`: (line, first of the four). */
-INLINE uint2 across_lines(uint i, uint size)
-{
-    const uint index = LOCAL_ID + i * THREADS;
-    return (uint2)(index / (size / 4), index % (size / 4) * 4);
-}
 
 INLINE struct factor factor_of(__global const char *base, ulong lead, uint pitch, uint lines,
                                uint size, bool along, uint first)
@@ -115,18 +110,6 @@ INLINE void fetch_any(struct fetch *f, struct factor *a, struct factor *b, uint 
     step(a, b);
 }
 
-INLINE void keep_four(__local float *tile, float4 v, uint2 at, uint pitch, bool along)
-{
-    if (along) {
-        *(__local float4 *)(tile + at.x * pitch + at.y) = v;
-        return;
-    }
-    tile[(at.y + 0) * pitch + at.x] = v.x;
-    tile[(at.y + 1) * pitch + at.x] = v.y;
-    tile[(at.y + 2) * pitch + at.x] = v.z;
-    tile[(at.y + 3) * pitch + at.x] = v.w;
-}
-
 INLINE void keep(const struct fetch *f, __local float *tile)
 {
     UNROLL
@@ -135,29 +118,6 @@ INLINE void keep(const struct fetch *f, __local float *tile)
     UNROLL
     for (uint i = 0; i < B_EACH; i++)
         keep_four(tile + B_BEGIN, f->b[i], across_lines(i, B_LINE), B_PITCH, B_ALONG_COLUMNS);
-}
-
-struct slice {
-    float4 a[2], b[2];
-};
-
-INLINE struct slice read_slice(__local const float *a, __local const float *b)
-{
-    return (struct slice){
-        { *(__local const float4 *)a, *(__local const float4 *)(a + ROWS / 2) },
-        { *(__local const float4 *)b, *(__local const float4 *)(b + COLUMNS / 2) },
-    };
-}
-
-INLINE void multiply(float4 sum[8][2], const struct slice *s)
-{
-    const float a[8] = { s->a[0].x, s->a[0].y, s->a[0].z, s->a[0].w,
-                         s->a[1].x, s->a[1].y, s->a[1].z, s->a[1].w };
-    UNROLL
-    for (uint i = 0; i < 8; i++) {
-        sum[i][1] += a[i] * s->b[1]; /* b[1] was read last: one wait serves the whole slice */
-        sum[i][0] += a[i] * s->b[0];
-    }
 }
 
 /* Slices that are in local memory, in little code. */
