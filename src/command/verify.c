@@ -272,7 +272,7 @@ static int collect(struct cli_cases *cases, const char *suite, const struct rmcp
         for (uint64_t i = 0; i < n_drawn && !status; i++) {
             struct cli_case one = { .operation = only ? only : rmcp_operations[i % n_operations],
                                     .count = 1 };
-            one.operation->draw(rmcp_random_next(&r), one.problem.bytes);
+            rmcp_operation_draw(one.operation, rmcp_random_next(&r), one.problem.bytes);
             status = cli_case_add(cases, &one);
         }
     }

@@ -94,7 +94,7 @@ static void says_nothing_of_what_is_right(void **state)
         long runs = 0;
         for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
             struct rmcp_any_problem problem;
-            operation->draw(seed, problem.bytes);
+            rmcp_operation_draw(operation, seed, problem.bytes);
             for (size_t k = 0; operation->algos[k]; k++)
                 try(operation, operation->algos[k], problem.bytes, ANY_PLANT, seed * 100 + k,
                     &runs);

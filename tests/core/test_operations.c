@@ -72,7 +72,7 @@ static void draws_print_and_parse(void **state)
             struct rmcp_any_problem drawn, again[RMCP_MOST_PASSES];
             char text[RMCP_CASE_MAX], twice[RMCP_CASE_MAX];
             size_t count = 0;
-            operation->draw(seed, drawn.bytes);
+            rmcp_operation_draw(operation, seed, drawn.bytes);
             check_problem(operation, drawn.bytes);
             assert_int_equal(rmcp_case_print(operation, drawn.bytes, text, sizeof text), RMCP_OK);
             if (rmcp_case_parse(text, &found, again, &count))

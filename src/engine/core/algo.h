@@ -20,7 +20,7 @@ struct rmcp_request {
 
 /* How an algorithm would compute a request: what `consider` found out, and all that `emit` goes by.
  * Owns nothing. */
-enum { RMCP_WAY_BYTES = 1024 };
+enum { RMCP_WAY_BYTES = 2048 };
 struct rmcp_way {
     const char *refusal;      /* why it cannot; NULL: it can. Static storage, or `text`          */
     double seconds;           /* estimated, of one execution on this device                      */

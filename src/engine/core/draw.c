@@ -2,8 +2,11 @@
  * strings. */
 #include "engine/core/draw.h"
 
+#include "engine/core/case_text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool chance(struct rmcp_random *r, int64_t one_in)
 {
@@ -54,4 +57,34 @@ void rmcp_draw_strides(struct rmcp_random *r, const char *name, unsigned dims, c
     }
     const int used = snprintf(text, room, ":%s/", name);
     put_all(stride, dims, text + used, room - (size_t)used);
+}
+
+void rmcp_form_draw_any(const struct rmcp_form_rules *rules, uint64_t seed, struct rmcp_form *form)
+{
+    struct rmcp_random r = { seed };
+    const struct rmcp_trait *traits = rules->operation->traits;
+    int64_t size[RMCP_FORM_DIMS];
+    char sizes[80], text[RMCP_CASE_MAX], strides[RMCP_CASE_MAX];
+    const unsigned dims = rmcp_draw_sizes(&r, 1, 5000, size, sizes, sizeof sizes);
+    struct rmcp_case_writer out = { text, sizeof text, 0 };
+    rmcp_case_put(&out, "%s", sizes);
+    for (unsigned i = 0; traits[i].name; i++) {
+        int64_t words = 0;
+        while (traits[i].words[words]) words++;
+        rmcp_case_put(&out, ":%s", traits[i].words[rmcp_random_below(&r, words)]);
+    }
+    for (unsigned i = 0; rules->numbers && rules->numbers[i].name; i++)
+        if (rmcp_random_below(&r, 2))
+            rmcp_case_put(&out, ":%s%g", rules->numbers[i].name,
+                          (double)rmcp_random_between(&r, -8, 8) / 4);
+    rmcp_form_draw(rules, form, "%s", text);
+    const struct rmcp_form packed = *form;
+    for (unsigned slot = 0; rules->tensors[slot]; slot++) {
+        const struct rmcp_form_tensor *t = &packed.tensor[slot];
+        if (t->dims != dims || memcmp(t->size, size, dims * sizeof *size)) continue;
+        rmcp_draw_strides(&r, rules->tensors[slot], dims, size, !t->written, strides,
+                          sizeof strides);
+        rmcp_case_put(&out, "%s", strides);
+    }
+    rmcp_form_draw(rules, form, "%s", text);
 }

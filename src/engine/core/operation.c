@@ -2,6 +2,8 @@
 #include "engine/core/operation.h"
 
 #include "engine/core/case_text.h"
+#include "engine/core/draw.h"
+#include "engine/core/form.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -81,7 +83,10 @@ rmcp_status rmcp_case_parse(const char *text, const struct rmcp_operation **oper
     if (!*operation) return rmcp_fail(RMCP_E_ARG, "'%.60s' names no operation", text);
     /* Problems of the operation's own size, then each in a room of its own. */
     _Alignas(16) unsigned char packed[RMCP_MOST_PASSES * RMCP_PROBLEM_BYTES];
-    rmcp_status status = (*operation)->parse(found ? text + length + 1 : text, packed, count);
+    const char *rest = found ? text + length + 1 : text;
+    rmcp_status status = (*operation)->parse
+                             ? (*operation)->parse(rest, packed, count)
+                             : rmcp_form_parse((*operation)->form, rest, packed, count);
     for (size_t i = 0; i < *count && !status; i++)
         memcpy(problems[i].bytes, packed + i * (*operation)->problem_bytes,
                (*operation)->problem_bytes);
@@ -97,4 +102,12 @@ rmcp_status rmcp_case_print(const struct rmcp_operation *operation, const void *
     if (size <= lead) return rmcp_fail(RMCP_E_ARG, "a case string needs more than %zu bytes", size);
     if (lead) snprintf(text, size, "%s:", operation->name);
     return operation->print(problem, text + lead, size - lead);
+}
+
+void rmcp_operation_draw(const struct rmcp_operation *operation, uint64_t seed, void *problem)
+{
+    if (operation->draw)
+        operation->draw(seed, problem);
+    else
+        rmcp_form_draw_any(operation->form, seed, problem);
 }

@@ -72,6 +72,7 @@ struct rmcp_trait {
 };
 
 struct rmcp_algo;
+struct rmcp_form_rules;
 
 struct rmcp_operation {
     const char *name;                     /* the folder's; case strings begin with it      */
@@ -79,6 +80,9 @@ struct rmcp_operation {
     size_t problem_bytes;                 /* of a problem in canonical form                */
     unsigned n_slots;                     /* besides the workspace                         */
     const struct rmcp_algo *const *algos; /* ends with NULL                                */
+
+    /* The rules of problems in table form (form.h), which need no parse and no draw; else NULL. */
+    const struct rmcp_form_rules *form;
 
     /* What the problem has in slot 0 … n_slots - 1. */
     struct rmcp_slot (*slot)(const void *problem, unsigned slot);
@@ -152,6 +156,9 @@ rmcp_status rmcp_case_parse(const char *text, const struct rmcp_operation **oper
 /* The whole case string of a problem. */
 rmcp_status rmcp_case_print(const struct rmcp_operation *operation, const void *problem, char *text,
                             size_t size);
+
+/* A random problem: the operation's draw, or that of its table. */
+void rmcp_operation_draw(const struct rmcp_operation *operation, uint64_t seed, void *problem);
 
 /* ---- bounds that references share ---- */
 
