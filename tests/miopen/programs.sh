@@ -34,9 +34,7 @@ for model in alexnet googlenet resnet vgg; do
 done
 
 # went_through_ours: the table of executed kernels has some of ours and none of the original's convolutions.
-kernels=$here/../../src/engine/ops
-ours=$(sed -n 's/^__kernel .* void \([a-z_0-9]*\)(.*/\1/p' "$kernels"/conv/kernels/*.cl "$kernels"/*/kernels/*.cl |
-    sort -u | tr '\n' '|')
+ours=$("$build/tools/kernels/kernel-list" | cut -d ' ' -f 4 | sort -u | tr '\n' '|')
 went_through_ours() {
     grep -Eq " (${ours%|})\$" "$file" && ! grep -Eq 'naive_conv|Im2.*Col|miopenSp3Asm|gcnAsmConv|MIOpenConv' "$file"
 }

@@ -158,7 +158,9 @@ def symbols(root, build, rooms):
 
 def named(root):
     """Lines of src/engine/core that name an operation; the core must know none of them."""
-    others = "|".join(re.escape(name) for name in os.listdir(os.path.join(root, "src/engine/ops")) if name != "conv")
+    names = [name.removesuffix(".c") for folder in ("src/engine/ops", "src/engine/elements/special")
+             for name in os.listdir(os.path.join(root, folder))]
+    others = "|".join(re.escape(name) for name in names if name != "conv")
     # An operation may be called like an everyday word: of the others, functions, structs and files count.
     pattern = re.compile(rf"(?<![a-z])convol|(?<![a-z])conv\b|rmcp_(conv|{others})_|(conv|ops/({others}))/", re.I)
     wrong = []

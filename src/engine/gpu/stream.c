@@ -101,7 +101,7 @@ double rmcp_streams_seconds(const struct rmcp_streams *streams, const struct rmc
 void rmcp_streams_cut(struct rmcp_streams *streams, const struct rmcp_request *request)
 {
     simplify(streams);
-    streams->lanes = 16 / streams->tensor[0].bytes;
+    if (!streams->lanes) streams->lanes = 16 / streams->tensor[0].bytes;
     for (unsigned i = 0; i < streams->n_loops; i++) streams->block[i] = streams->loop[i].size;
     const int64_t limit = INT64_C(1) << 29;
     const int64_t busy = (int64_t)request->caps->compute_units * UNIT_ITEMS * streams->lanes;
@@ -123,6 +123,9 @@ void rmcp_streams_cut(struct rmcp_streams *streams, const struct rmcp_request *r
 
 const char *rmcp_streams_refuse(const struct rmcp_streams *streams)
 {
+    /* Of a row that is cut pieces begin at even elements, as all but tiny ones do. */
+    if (streams->steady && streams->block[streams->n_loops - 1] % 2 && streams->launches > 1)
+        return "rows so long that a launch would tear pairs";
     return streams->launches > MOST_LAUNCHES
                ? "the tensors reach so far that it would take more than 1024 launches"
                : NULL;

@@ -23,9 +23,9 @@ struct rmcp_streams {
     struct rmcp_stream_loop loop[RMCP_FORM_DIMS]; /* slowest first */
     int64_t block[RMCP_FORM_DIMS];                /* turns of each loop in one launch */
     int64_t launches;
-    unsigned lanes;  /* elements of a chunk: 16 bytes of the first tensor */
+    unsigned lanes;  /* elements of a chunk; 0: 16 bytes of the first tensor */
     unsigned chunks; /* of a work-item; 0: RMCP_STREAM_CHUNKS */
-    bool steady;     /* set it where chunks must begin at multiples of their length */
+    bool steady;     /* chunks must begin at multiples of their length: elements are pairs */
 };
 
 /* Begin with sizes; then add tensors, the first of which is written. One that the problem does not

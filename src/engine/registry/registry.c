@@ -1,5 +1,5 @@
 /* registry.c: the tables of operations, their algorithms and drivers, made from the names of
- * folders and files. */
+ * folders and files and from the rows of functions. */
 #include "engine/core/form.h"
 
 /* ALGOS(operation) begins the algorithms of one, X(operation, stem) names one of them, and
@@ -29,15 +29,20 @@
 #undef END
 #undef X
 
+/* Folders and files, then the rows of one formula each. */
 #define X(name) extern const struct rmcp_operation rmcp_operation_##name;
+#define F(name, ...) X(name)
+#include "engine/elements/functions.inc"
 #include "operations.inc"
 #undef X
 #define X(name) &rmcp_operation_##name,
 const struct rmcp_operation *const rmcp_operations[] = {
 #include "operations.inc"
+#include "engine/elements/functions.inc"
     NULL
 };
 #undef X
+#undef F
 
 #define X(name) extern const struct rmcp_driver rmcp_driver_##name;
 #include "drivers.inc"

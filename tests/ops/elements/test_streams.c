@@ -3,10 +3,11 @@
  * many launches are right. */
 #include "engine/core/judge.h"
 #include "engine/gpu/stream.h"
-#include "engine/ops/act/act.h"
 #include "support.h"
 
 #include <string.h>
+
+enum { X, Y }; /* tensors of an activation */
 
 static const struct rmcp_caps fast = {
     .kinds = RMCP_LAUNCH_KERNEL,
@@ -32,7 +33,7 @@ static int64_t check_launches(const char *text)
     const struct rmcp_any_problem problem = problem_of(text, &operation);
     const struct rmcp_form *form = (const struct rmcp_form *)&problem;
     const struct rmcp_request request = { .operation = operation, .problem = form, .caps = &fast };
-    const unsigned slots[] = { RMCP_ACT_Y, RMCP_ACT_X };
+    const unsigned slots[] = { Y, X };
     struct rmcp_launch_list list = { 0 };
     struct rmcp_streams streams;
     int64_t all = 0;
@@ -61,7 +62,7 @@ static int64_t check_launches(const char *text)
             assert_true((last[t] + 1) * streams.tensor[t].bytes < INT64_C(1) << 32);
         }
     }
-    assert_true(all == form->tensor[RMCP_ACT_Y].elements);
+    assert_true(all == form->tensor[Y].elements);
     rmcp_launch_list_deinit(&list);
     return streams.launches;
 }
@@ -94,11 +95,11 @@ static void test_loops_are_joined(void **state)
                                               .caps = &fast };
         struct rmcp_streams streams;
         rmcp_streams_begin(&streams, form->dims, form->size);
-        rmcp_streams_add(&streams, form, RMCP_ACT_Y, NULL, 0);
-        rmcp_streams_add(&streams, form, RMCP_ACT_X, NULL, 0);
+        rmcp_streams_add(&streams, form, Y, NULL, 0);
+        rmcp_streams_add(&streams, form, X, NULL, 0);
         rmcp_streams_cut(&streams, &request);
         assert_int_equal(streams.n_loops, 1);
-        assert_true(streams.loop[0].size == form->tensor[RMCP_ACT_Y].elements);
+        assert_true(streams.loop[0].size == form->tensor[Y].elements);
         assert_true(streams.loop[0].stride[0] == 1 && streams.loop[0].stride[1] == 1);
     }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_torch_elements.py: activations, GLU, PReLU, dropout, margin losses, Adam and rotary embeddings against PyTorch
-in double precision: values and gradients of random problems. usage: test_torch_elements.py [DEVICE [ROUNDS [SEED]]]"""
+"""test_torch_elements.py: activations, GLU, PReLU, dropout, margin losses, Adam, rotary embeddings and functions of single
+elements against PyTorch in double precision: values and gradients of random problems. usage: test_torch_elements.py [DEVICE [ROUNDS [SEED]]]"""
 import os
 import pathlib
 import random
@@ -206,7 +206,26 @@ def dropout(rng, world, dtype):
         close(dx, dy.double() * kept * scale, dtype, f"{case}:bwd:{word}")
 
 
-CHECKS = (activation, activation, gate, prelu, soft_margin, multi_margin, adam, rotate, dropout)
+def function(rng, world, dtype):
+    """exp, eq and where, one of their tensors broadcast."""
+    shape = shape_of(rng)
+    a, b = numbers(rng, shape, dtype, rng.choice((1, 20, 80))), numbers(rng, shape, dtype)
+    chosen = torch.tensor([rng.randrange(3) for _ in range(a.numel())], dtype=torch.uint8).reshape(shape)
+    b = torch.where(chosen.bool(), a, b)[..., :1].expand(shape)
+    a, condition = laid_out(rng, a), laid_out(rng, chosen)
+    out, equal = laid_out(rng, torch.zeros_like(a)), torch.zeros(shape, dtype=torch.uint8)
+    case = f"{text(shape)}:{WORDS[dtype]}{strides('a', a)}"
+    world.run(f"exp:{case}{strides('y', out)}", {"a": a, "y": out})
+    close(out, a.double().exp(), dtype, "exp:" + case)
+    case += strides("b", b)
+    conditions = strides("c", condition)
+    world.run(f"where:{case}{conditions}{strides('y', out)}", {"a": a, "b": b, "c": condition, "y": out})
+    assert torch.equal(out, torch.where(condition.bool(), a, b)), f"where:{case}"
+    world.run(f"eq:{case}", {"a": a, "b": b, "y": equal})
+    assert torch.equal(equal.bool(), a == b), f"eq:{case}"
+
+
+CHECKS = (activation, activation, gate, prelu, soft_margin, multi_margin, adam, rotate, dropout, function)
 
 
 def main():
