@@ -59,32 +59,59 @@ void rmcp_draw_strides(struct rmcp_random *r, const char *name, unsigned dims, c
     put_all(stride, dims, text + used, room - (size_t)used);
 }
 
-void rmcp_form_draw_any(const struct rmcp_form_rules *rules, uint64_t seed, struct rmcp_form *form)
+/* One of the words of a text; `all` NULL: a number from -2 to 2. */
+static void draw_sample(struct rmcp_random *r, const char *all, char *text, size_t room)
 {
-    struct rmcp_random r = { seed };
+    int64_t words = 1;
+    snprintf(text, room, "%g", (double)rmcp_random_between(r, -8, 8) / 4);
+    if (!all) return;
+    for (const char *c = all; *c; c++) words += *c == ' ';
+    for (int64_t skip = rmcp_random_below(r, words); skip > 0; skip--) all = strchr(all, ' ') + 1;
+    snprintf(text, room, "%.*s", (int)strcspn(all, " "), all);
+}
+
+static void draw_words(struct rmcp_random *r, const struct rmcp_form_rules *rules,
+                       struct rmcp_case_writer *out)
+{
     const struct rmcp_trait *traits = rules->operation->traits;
-    int64_t size[RMCP_FORM_DIMS];
-    char sizes[80], text[RMCP_CASE_MAX], strides[RMCP_CASE_MAX];
-    const unsigned dims = rmcp_draw_sizes(&r, 1, 5000, size, sizes, sizeof sizes);
-    struct rmcp_case_writer out = { text, sizeof text, 0 };
-    rmcp_case_put(&out, "%s", sizes);
+    char sample[24];
     for (unsigned i = 0; traits[i].name; i++) {
         int64_t words = 0;
         while (traits[i].words[words]) words++;
-        rmcp_case_put(&out, ":%s", traits[i].words[rmcp_random_below(&r, words)]);
+        rmcp_case_put(out, ":%s", traits[i].words[rmcp_random_below(r, words)]);
     }
     for (unsigned i = 0; rules->numbers && rules->numbers[i].name; i++)
-        if (rmcp_random_below(&r, 2))
-            rmcp_case_put(&out, ":%s%g", rules->numbers[i].name,
-                          (double)rmcp_random_between(&r, -8, 8) / 4);
-    rmcp_form_draw(rules, form, "%s", text);
-    const struct rmcp_form packed = *form;
-    for (unsigned slot = 0; rules->tensors[slot]; slot++) {
-        const struct rmcp_form_tensor *t = &packed.tensor[slot];
-        if (t->dims != dims || memcmp(t->size, size, dims * sizeof *size)) continue;
-        rmcp_draw_strides(&r, rules->tensors[slot], dims, size, !t->written, strides,
-                          sizeof strides);
+        if (chance(r, 2)) {
+            draw_sample(r, rules->samples ? rules->samples[i] : NULL, sample, sizeof sample);
+            rmcp_case_put(out, ":%s%s", rules->numbers[i].name, sample);
+        }
+}
+
+/* What the rules refuse is drawn again; strides that they refuse are left out. */
+void rmcp_form_draw_any(const struct rmcp_form_rules *rules, uint64_t seed, struct rmcp_form *form)
+{
+    enum { TRIES = 200 };
+    struct rmcp_random r = { seed };
+    struct rmcp_form all[RMCP_MOST_PASSES];
+    char text[RMCP_CASE_MAX], strides[RMCP_CASE_MAX];
+    size_t count = 0;
+    for (int i = 0; i < TRIES && !count; i++) {
+        int64_t size[RMCP_FORM_DIMS];
+        struct rmcp_case_writer out = { text, sizeof text, 0 };
+        rmcp_draw_sizes(&r, 1, 9000, size, strides, sizeof strides);
         rmcp_case_put(&out, "%s", strides);
+        draw_words(&r, rules, &out);
+        if (rmcp_form_parse(rules, text, all, &count)) count = 0;
+    }
+    const struct rmcp_form packed = all[0];
+    for (unsigned slot = 0; count && rules->tensors[slot]; slot++) {
+        const struct rmcp_form_tensor *t = &packed.tensor[slot];
+        const size_t length = strlen(text);
+        if (!t->dims) continue;
+        rmcp_draw_strides(&r, rules->tensors[slot], t->dims, t->size, !t->written, strides,
+                          sizeof strides);
+        snprintf(text + length, sizeof text - length, "%s", strides);
+        if (rmcp_form_parse(rules, text, all, &count)) text[length] = '\0';
     }
     rmcp_form_draw(rules, form, "%s", text);
 }

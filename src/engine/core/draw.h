@@ -15,8 +15,7 @@ unsigned rmcp_draw_sizes(struct rmcp_random *r, unsigned least, int64_t most,
 void rmcp_draw_strides(struct rmcp_random *r, const char *name, unsigned dims, const int64_t *size,
                        bool repeats, char *text, size_t room);
 
-/* A random problem of any operation in table form: sizes, words, numbers from -2 to 2, and strides
- * of the tensors that have all of the size. */
+/* A random problem of any operation in table form: sizes, words, numbers, strides. */
 void rmcp_form_draw_any(const struct rmcp_form_rules *rules, uint64_t seed, struct rmcp_form *form);
 
 #endif

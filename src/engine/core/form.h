@@ -83,8 +83,10 @@ struct rmcp_form_rules {
     const char *const *tensors; /* names of the slots, ends with NULL                      */
     const struct rmcp_form_number *numbers; /* NULL, or ends with a NULL name. No name is the
                                                beginning of another's, nor of a word or a list */
-    const struct rmcp_form_list *lists;     /* the same     */
-    const struct rmcp_form_scalar *scalars; /* NULL, or n_scalars of them */
+    const char *const *samples; /* of each number, for random problems (core/draw.h): "0 0.5 1".
+                                   NULL, or a NULL: anything from -2 to 2                        */
+    const struct rmcp_form_list *lists;     /* ends with a NULL name, as numbers do         */
+    const struct rmcp_form_scalar *scalars; /* NULL, or n_scalars of them                    */
     unsigned n_scalars;
 
     /* Intermediate values reach far beyond the inputs (squares, exponentials, products of sums):

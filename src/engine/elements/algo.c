@@ -8,6 +8,12 @@
 
 const char *const rmcp_element_passes[] = { "fwd", "bwd", NULL };
 
+void rmcp_element_pass(const struct rmcp_form *form, const int64_t *first, void *math)
+{
+    (void)first;
+    *(struct rmcp_pass_math *)math = (struct rmcp_pass_math){ .backward = form->word[0] };
+}
+
 rmcp_status rmcp_element_consider(const struct rmcp_request *request, struct rmcp_way *way)
 {
     struct rmcp_element_work *work = RMCP_WAY_DETAILS(way, struct rmcp_element_work);
@@ -38,7 +44,7 @@ static rmcp_status emit_each(const struct rmcp_request *request,
 {
     const struct rmcp_form *form = rmcp_form_of(request);
     const struct rmcp_element *element = rmcp_element_of(form);
-    _Alignas(8) unsigned char math[RMCP_ELEMENT_MATH_BYTES];
+    _Alignas(8) unsigned char math[RMCP_ELEMENT_MATH_BYTES] = { 0 };
     for (int64_t i = 0; i < work->streams.launches; i++) {
         struct rmcp_stream_launch launch;
         const rmcp_status status =
@@ -47,7 +53,7 @@ static rmcp_status emit_each(const struct rmcp_request *request,
         for (unsigned k = 0; k < work->n_more; k++)
             rmcp_arg_memory(launch.kernel, work->more[k], 0);
         rmcp_arg_value(launch.kernel, &launch.args, sizeof launch.args);
-        element->math(form, launch.first, math);
+        if (element->math) element->math(form, launch.first, math);
         if (element->rules.n_scalars)
             rmcp_arg_made(launch.kernel, math, element->math_bytes, make, form);
         else
@@ -66,9 +72,9 @@ rmcp_status rmcp_element_emit(const struct rmcp_request *request, const struct r
     rmcp_status status = RMCP_OK;
     if (work->each) status = emit_each(request, work, name, list);
     if (!status && work->sums) {
-        _Alignas(8) unsigned char math[RMCP_ELEMENT_MATH_BYTES];
+        _Alignas(8) unsigned char math[RMCP_ELEMENT_MATH_BYTES] = { 0 };
         const rmcp_type type = (rmcp_type)form->type;
-        element->math(form, NULL, math);
+        if (element->math) element->math(form, NULL, math);
         status = rmcp_folds_emit(&work->folds, list, name, type, math, element->math_bytes);
         if (!status)
             status = rmcp_folds_end(&work->folds, list, name, type, work->sum, work->sum_step,

@@ -34,8 +34,8 @@ struct rmcp_element {
     void (*work)(const struct rmcp_request *request, struct rmcp_element_work *work);
 
     /* What its kernels take by value behind the streams. `first`: where each stream's part begins
-     * in this launch, in elements; NULL for sums, and where an execution
-     * brings scalars. */
+     * in this launch, in elements; NULL for sums, and where an
+     * execution brings scalars. No function: zeros. */
     size_t math_bytes; /* RMCP_ELEMENT_MATH_BYTES at most */
     void (*math)(const struct rmcp_form *form, const int64_t *first, void *math);
 
@@ -63,6 +63,9 @@ rmcp_status rmcp_element_emit_packed(const struct rmcp_request *request, const s
     .name = "packed", .kind = RMCP_LAUNCH_KERNEL, .consider = rmcp_element_consider_packed,        \
     .emit = rmcp_element_emit_packed
 
+/* For operations whose first trait is the pass: its words, and the pass as all that kernels take.
+ */
 extern const char *const rmcp_element_passes[]; /* "fwd", "bwd", NULL */
+void rmcp_element_pass(const struct rmcp_form *form, const int64_t *first, void *math);
 
 #endif

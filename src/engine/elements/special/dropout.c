@@ -66,6 +66,9 @@ static rmcp_status shape(struct rmcp_form *form)
     }
     if (mask != RMCP_DROPOUT_DRAWN)
         rmcp_form_part(form, RESERVE, RMCP_U8, mask == RMCP_DROPOUT_SAVED, 1, &elements);
+    for (unsigned slot = STATE; slot <= RESERVE; slot++)
+        if (form->tensor[slot].strided && form->tensor[slot].stride[0] != 1)
+            return rmcp_fail(RMCP_E_UNSUPPORTED, "a state or mask with gaps");
     return RMCP_OK;
 }
 
@@ -146,30 +149,6 @@ static rmcp_status finish(const struct rmcp_form *form, struct rmcp_launch_list 
 
 static const struct rmcp_element element;
 
-static void draw(uint64_t seed, void *problem)
-{
-    struct rmcp_random r = { seed };
-    static const char *const rates[] = { "0", "0.1", "0.5", "0.9", "1" };
-    const int64_t back = rmcp_random_below(&r, 2);
-    const char *pass = rmcp_element_passes[back], *mask = masks[rmcp_random_below(&r, 3)];
-    const char *state = counts[rmcp_random_below(&r, 2)],
-               *type = rmcp_type_names[rmcp_random_below(&r, 3)];
-    const char *rate = rates[rmcp_random_below(&r, 5)];
-    if (rmcp_random_below(&r, 2)) {
-        rmcp_form_draw(&element.rules, problem, "%d:%s:%s:%s:%s:drop%s",
-                       (int)rmcp_random_between(&r, 1, 5000), pass, mask, state, type, rate);
-        return;
-    }
-    const int n = (int)rmcp_random_between(&r, 1, 3), c = (int)rmcp_random_between(&r, 1, 9);
-    const int h = (int)rmcp_random_between(&r, 1, 9), w = (int)rmcp_random_between(&r, 1, 40);
-    const int gap = (int)rmcp_random_below(&r, 3);
-    /* channels last on one side, rows with gaps on the other */
-    rmcp_form_draw(&element.rules, problem,
-                   "%dx%dx%dx%d:%s:%s:%s:%s:drop%s:%s/%dx1x%dx%d:%s/%dx%dx%dx1", n, c, h, w, pass,
-                   mask, state, type, rate, back ? "dy" : "x", c * h * w, c * w, c,
-                   back ? "dx" : "y", c * h * (w + gap), h * (w + gap), w + gap);
-}
-
 static const struct rmcp_algo stream = { RMCP_ELEMENT_STREAM, .version = 1 };
 static const struct rmcp_algo *const algos[] = { &rmcp_algo_form_reference, &stream, NULL };
 
@@ -185,7 +164,6 @@ const struct rmcp_operation rmcp_operation_dropout = {
                                            { "state", counts },
                                            { "type", rmcp_type_names },
                                            { NULL, NULL } },
-    .draw = draw,
     .trials = (const char *const[]){ "3x1001:saved:%s:drop0.25",
                                      "2x5x6x7:drawn:counting:%s:x/210x1x35x5:dy/210x1x35x5",
                                      "3x70:given:%s", NULL },
@@ -196,6 +174,7 @@ static const struct rmcp_element element = {
         .operation = &rmcp_operation_dropout,
         .tensors = (const char *const[]){ "x", "y", "dy", "dx", "state", "reserve", NULL },
         .numbers = (const struct rmcp_form_number[]){ { "drop", 0.5 }, { NULL, 0 } },
+        .samples = (const char *const[]){ "0 0.1 0.9 1" },
         .shape = shape,
         .evaluate = evaluate,
     },

@@ -83,27 +83,7 @@ static void work(const struct rmcp_request *request, struct rmcp_element_work *w
     rmcp_streams_cut(streams, request);
 }
 
-static void math(const struct rmcp_form *form, const int64_t *first, void *math)
-{
-    (void)first;
-    *(struct rmcp_pass_math *)math = (struct rmcp_pass_math){ .backward = backward(form) };
-}
-
 static const struct rmcp_element element;
-
-static void draw(uint64_t seed, void *problem)
-{
-    struct rmcp_random r = { seed };
-    const char *pass = rmcp_element_passes[rmcp_random_below(&r, 2)],
-               *type = rmcp_type_names[rmcp_random_below(&r, 3)];
-    int size[4];
-    for (int i = 0; i < 4; i++) size[i] = (int)rmcp_random_between(&r, 1, i == 3 ? 40 : 9);
-    const int dim = (int)rmcp_random_below(&r, 4), gap = (int)rmcp_random_below(&r, 3);
-    size[dim] *= 2;
-    rmcp_form_draw(&element.rules, problem, "%dx%dx%dx%d:%s:%s:dim%d:x/%dx%dx%dx1", size[0],
-                   size[1], size[2], size[3], pass, type, dim, size[1] * size[2] * (size[3] + gap),
-                   size[2] * (size[3] + gap), size[3] + gap);
-}
 
 static const struct rmcp_algo stream = { RMCP_ELEMENT_STREAM, .version = 2 };
 static const struct rmcp_algo *const algos[] = { &rmcp_algo_form_reference, &stream, NULL };
@@ -118,7 +98,6 @@ const struct rmcp_operation rmcp_operation_glu = {
     .traits = (const struct rmcp_trait[]){ { "pass", rmcp_element_passes },
                                            { "type", rmcp_type_names },
                                            { NULL, NULL } },
-    .draw = draw,
     .trials = (const char *const[]){ "4x1000:%s", "3x8x30:%s:dim1", "3x5x70:%s:dim2", NULL },
 };
 
@@ -128,10 +107,11 @@ static const struct rmcp_element element = {
         .fragile = true,
         .tensors = (const char *const[]){ "x", "y", "dy", "dx", NULL },
         .numbers = (const struct rmcp_form_number[]){ { "dim", 0 }, { NULL, 0 } },
+        .samples = (const char *const[]){ "0 1 2 3" },
         .shape = shape,
         .evaluate = evaluate,
     },
     .work = work,
     .math_bytes = sizeof(struct rmcp_pass_math),
-    .math = math,
+    .math = rmcp_element_pass,
 };

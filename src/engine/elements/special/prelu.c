@@ -104,32 +104,7 @@ static void work(const struct rmcp_request *request, struct rmcp_element_work *w
     if (work->sums) cut_weights(request, &work->folds);
 }
 
-static void math(const struct rmcp_form *form, const int64_t *first, void *math)
-{
-    (void)form, (void)first;
-    *(struct rmcp_prelu_math *)math = (struct rmcp_prelu_math){ 0 };
-}
-
 static const struct rmcp_element element;
-
-static void draw(uint64_t seed, void *problem)
-{
-    struct rmcp_random r = { seed };
-    const char *weight = weights[rmcp_random_below(&r, 2)], *want = wants[rmcp_random_below(&r, 3)];
-    const char *type = rmcp_type_names[rmcp_random_below(&r, 3)];
-    const int n = (int)rmcp_random_between(&r, 1, 9), c = (int)rmcp_random_between(&r, 1, 9);
-    const int h = (int)rmcp_random_between(&r, 1, 9), w = (int)rmcp_random_between(&r, 1, 40);
-    const int kind = (int)rmcp_random_below(&r, 3), gap = (int)rmcp_random_below(&r, 3);
-    if (kind == 0)
-        rmcp_form_draw(&element.rules, problem, "%dx%dx%dx%d:%s:%s:%s", n, c, h, w, weight, want,
-                       type);
-    else if (kind == 1)
-        rmcp_form_draw(&element.rules, problem, "%dx%dx%dx%d:%s:%s:%s:x/%dx1x%dx%d:dy/%dx1x%dx%d",
-                       n, c, h, w, weight, want, type, c * h * w, c * w, c, c * h * w, c * w, c);
-    else
-        rmcp_form_draw(&element.rules, problem, "%dx%dx%d:%s:%s:%s:dy/%dx%dx1", n, c, 20 * w,
-                       weight, want, type, c * (20 * w + gap), 20 * w + gap);
-}
 
 static const struct rmcp_algo stream = { RMCP_ELEMENT_STREAM, .version = 2 };
 static const struct rmcp_algo *const algos[] = { &rmcp_algo_form_reference, &stream, NULL };
@@ -145,7 +120,6 @@ const struct rmcp_operation rmcp_operation_prelu = {
                                            { "wanted", wants },
                                            { "type", rmcp_type_names },
                                            { NULL, NULL } },
-    .draw = draw,
     .trials = (const char *const[]){ "3x5x600:channels:%s", "7x3000:%s", NULL },
 };
 
@@ -158,5 +132,4 @@ static const struct rmcp_element element = {
     },
     .work = work,
     .math_bytes = sizeof(struct rmcp_prelu_math),
-    .math = math,
 };

@@ -55,44 +55,22 @@ static rmcp_status evaluate(const struct rmcp_form *form, const struct rmcp_form
 static void work(const struct rmcp_request *request, struct rmcp_element_work *work)
 {
     const struct rmcp_form *form = rmcp_form_of(request);
-    int64_t shared[RMCP_FORM_DIMS] = { 0 }; /* by all rows */
-    shared[form->dims - 1] = 1;
+    int64_t cosine[RMCP_FORM_DIMS] = { 0 }, sine[RMCP_FORM_DIMS] = { 0 }; /* shared by all rows */
+    cosine[form->dims - 1] = form->tensor[COS].stride[0];
+    sine[form->dims - 1] = form->tensor[SIN].stride[0];
     work->each = true;
     rmcp_streams_begin(&work->streams, form->dims, form->size);
     work->streams.steady = true;
     rmcp_streams_add(&work->streams, form, backward(form) ? DX : Y, NULL, 0);
     rmcp_streams_add(&work->streams, form, backward(form) ? DY : X, NULL, 0);
-    rmcp_streams_add(&work->streams, form, COS, shared, 0);
-    rmcp_streams_add(&work->streams, form, SIN, shared, 0);
+    rmcp_streams_add(&work->streams, form, COS, cosine, 0);
+    rmcp_streams_add(&work->streams, form, SIN, sine, 0);
     rmcp_streams_cut(&work->streams, request);
-}
-
-static void math(const struct rmcp_form *form, const int64_t *first, void *math)
-{
-    (void)first;
-    *(struct rmcp_pass_math *)math = (struct rmcp_pass_math){ .backward = backward(form) };
 }
 
 static const struct rmcp_element element;
 
-static void draw(uint64_t seed, void *problem)
-{
-    struct rmcp_random r = { seed };
-    const int64_t back = rmcp_random_below(&r, 2);
-    const int rows = (int)rmcp_random_between(&r, 1, 30),
-              heads = (int)rmcp_random_between(&r, 1, 5);
-    const int length = 2 * (int)rmcp_random_between(&r, 1, 70), gap = (int)rmcp_random_below(&r, 4);
-    const char *type = rmcp_type_names[rmcp_random_below(&r, 3)];
-    if (gap == 3)
-        rmcp_form_draw(&element.rules, problem, "%dx%d:%s:%s", rows, length,
-                       rmcp_element_passes[back], type);
-    else
-        rmcp_form_draw(&element.rules, problem, "%dx%dx%d:%s:%s:%s/%dx%dx1", rows, heads, length,
-                       rmcp_element_passes[back], type, back ? "dy" : "x", heads * (length + gap),
-                       length + gap);
-}
-
-static const struct rmcp_algo stream = { RMCP_ELEMENT_STREAM, .version = 1 };
+static const struct rmcp_algo stream = { RMCP_ELEMENT_STREAM, .version = 2 };
 static const struct rmcp_algo *const algos[] = { &rmcp_algo_form_reference, &stream, NULL };
 
 extern const struct rmcp_operation rmcp_operation_rope;
@@ -105,7 +83,6 @@ const struct rmcp_operation rmcp_operation_rope = {
     .traits = (const struct rmcp_trait[]){ { "pass", rmcp_element_passes },
                                            { "type", rmcp_type_names },
                                            { NULL, NULL } },
-    .draw = draw,
     .trials = (const char *const[]){ "5x1000:%s", "3x7x30:%s:x/240x32x1:dy/240x32x1", NULL },
 };
 
@@ -119,5 +96,5 @@ static const struct rmcp_element element = {
     },
     .work = work,
     .math_bytes = sizeof(struct rmcp_pass_math),
-    .math = math,
+    .math = rmcp_element_pass,
 };

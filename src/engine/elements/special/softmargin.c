@@ -110,22 +110,6 @@ static void math(const struct rmcp_form *form, const int64_t *first, void *math)
 
 static const struct rmcp_element element;
 
-static void draw(uint64_t seed, void *problem)
-{
-    struct rmcp_random r = { seed };
-    const char *pass = rmcp_element_passes[rmcp_random_below(&r, 2)],
-               *type = rmcp_type_names[rmcp_random_below(&r, 3)];
-    const char *reduction = reductions[rmcp_random_below(&r, 3)];
-    const int n = (int)rmcp_random_between(&r, 1, 9), c = (int)rmcp_random_between(&r, 1, 9);
-    const int w = (int)rmcp_random_between(&r, 1, 90), gap = (int)rmcp_random_below(&r, 3);
-    if (rmcp_random_below(&r, 2))
-        rmcp_form_draw(&element.rules, problem, "%d:%s:%s:%s",
-                       (int)rmcp_random_between(&r, 1, 9000), pass, reduction, type);
-    else
-        rmcp_form_draw(&element.rules, problem, "%dx%dx%d:%s:%s:%s:x/%dx1x%d:t/%dx%dx1", n, c, w,
-                       pass, reduction, type, c * w, c, c * (w + gap), w + gap);
-}
-
 static const struct rmcp_algo stream = { RMCP_ELEMENT_STREAM, .version = 2 };
 static const struct rmcp_algo *const algos[] = { &rmcp_algo_form_reference, &stream, NULL };
 
@@ -140,7 +124,6 @@ const struct rmcp_operation rmcp_operation_softmargin = {
                                            { "reduction", reductions },
                                            { "type", rmcp_type_names },
                                            { NULL, NULL } },
-    .draw = draw,
     .trials =
         (const char *const[]){ "3x1000:none:%s", "7x500:sum:%s", "3x5x70:mean:%s:x/350x1x5", NULL },
 };
