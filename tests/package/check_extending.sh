@@ -1,6 +1,6 @@
 #!/bin/sh
-# Adds the algorithm, the operation and the element-wise function of docs/extending.md to a copy of the project, builds it and verifies
-# them there. usage: check_extending.sh SOURCE-DIR
+# Adds the algorithm, the operation and the element-wise function of docs/extending.md to a copy of the project, builds
+# it and verifies them there. usage: check_extending.sh SOURCE-DIR
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -36,7 +36,8 @@ build/rmcp verify --device cpu --suite fuzz --operation negate --cases 50 | grep
 build/rmcp bench --device cpu negate:100x1000 | grep -q 'loops *negate:100x1000'
 build/rmcp verify --device cpu lerp:8x125:alpha0.25 lerp:2x3x5:bf16:b/0x0x1:y/40x10x2 | grep -q '^4 runs, 0 failures'
 build/rmcp verify --device cpu --suite fuzz --operation lerp --cases 50 | grep -q '^50 runs, 0 failures'
-build/rmcp verify --device opencl --suite fuzz --operation lerp --cases 20 >log 2>&1 || ! grep -q 'failures' log || { cat log; exit 1; }
+build/rmcp verify --device opencl --suite fuzz --operation lerp --cases 20 >log 2>&1 ||
+    ! grep -q 'failures' log || { cat log; exit 1; }
 for wrong in 0 3x 2:f64 2:scale 2:scale0 2:scale1:scale2 2x2:y/0x1 2x2:y/1 2x2:x/1x1x1 2x2:f16:f32 1x1x1x1x1x1 \
     99999999999999x99999999999999 2x2:y/9223372036854775807x1; do
     ! build/rmcp verify --device cpu "negate:$wrong" 2>log >/dev/null || { echo "negate:$wrong was taken"; exit 1; }

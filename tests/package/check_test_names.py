@@ -40,6 +40,8 @@ def main(source, build):
         tests = [(test["name"], [suite.split(":")[-1] for suite in test["suite"]]) for test in json.load(file)]
     rooms = {path.parent.name for path in (source / "tests").rglob("meson.build")}
     rooms |= {path.name for path in (source / "src/engine/ops").iterdir() if path.is_dir()}
+    rooms |= {path.stem for path in (source / "src/engine/elements/special").glob("*.c")}
+    rooms |= set(re.findall(r"^F\((\w+)", (source / "src/engine/elements/functions.inc").read_text("utf-8"), re.M))
     found = list(wrong(tests, rooms - {"support", "tests"}))
     print("\n".join(found))
     print(f"{len(tests)} tests, {len(found)} names are wrong")

@@ -63,15 +63,18 @@ struct rmcp_algo {
      * the plan, at the address that the request has. */
     rmcp_status (*emit)(const struct rmcp_request *request, const struct rmcp_way *way,
                         struct rmcp_launch_list *list);
-
-    /* Until all algorithms have `consider`: the same three answers, each found out anew. */
-    const char *(*refuse)(const struct rmcp_request *request);
-    double (*cost)(const struct rmcp_request *request);
-    rmcp_status (*workspace)(const struct rmcp_request *request, uint64_t *bytes);
 };
 
-/* Ask algo->consider. */
-rmcp_status rmcp_algo_consider(const struct rmcp_algo *algo, const struct rmcp_request *request,
-                               struct rmcp_way *way);
+/* Ask algo->consider, with the first fields zeroed. */
+static inline rmcp_status rmcp_algo_consider(const struct rmcp_algo *algo,
+                                             const struct rmcp_request *request,
+                                             struct rmcp_way *way)
+{
+    way->refusal = NULL;
+    way->seconds = 0;
+    way->workspace_bytes = 0;
+    way->text[0] = 0;
+    return algo->consider(request, way);
+}
 
 #endif

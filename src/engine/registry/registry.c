@@ -38,6 +38,7 @@
 #define X(name) &rmcp_operation_##name,
 const struct rmcp_operation *const rmcp_operations[] = {
 #include "operations.inc"
+/* Then those that are one formula. */
 #include "engine/elements/functions.inc"
     NULL
 };

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """test_torch_elements.py: activations, GLU, PReLU, dropout, margin losses, Adam, rotary embeddings and functions of single
-elements against PyTorch in double precision: values and gradients of random problems. usage: test_torch_elements.py [DEVICE [ROUNDS [SEED]]]"""
+elements against PyTorch in double precision: values and gradients of random problems.
+
+usage: test_torch_elements.py [DEVICE [ROUNDS [SEED]]]"""
 import os
 import pathlib
 import random
