@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_torch_elements.py: activations, GLU, PReLU, dropout, margin losses, Adam, rotary embeddings and functions of single
+"""Activations, GLU, PReLU, dropout, margin losses, Adam, rotary embeddings and functions of single
 elements against PyTorch in double precision: values and gradients of random problems.
 
 usage: test_torch_elements.py [DEVICE [ROUNDS [SEED]]]"""
