@@ -10,8 +10,7 @@ sed -n 's/^#define ADDRESS_[A-Z0-9_]* "\(https:[^"]*\)".*/\1/p' "$header" >"$wor
 wheels=$(sed -n 's/^#define ADDRESS_WHEELS "\(.*\)".*/\1/p' "$header")
 # The releases that are given to a chip, and the two others that options name.
 {
-    sed -n 's/.*"\(rocm[0-9][0-9.]*\)".*/\1/p' src/help/doctor/chips.c
-    grep -o '"rocm[0-9][0-9.]*"' src/help/doctor/chips.c | tr -d '"'
+    sed -n 's/.*\.wheel = "\(rocm[0-9][0-9.]*\)".*/\1/p' src/base/chip/chips.inc
     grep -ho 'ADDRESS_WHEELS "[a-z0-9.]*"' src/help/doctor/*.c | sed 's/.*"\(.*\)"/\1/'
 } | sort -u >"$work/releases"
 
