@@ -14,7 +14,9 @@
 
 #include "engine/gpu/archive.h"
 
-enum { LEVEL = 19 };
+/* PTX of one operation may have 30 MB: stretches of it are packed beside each other, each with the
+ * whole window before it. The bytes do not depend on how many processors there are. */
+enum { LEVEL = 19, WORKERS = 4, STRETCH = 4 << 20, WHOLE_WINDOW = 9 };
 
 enum { MOST_PATH = 4096 };
 
@@ -74,6 +76,28 @@ static char *gather(const char *folder, char *const *names, int n, size_t *size)
     return bytes;
 }
 
+/* Bytes that were written to `packed`, or an error of zstd's. */
+static size_t compress(void *packed, size_t room, const void *bytes, size_t size)
+{
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    size_t length = 0;
+    if (!context) return 0;
+    const struct {
+        ZSTD_cParameter name;
+        int value;
+    } settings[] = {
+        { ZSTD_c_compressionLevel, LEVEL },
+        { ZSTD_c_nbWorkers, WORKERS },
+        { ZSTD_c_jobSize, STRETCH },
+        { ZSTD_c_overlapLog, WHOLE_WINDOW },
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings && !ZSTD_isError(length); i++)
+        length = ZSTD_CCtx_setParameter(context, settings[i].name, settings[i].value);
+    if (!ZSTD_isError(length)) length = ZSTD_compress2(context, packed, room, bytes, size);
+    ZSTD_freeCCtx(context);
+    return length;
+}
+
 static bool write_file(const char *path, const void *bytes, size_t size)
 {
     FILE *file = fopen(path, "wb");
@@ -93,8 +117,8 @@ static bool pack(const char *target, const char *operation, const char *folder, 
     char *bytes = used > 0 && used < MOST_PATH ? gather(folder, names, n, &size) : NULL;
     const size_t room = ZSTD_compressBound(size);
     void *packed = bytes ? malloc(room) : NULL;
-    const size_t length = packed ? ZSTD_compress(packed, room, bytes, size, LEVEL) : 0;
-    const bool ok = packed && !ZSTD_isError(length) && write_file(path, packed, length);
+    const size_t length = packed ? compress(packed, room, bytes, size) : 0;
+    const bool ok = length && !ZSTD_isError(length) && write_file(path, packed, length);
     if (ok) {
         printf("%s: %s: %d kernels, %zu bytes, %zu packed\n", target, operation, n, size, length);
         fprintf(result,
