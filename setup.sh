@@ -235,7 +235,7 @@ portable() {
     echo -Dportable=true --libdir=lib
 }
 
-# The kernels of all targets; about a minute of one core for each that is compiled the first time.
+# The kernels of all targets; two or three minutes of one core for each that is compiled the first time.
 targets=${RMCP_KERNEL_TARGETS-$(sed -n "s/^  choices: \[\('gfx.*\)\],$/\1/p" meson_options.txt | tr -d "' ")}
 release() {
     say "building with kernels for ${targets:-no target}"
