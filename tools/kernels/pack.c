@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <zstd.h>
 
@@ -20,11 +21,9 @@ enum { LEVEL = 19, WORKERS = 4, STRETCH = 4 << 20, WHOLE_WINDOW = 9 };
 
 enum { MOST_PATH = 4096 };
 
-static void *read_file(const char *folder, const char *name, size_t *size)
+static void *read_whole(const char *path, size_t *size)
 {
-    char path[MOST_PATH];
-    const int used = snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = used > 0 && used < MOST_PATH ? fopen(path, "rb") : NULL;
+    FILE *file = fopen(path, "rb");
     char *bytes = NULL;
     long end = -1;
     if (file && !fseek(file, 0, SEEK_END)) end = ftell(file);
@@ -35,6 +34,13 @@ static void *read_file(const char *folder, const char *name, size_t *size)
     }
     if (file) fclose(file);
     return bytes;
+}
+
+static void *read_file(const char *folder, const char *name, size_t *size)
+{
+    char path[MOST_PATH];
+    const int used = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return used > 0 && used < MOST_PATH ? read_whole(path, size) : NULL;
 }
 
 /* "conv/gemm.co" becomes "gemm". False when it is too long. */
@@ -107,33 +113,77 @@ static bool write_file(const char *path, const void *bytes, size_t size)
     return ok;
 }
 
+/* What an archive was made of and how, kept beside it. False when it does not fit. */
+static bool say_parts(char *text, size_t size, char *const *names, int n)
+{
+    int used = snprintf(text, size, "level %d, stretches of %d\n", LEVEL, STRETCH);
+    for (int i = 0; i < n && used > 0 && (size_t)used < size; i++)
+        used += snprintf(text + used, size - (size_t)used, "%s\n", names[i]);
+    return used > 0 && (size_t)used < size;
+}
+
+/* Whether the archive was made of these files as they are: builds share a folder of kernels, and
+ * packing takes as long as many tests. */
+static bool is_made(const char *archive, const char *note, const char *parts, const char *folder,
+                    char *const *names, int n)
+{
+    struct stat made, file;
+    char path[MOST_PATH];
+    size_t size = 0;
+    if (stat(archive, &made)) return false;
+    char *old = read_whole(note, &size);
+    const bool same = old && size == strlen(parts) && !memcmp(old, parts, size);
+    free(old);
+    for (int i = 0; i < n && same; i++) {
+        const int used = snprintf(path, sizeof path, "%s/%s", folder, strchr(names[i], '/') + 1);
+        if (used < 0 || used >= MOST_PATH || stat(path, &file) || file.st_mtime >= made.st_mtime)
+            return false;
+    }
+    return same;
+}
+
+static bool make(const char *target, const char *operation, const char *folder, const char *archive,
+                 char *const *names, int n)
+{
+    size_t size = 0;
+    char *bytes = gather(folder, names, n, &size);
+    const size_t room = ZSTD_compressBound(size);
+    void *packed = bytes ? malloc(room) : NULL;
+    const size_t length = packed ? compress(packed, room, bytes, size) : 0;
+    const bool ok = length && !ZSTD_isError(length) && write_file(archive, packed, length);
+    if (ok)
+        printf("%s: %s: %d kernels, %zu bytes, %zu packed\n", target, operation, n, size, length);
+    free(packed);
+    free(bytes);
+    return ok;
+}
+
 /* One operation's archive, on disk and as a part of the assembler file. */
 static bool pack(const char *target, const char *operation, const char *folder, char *const *names,
                  int n, FILE *result)
 {
-    char path[MOST_PATH];
-    const int used = snprintf(path, sizeof path, "%s/%s.zst", folder, operation);
-    size_t size = 0;
-    char *bytes = used > 0 && used < MOST_PATH ? gather(folder, names, n, &size) : NULL;
-    const size_t room = ZSTD_compressBound(size);
-    void *packed = bytes ? malloc(room) : NULL;
-    const size_t length = packed ? compress(packed, room, bytes, size) : 0;
-    const bool ok = length && !ZSTD_isError(length) && write_file(path, packed, length);
-    if (ok) {
-        printf("%s: %s: %d kernels, %zu bytes, %zu packed\n", target, operation, n, size, length);
-        fprintf(result,
-                "    .balign 16\n"
-                "    .globl rmcp_archive_%s_%s\n    .hidden rmcp_archive_%s_%s\n"
-                "rmcp_archive_%s_%s:\n"
-                "    .incbin \"%s\"\n"
-                "    .globl rmcp_archive_%s_%s_end\n    .hidden rmcp_archive_%s_%s_end\n"
-                "rmcp_archive_%s_%s_end:\n    .byte 0\n",
-                target, operation, target, operation, target, operation, path, target, operation,
-                target, operation, target, operation);
+    char archive[MOST_PATH], note[MOST_PATH];
+    static char parts[1 << 18];
+    const int used = snprintf(archive, sizeof archive, "%s/%s.zst", folder, operation);
+    if (used < 0 || used >= MOST_PATH || !say_parts(parts, sizeof parts, names, n)) {
+        fprintf(stderr, "pack: %s: too many or too long names\n", operation);
+        return false;
     }
-    free(packed);
-    free(bytes);
-    return ok;
+    snprintf(note, sizeof note, "%.*s.parts", used - (int)strlen(".zst"), archive);
+    if (!is_made(archive, note, parts, folder, names, n) &&
+        (!make(target, operation, folder, archive, names, n) ||
+         !write_file(note, parts, strlen(parts))))
+        return false;
+    fprintf(result,
+            "    .balign 16\n"
+            "    .globl rmcp_archive_%s_%s\n    .hidden rmcp_archive_%s_%s\n"
+            "rmcp_archive_%s_%s:\n"
+            "    .incbin \"%s\"\n"
+            "    .globl rmcp_archive_%s_%s_end\n    .hidden rmcp_archive_%s_%s_end\n"
+            "rmcp_archive_%s_%s_end:\n    .byte 0\n",
+            target, operation, target, operation, target, operation, archive, target, operation,
+            target, operation, target, operation);
+    return true;
 }
 
 /* How many of the names begin with the operation of the first; 0 when it names none. */
