@@ -21,8 +21,8 @@ awk -v root="$work/" '
     }' docs/extending.md
 cd "$work"
 ls src/engine/ops/conv/algo/pointwise_loops.c src/engine/ops/negate/negate.c src/engine/ops/negate/algo/loops.c
-# Without the optimiser, which takes longer than what is run.
-meson setup build -Dkernel_targets= -Dbuildtype=plain >log 2>&1 || { cat log; exit 1; }
+# Without the optimiser, which takes longer than what is run; without it GCC warns of what it cannot see.
+meson setup build -Dkernel_targets= -Dbuildtype=plain -Dwerror=false >log 2>&1 || { cat log; exit 1; }
 ninja -C build rmcp >log 2>&1 || { cat log; exit 1; }
 build/rmcp plan --device cpu --explain n1c8h4w4k8 n1c8h4w4k8r3s3p1 negate:8x125:f32 >table
 cat table
