@@ -11,6 +11,7 @@
 #include "fake_opencl.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,9 +162,13 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, vo
     const cl_ulong memory = FAKE_OPENCL_MEMORY;
     const size_t block = 1024, blocks[3] = { 1024, 1024, 1024 };
     const cl_uint number = 10;
+    const bool gpu = device->type == CL_DEVICE_TYPE_GPU;
+    const cl_uint vendor = gpu && fake_opencl.gpu_vendor ? fake_opencl.gpu_vendor : number;
     const cl_bool yes = CL_TRUE;
     switch (what) {
-    case CL_DEVICE_NAME: return answer_text(device->name, room, out, used);
+    case CL_DEVICE_NAME:
+        return answer_text(gpu && fake_opencl.gpu_name ? fake_opencl.gpu_name : device->name, room,
+                           out, used);
     case CL_DEVICE_VERSION: return answer_text("OpenCL 1.2 fake", room, out, used);
     case CL_DRIVER_VERSION: return answer_text("1.0", room, out, used);
     case CL_DEVICE_PLATFORM:
@@ -173,8 +178,8 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, vo
     case CL_DEVICE_COMPILER_AVAILABLE: return answer(&yes, sizeof yes, room, out, used);
     case CL_DEVICE_MAX_COMPUTE_UNITS:
     case CL_DEVICE_MAX_CLOCK_FREQUENCY:
-    case CL_DEVICE_HOST_UNIFIED_MEMORY:
-    case CL_DEVICE_VENDOR_ID: return answer(&number, sizeof number, room, out, used);
+    case CL_DEVICE_HOST_UNIFIED_MEMORY: return answer(&number, sizeof number, room, out, used);
+    case CL_DEVICE_VENDOR_ID: return answer(&vendor, sizeof vendor, room, out, used);
     case CL_DEVICE_GLOBAL_MEM_SIZE:
     case CL_DEVICE_LOCAL_MEM_SIZE:
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE: return answer(&memory, sizeof memory, room, out, used);

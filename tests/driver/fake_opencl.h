@@ -14,6 +14,8 @@ struct fake_opencl {
     int no_profiling;      /* 1: queues have no timestamps                                  */
     int no_build;          /* 1: the compiler finds an error                                */
     unsigned small_blocks; /* largest workgroup of any kernel; 0: that of the device        */
+    const char *gpu_name;  /* of all GPUs; NULL: their own                                  */
+    unsigned gpu_vendor;   /* CL_DEVICE_VENDOR_ID of all GPUs; 0: a number nobody has       */
     /* Results. */
     atomic_long calls;    /* since the test last set this to 0                                */
     atomic_long live;     /* objects that exist                                               */

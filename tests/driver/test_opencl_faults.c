@@ -2,6 +2,7 @@
  * known for. Usage: test_opencl_faults libfake_opencl.so */
 #define _XOPEN_SOURCE 700 /* nftw */
 
+#include "engine/core/device.h"
 #include "engine/driver/opencl/api.h"
 #include "fake_opencl.h"
 #include "life.h"
@@ -88,6 +89,44 @@ static void lists_gpus_before_processors(void **state)
     assert_string_equal(first[1].chip, "gfx1030");
     assert_string_equal(first[2].name, "fake processor");
     assert_true(!first[0].is_cpu && first[2].is_cpu);
+}
+
+/* Estimates go by the chip, however the driver calls it. */
+static void goes_by_the_figures_of_the_chip(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned vendor;
+        const char *name;
+        enum rmcp_family family;
+    } rows[] = {
+        { 0x1002, "gfx1010:xnack-", RMCP_FAMILY_RDNA },
+        { 0x1002, "AMD Radeon RX 5600 XT (radeonsi, navi10, LLVM 19.1.7, DRM 3.61, 6.12.43)",
+          RMCP_FAMILY_RDNA },
+        { 0x1002, "gfx1100", RMCP_FAMILY_RDNA },
+        { 0x1002, "gfx906:sramecc+:xnack-", RMCP_FAMILY_GENERIC },
+        { 0x1002, "AMD Radeon RX 580 Series (radeonsi, polaris10, LLVM 15.0.6)",
+          RMCP_FAMILY_GENERIC },
+        { 0x1002, "a card that nobody knows", RMCP_FAMILY_GENERIC },
+        { 0x10de, "NVIDIA H200", RMCP_FAMILY_NVIDIA },
+        { 0x8086, "Intel(R) Arc(TM) A770 Graphics", RMCP_FAMILY_INTEL },
+        { 0x13b5, "Mali-G610 r0p0", RMCP_FAMILY_GENERIC },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        rmcp_device *device = NULL;
+        fake->gpu_vendor = rows[i].vendor;
+        fake->gpu_name = rows[i].name;
+        assert_int_equal(rmcp_device_open("opencl:0", NULL, &device), RMCP_OK);
+        if (device->caps.family != rows[i].family)
+            fail_msg("%s: family %u", rows[i].name, (unsigned)device->caps.family);
+        rmcp_device_close(device);
+    }
+    fake->gpu_vendor = 0;
+    fake->gpu_name = NULL;
+    rmcp_device *device = NULL;
+    assert_int_equal(rmcp_device_open("opencl:2", NULL, &device), RMCP_OK);
+    assert_int_equal(device->caps.family, RMCP_FAMILY_HOST);
+    rmcp_device_close(device);
 }
 
 static void reports_lazy_allocation_early(void **state)
@@ -210,6 +249,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(reports_a_missing_library_and_tries_again, argv[1]),
         cmocka_unit_test(lists_gpus_before_processors),
+        cmocka_unit_test(goes_by_the_figures_of_the_chip),
         cmocka_unit_test(reports_lazy_allocation_early),
         cmocka_unit_test(tells_why_a_kernel_does_not_build),
         cmocka_unit_test(keeps_binaries),
