@@ -82,26 +82,22 @@ static char *gather(const char *folder, char *const *names, int n, size_t *size)
     return bytes;
 }
 
-/* Bytes that were written to `packed`, or an error of zstd's. */
+/* Bytes that were written to `packed`; 0 with a message when that failed. */
 static size_t compress(void *packed, size_t room, const void *bytes, size_t size)
 {
     ZSTD_CCtx *context = ZSTD_createCCtx();
-    size_t length = 0;
     if (!context) return 0;
-    const struct {
-        ZSTD_cParameter name;
-        int value;
-    } settings[] = {
-        { ZSTD_c_compressionLevel, LEVEL },
-        { ZSTD_c_nbWorkers, WORKERS },
-        { ZSTD_c_jobSize, STRETCH },
-        { ZSTD_c_overlapLog, WHOLE_WINDOW },
-    };
-    for (size_t i = 0; i < sizeof settings / sizeof *settings && !ZSTD_isError(length); i++)
-        length = ZSTD_CCtx_setParameter(context, settings[i].name, settings[i].value);
-    if (!ZSTD_isError(length)) length = ZSTD_compress2(context, packed, room, bytes, size);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+    /* A zstd without threads refuses these and does it alone. */
+    if (!ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, WORKERS))) {
+        ZSTD_CCtx_setParameter(context, ZSTD_c_jobSize, STRETCH);
+        ZSTD_CCtx_setParameter(context, ZSTD_c_overlapLog, WHOLE_WINDOW);
+    }
+    const size_t length = ZSTD_compress2(context, packed, room, bytes, size);
     ZSTD_freeCCtx(context);
-    return length;
+    if (!ZSTD_isError(length)) return length;
+    fprintf(stderr, "pack: zstd: %s\n", ZSTD_getErrorName(length));
+    return 0;
 }
 
 static bool write_file(const char *path, const void *bytes, size_t size)
@@ -150,7 +146,7 @@ static bool make(const char *target, const char *operation, const char *folder, 
     const size_t room = ZSTD_compressBound(size);
     void *packed = bytes ? malloc(room) : NULL;
     const size_t length = packed ? compress(packed, room, bytes, size) : 0;
-    const bool ok = length && !ZSTD_isError(length) && write_file(archive, packed, length);
+    const bool ok = length && write_file(archive, packed, length);
     if (ok)
         printf("%s: %s: %d kernels, %zu bytes, %zu packed\n", target, operation, n, size, length);
     free(packed);
