@@ -438,6 +438,9 @@ case ${1-} in
 demo) set_up demo ;;
 test)
     shift
+    case ${1-} in
+    quick | rest | all) [ $# = 1 ] || { echo "setup.sh: 'test $1' takes no other words" >&2; exit 2; } ;;
+    esac
     run_all_tests "$@" ;;
 build) set_up build ;;
 release) set_up release ;;

@@ -119,6 +119,9 @@ TEXT
     arguments='test convolution'
     expect 1 setup
     says "there is no test, room, operation or suite 'convolution'" '^conv doctor sim slow$'
+    arguments='test quick conv'
+    expect 2 setup
+    says "'test quick' takes no other words"
     arguments='test quick'
     expect 1 setup
     called 'meson test -C build .*--no-suite rest --no-suite slow --no-suite long$'

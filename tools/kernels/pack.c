@@ -166,10 +166,12 @@ static bool pack(const char *target, const char *operation, const char *folder, 
         return false;
     }
     snprintf(note, sizeof note, "%.*s.parts", used - (int)strlen(".zst"), archive);
-    if (!is_made(archive, note, parts, folder, names, n) &&
-        (!make(target, operation, folder, archive, names, n) ||
-         !write_file(note, parts, strlen(parts))))
-        return false;
+    if (!is_made(archive, note, parts, folder, names, n)) {
+        remove(note); /* first: an archive that was cut off must not pass for a whole one */
+        if (!make(target, operation, folder, archive, names, n) ||
+            !write_file(note, parts, strlen(parts)))
+            return false;
+    }
     fprintf(result,
             "    .balign 16\n"
             "    .globl rmcp_archive_%s_%s\n    .hidden rmcp_archive_%s_%s\n"
